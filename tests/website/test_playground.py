@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from conftest import EXAMPLE, ROOT
 from support.browser import PHONE, Opener, served
+from support.pipelines import piped, unary
 from support.playground import Driver
 
 if TYPE_CHECKING:
@@ -136,6 +137,15 @@ def test_offsets_are_those_of_the_page(desktop: Driver) -> None:
     assert desktop["#editor .cm-lintRange-error"] == "imagge"
 
 
+def test_focus_stays_in_the_list_that_is_made_anew(desktop: Driver) -> None:
+    desktop.write(WRONG.replace("-> (y)", "-> (yy)"))
+    assert desktop["#tab-findings"] == "Findings 2"
+    desktop.page.focus(".fix >> nth=0")
+    desktop.page.keyboard.press("Enter")
+    desktop.page.wait_for_function("() => document.getElementById('tab-findings').innerText === 'Findings 1'")
+    assert desktop.page.evaluate("() => document.activeElement.closest('#pane') !== null")
+
+
 # ---- the other tabs
 
 DRAFT = GOOD.replace('tensor<fp32, [2]> y = relu(x = image)[name = string("y")]', "y = relu(  image)")
@@ -210,6 +220,17 @@ def test_a_dropped_package_is_opened(desktop: Driver) -> None:
     assert desktop["#status"] == "No problems found."
 
 
+def test_one_of_the_programs_of_a_pipeline_is_chosen(desktop: Driver) -> None:
+    spec = piped(unary("x", "between"), unary("between", "y", "second"))
+    desktop.drop("two.mlmodel", spec.SerializeToString())
+    desktop.settle()
+    choices = desktop.page.locator("#notice button:not(#dismiss)")
+    assert choices.all_inner_texts() == ["two.mlmodel, model 0", "two.mlmodel, model 1"]
+    assert "second" not in desktop.text
+    desktop.click("#notice button >> nth=1")
+    assert "second" in desktop.text
+
+
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
@@ -237,6 +258,7 @@ def test_a_text_of_a_megabyte_is_opened(desktop: Driver) -> None:
     desktop.settle()
     assert desktop["#status"] == "No problems found."
     desktop.page.click("#link")
+    desktop.page.wait_for_selector("#notice:visible")
     assert "send the file" in desktop["#notice"]
     desktop.write(GOOD)
 
@@ -248,7 +270,10 @@ def test_a_link_has_the_text_on_a_phone_in_the_dark(desktop: Driver, opener: Ope
     desktop.write(WRONG)
     desktop.page.click("#link")
     desktop.page.wait_for_function("() => location.hash.startsWith('#text=')")
-    phone = Driver(opener(desktop.page.url, width=PHONE, height=844, scheme="dark"))
+    link = desktop.page.url
+    desktop.write(GOOD)
+    assert "#" not in desktop.page.url
+    phone = Driver(opener(link, width=PHONE, height=844, scheme="dark"))
     assert phone.text == WRONG
     assert phone.page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(13, 17, 23)"
     assert phone.page.evaluate("() => document.documentElement.scrollWidth") == PHONE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -145,6 +146,15 @@ def test_a_package_needs_no_weights(answers: Mapping[str, Any]) -> None:
     ((text),) = answers["opened package"]["texts"]
     assert text["name"] == EXAMPLE.name
     assert text["text"].startswith("program(1.3)")
+
+
+def test_the_page_asks_for_one_thing_at_a_time() -> None:
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    script = Path(__file__).with_name("playground_work.mjs")
+    work = ROOT / "website" / "playground" / "page" / "work.js"
+    done = subprocess.run(["node", script, work.as_uri()], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_folder_without_a_model_is_told(answers: Mapping[str, Any]) -> None:

@@ -28,6 +28,11 @@ export class Editor {
     this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: text }, selection: { anchor: 0 }, scrollIntoView: true });
   }
 
+  // Changes the text into another that says much the same; the cursor stays.
+  mend(text) {
+    this.apply(change(this.text, text));
+  }
+
   apply(edit) {
     this.view.dispatch({ changes: edit, userEvent: "input.fix" });
   }
@@ -62,19 +67,26 @@ export class Editor {
 
 // A text to read, in a pane.
 export class Reading {
-  constructor(parent, label, isMil) {
+  constructor(label, isMil) {
+    this.label = label;
+    this.box = Object.assign(document.createElement("div"), { className: "reading" });
     const keys = keymap.of([...searchKeymap, ...defaultKeymap]);
-    this.extensions = [SHARED, isMil ? mil : [], keys, EditorState.readOnly.of(true), named(label)];
-    this.view = new EditorView({ parent, state: EditorState.create({ extensions: this.extensions }) });
+    const extensions = [SHARED, isMil ? mil : [], keys, EditorState.readOnly.of(true), named(label)];
+    this.view = new EditorView({ parent: this.box, state: EditorState.create({ extensions }) });
   }
 
   set text(text) {
-    this.view.setState(EditorState.create({ doc: text, extensions: this.extensions }));
+    this.view.dispatch({ changes: change(this.view.state.doc.toString(), text) });
   }
+}
 
-  get text() {
-    return this.view.state.doc.toString();
-  }
+// The one stretch in which a text differs from another: what is around it stays where it is in sight.
+function change(old, text) {
+  const least = Math.min(old.length, text.length);
+  let [from, behind] = [0, 0];
+  while (from < least && old[from] === text[from]) from++;
+  while (behind < least - from && old.at(-1 - behind) === text.at(-1 - behind)) behind++;
+  return { from, to: old.length - behind, insert: text.slice(from, text.length - behind) };
 }
 
 function named(label) {

@@ -8,6 +8,7 @@ import { SUPERSEDED, Work } from "./work.js";
 
 const KEPT = "miltext-playground-text";
 const PAUSE = 120; // ms without an edit before a text is checked
+const SLOW = 400; // ms before it is told that something is computed
 const BUSY = { hello: "Starting Python…", findings: "Checking…", opened: "Reading the files…", mended: "Applying what is certain…" };
 const by = (id) => document.getElementById(id);
 const tabs = [...by("tabs").children];
@@ -20,6 +21,8 @@ let isReady = false;
 let took = 0; // ms that the last check took
 let timer = 0;
 let last = null; // the last findings
+let linked = null; // the text of the link in the address bar
+let telling = 0;
 
 const editor = new Editor(by("editor"), "MIL text", edited);
 const work = new Work(new URL("./worker.js", import.meta.url), busy);
@@ -36,6 +39,7 @@ function edited() {
 async function refresh() {
   const text = editor.text;
   keep(text);
+  if (text !== linked) forgetLink();
   work.drop("pane");
   const started = performance.now();
   await answered(work.ask("findings", text), (answer) => {
@@ -60,8 +64,9 @@ async function answered(question, use) {
 }
 
 function busy(question) {
-  if (question) by("status").textContent = BUSY[question] ?? "Computing…";
-  else setTimeout(() => work.running || !last || (by("status").textContent = summary(last))); // its answer is taken first
+  clearTimeout(telling);
+  const says = () => (question ? (BUSY[question] ?? "Computing…") : last ? summary(last) : "");
+  telling = setTimeout(() => (by("status").textContent = says()), question ? SLOW : 0); // by then an answer is taken
   by("right").setAttribute("aria-busy", String(question !== null));
 }
 
@@ -113,12 +118,14 @@ function findingsPane(pane) {
   }
   shown.push(last.findings.length ? findingsList(last.findings, hooks) : element("p", { className: "quiet" }, summary(last)));
   if (more > 0) shown.push(element("p", { className: "quiet" }, `${more} more are not listed.`));
+  const focused = [...pane.querySelectorAll("button")].indexOf(document.activeElement);
   pane.replaceChildren(...shown);
+  if (focused >= 0) ([...pane.querySelectorAll("button")][focused] ?? pane).focus(); // where one was in the list
 }
 
 function mend() {
   const text = editor.text;
-  answered(work.ask("mended", text), (answer) => editor.text === text && editor.replace(answer.text));
+  answered(work.ask("mended", text), (answer) => editor.text === text && editor.mend(answer.text));
 }
 
 function select(pane, focus) {
@@ -180,7 +187,6 @@ function take({ texts, notes: said, findings }) {
 }
 
 function put({ text }) {
-  forgetLink();
   editor.replace(text);
 }
 
@@ -193,6 +199,7 @@ async function fromLink() {
   try {
     const text = await fromFragment(location.hash);
     if (text === null) return false;
+    linked = text;
     editor.replace(text);
     return true;
   } catch {
@@ -206,6 +213,7 @@ async function copyLink() {
   if (link.length > LONGEST) {
     return tell(`A link to this text would have ${link.length} characters, and ${LONGEST} are the most that last on their way: send the file.`);
   }
+  linked = editor.text;
   history.replaceState(null, "", link);
   try {
     await navigator.clipboard.writeText(link);
@@ -216,6 +224,7 @@ async function copyLink() {
 }
 
 function forgetLink() {
+  linked = null;
   if (location.hash) history.replaceState(null, "", location.pathname + location.search);
 }
 
@@ -227,7 +236,10 @@ function listen() {
   by("dismiss").onclick = () => tell();
   by("link").onclick = copyLink;
   by("open").onclick = () => by("files").click();
-  by("files").onchange = ({ target }) => openFiles(chosen(target.files)).then(() => (target.value = ""));
+  by("open-folder").onclick = () => by("folder").click();
+  for (const id of ["files", "folder"]) {
+    by(id).onchange = ({ target }) => openFiles(chosen(target.files)).then(() => (target.value = ""));
+  }
   by("examples").append(...examples.map(({ title }, at) => element("option", { value: String(at) }, title)));
   by("examples").onchange = ({ target }) => {
     if (target.value) tell(), put(examples[target.value]);

@@ -53,14 +53,26 @@ function at({ start, end }, show) {
   return [place];
 }
 
-// A pane with a text to read; `take(text)` puts it into the editor.
+// A pane with a text to read; `take(text)` puts it into the editor. A text that follows another keeps its place in sight.
 export function textPane(pane, answer, { label, isMil, about }, take) {
-  const copy = element("button", { type: "button", onclick: () => navigator.clipboard.writeText(answer.text) }, "Copy");
-  const tools = [copy];
+  const old = pane.reading?.label === label && pane.contains(pane.reading.box) ? pane.reading : null;
+  const reading = old ?? (pane.reading = new Reading(label, isMil));
+  reading.text = answer.text;
+  const tools = [element("button", { type: "button", onclick: (event) => copy(answer.text, event.target) }, "Copy")];
   if (isMil) tools.push(element("button", { type: "button", onclick: () => take(answer.text) }, "Put into the editor"));
-  const box = element("div", { className: "reading" });
-  pane.replaceChildren(element("div", { className: "bar" }, element("p", {}, ...worded(about)), ...tools), ...notes(answer), box);
-  new Reading(box, label, isMil).text = answer.text;
+  const bar = element("div", { className: "bar" }, element("p", {}, ...worded(about)), ...tools);
+  if (old) while (pane.firstChild !== old.box) pane.firstChild.remove();
+  else pane.replaceChildren(reading.box);
+  reading.box.before(bar, ...notes(answer));
+}
+
+async function copy(text, button) {
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "The browser forbids it";
+  }
 }
 
 // The graph, which `graph.js` draws.
