@@ -57,6 +57,8 @@ def test_links_in_code_stay() -> None:
         ("1. a\n\n   ```sh\n   x\n     y\n   ```\n", "1. a\n\n    ```sh\n    x\n      y\n    ```\n"),
         ("- a\n\n  | x |\n  |---|\n\nb\n", "- a\n\n    | x |\n    |---|\n\nb\n"),
         ("- a\n\n    code\n", "- a\n\n      code\n"),
+        ("- a\n\n  b\n- c\n- d\n", "- a\n\n    b\n\n- c\n- d\n"),
+        ("- a\n  b\n- c\n\nd\n", "- a\n    b\n- c\n\nd\n"),
         ("```text\n- a\n  b\n```\n", "```text\n- a\n  b\n```\n"),
         ("a\n\n    - code\n", "a\n\n    - code\n"),
         ("", ""),
