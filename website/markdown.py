@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterable
 
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)", re.DOTALL)
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 
 
 def plain(text: str) -> str:
-    """Return a line in which only code, in backticks, is marked up."""
-    return outside_spans(text, lambda piece: re.sub(r"([<*_\[\]])", r"\\\1", piece))
+    """Return a line of a help in which only code is marked up: what stands in backticks, and options."""
+    return outside_spans(text, lambda piece: _OPTION.sub(r"`\g<0>`", re.sub(r"([<*_\[\]])", r"\\\1", piece)))
 
 
 def cell(text: str) -> str:

@@ -113,6 +113,7 @@ def test_reports_are_coloured_and_lose_nothing() -> None:
 def test_text_of_help_is_no_markdown() -> None:
     assert markdown.plain("all of *.mil in [tool] `a*b` <x>") == "all of \\*.mil in \\[tool\\] `a*b` \\<x>"
     assert markdown.plain("` ```mil ` *a* ``b`c*`` `*") == "` ```mil ` \\*a\\* ``b`c*`` `\\*"
+    assert markdown.plain("with --no-loss, `a --b` x--y") == "with `--no-loss`, `a --b` x--y"
     assert markdown.cell("a | `b|c`\n d") == "a \\| `b|c` d"
 
 
