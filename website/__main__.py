@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,13 +41,14 @@ def build(out: Path, playground: bool) -> None:
 @main.command()
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Where to listen.")
 def serve(port: int) -> None:
-    """Show the site on this machine, and make it anew when a page changes.
+    """Show the site on this machine, and make it anew when a page changes; a warning is only told.
 
     For example: python -m website serve --port 8080
     """
     from mkdocs.commands.serve import serve as watch
 
-    watch(str(HERE / "mkdocs.yml"), dev_addr=f"127.0.0.1:{port}", watch=[str(ROOT / "docs"), str(HERE)])
+    logging.basicConfig(format="%(message)s", level=logging.INFO)  # where it is served, and what is wrong
+    watch(str(HERE / "mkdocs.yml"), dev_addr=f"127.0.0.1:{port}", watch=[str(HERE)], strict=False)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ LEXERS["ReportLexer"] = ("website.lexers", "miltext's reports", ("mil-report",),
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Write out entries of the navigation such as `verbs/*`: all pages of a folder that are made of the code."""
+    pages.cache_clear()  # while the site is served, what they are made of changes
     config.nav = _written_out(config.nav or [])
     return config
 
