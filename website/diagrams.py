@@ -43,7 +43,7 @@ def _item(tree: Tree[Token], known: Container[str]) -> railroad.DiagramItem:
         case "literal":
             return railroad.Terminal(str(tree.children[0]).removeprefix('"').removesuffix('"'))
         case "expansions":
-            return railroad.Choice(0, *(_item(each, known) for each in inner))
+            return _choice([_item(each, known) for each in inner])
         case "expansion":
             return _sequence(inner, known)
         case "maybe":
@@ -52,6 +52,13 @@ def _item(tree: Tree[Token], known: Container[str]) -> railroad.DiagramItem:
             return _SIGNS[_sign(tree)](_item(inner[0], known))
         case _:  # an alias: the callback's name is not part of the syntax
             return _item(inner[0], known)
+
+
+def _choice(items: list[railroad.DiagramItem]) -> railroad.DiagramItem:
+    """Return the picture of alternatives. railroad-diagrams 3.0 forgets how high the last one is."""
+    made = railroad.Choice(0, *items)
+    made.down += items[-1].height
+    return made
 
 
 def _sign(tree: Tree[Token]) -> str:

@@ -195,6 +195,18 @@ def test_a_diagram_has_each_item_of_its_rule_once(rule: str, names: list[str], w
     assert sorted(shown) == sorted(names + words)
 
 
+def test_every_diagram_is_whole() -> None:
+    parts = [part for section in grammar.sections() for part in section.parts if isinstance(part, grammar.Definition)]
+    pictures = {each.name: diagrams.drawn(each.expression, set()) for each in parts}
+    assert len(pictures) > 70
+    for name, picture in pictures.items():
+        width, height = map(float, re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', picture)[0])
+        boxes = re.findall(r'<rect height="(\d+)".*? width="([\d.]+)" x="([\d.]+)" y="([\d.]+)"', picture)
+        assert boxes, name
+        assert max(float(y) + float(high) for high, _, _, y in boxes) <= height, name
+        assert max(float(x) + float(wide) for _, wide, x, _ in boxes) <= width, name
+
+
 def test_each_exit_status_is_told_with_its_meaning() -> None:
     text = " 0 it is well; 1 it is\nwrong; see the report; 2 usage; 128 and its number after a signal."
     assert verbs.statuses(text) == [
