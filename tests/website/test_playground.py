@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import EXAMPLE, ROOT
+
+sys.path.insert(0, str(ROOT))
+
 from support.browser import PHONE, Opener, served
 from support.pipelines import piped, unary
 from support.playground import Driver

@@ -59,7 +59,7 @@ export class Editor {
       severity: SEVERITIES[each.severity],
       source: each.code,
       message: [each.message, ...each.notes.map((note) => `note: ${note.message}`)].join("\n"),
-      actions: each.edit ? [{ name: "Apply", apply: () => this.apply(each.edit) }] : [],
+      actions: each.edit ? [{ name: "Apply", apply: (_, from) => this.apply(moved(each.edit, from - each.start.unit)) }] : [],
     }));
     this.view.dispatch(setDiagnostics(this.view.state, marks));
   }
@@ -78,6 +78,11 @@ export class Reading {
   set text(text) {
     this.view.dispatch({ changes: change(this.view.state.doc.toString(), text) });
   }
+}
+
+// An edit of a text to which something was added before its place.
+function moved({ from, to, insert }, by) {
+  return { from: from + by, to: to + by, insert };
 }
 
 // The one stretch in which a text differs from another: what is around it stays where it is in sight.

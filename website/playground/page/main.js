@@ -40,7 +40,10 @@ async function refresh() {
   const text = editor.text;
   keep(text);
   if (text !== linked) forgetLink();
+  const example = examples.findIndex((each) => each.text === text);
+  by("examples").value = example < 0 ? "" : String(example);
   work.drop("pane");
+  work.drop("mended");
   const started = performance.now();
   await answered(work.ask("findings", text), (answer) => {
     took = isReady ? performance.now() - started : 0;
@@ -243,7 +246,6 @@ function listen() {
   by("examples").append(...examples.map(({ title }, at) => element("option", { value: String(at) }, title)));
   by("examples").onchange = ({ target }) => {
     if (target.value) tell(), put(examples[target.value]);
-    target.value = "";
   };
   addEventListener("hashchange", fromLink);
   addEventListener("dragover", (event) => event.dataTransfer?.types.includes("Files") && event.preventDefault());

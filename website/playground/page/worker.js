@@ -5,6 +5,7 @@ const archive = fetch(new URL("./python.zip", import.meta.url)).then((reply) => 
   if (!reply.ok) throw new Error(`python.zip: ${reply.status} ${reply.statusText}`);
   return reply.arrayBuffer();
 });
+archive.catch(() => {}); // told when it is needed
 const ready = start();
 let opened = 0;
 
