@@ -161,22 +161,30 @@ const layoutGraph = (() => {
     for (let sweep = 0; sweep < SWEEPS; sweep++) {
       const side = sweep % 2 ? "down" : "up";
       for (const row of sweep % 2 ? [...rows].reverse() : rows) {
-        const weights = row.map((spot) => spot[side].reduce((sum, each) => sum + each.weight, 0));
-        const wishes = row.map((spot, at) => (weights[at] ? wish(spot, side) / weights[at] : spot.x));
-        settle(row, wishes, weights.map((weight) => weight || 0.1));
+        settle(row, row.map((spot) => wish(spot, [side])), row.map((spot) => weight(spot, [side]) || 0.1));
       }
+    }
+    // Now the boxes stand. Points go to the ports, which boxes do not: they would lead each other further and further aside.
+    for (const row of [...rows, ...[...rows].reverse()]) {
+      const wishes = row.map((spot) => (spot.box ? spot.x : wish(spot, ["up", "down"], port)));
+      settle(row, wishes, row.map((spot) => (spot.box ? 1e6 : 1)));
     }
   }
 
-  const wish = (spot, side) => spot[side].reduce((sum, each) => (
-    sum + each.weight * (each.spot.x + port(each.spot, each.flow, side === "up" ? "out" : "in") - port(spot, each.flow, side === "up" ? "in" : "out"))
-  ), 0);
+  const weight = (spot, sides) => sides.flatMap((side) => spot[side]).reduce((sum, each) => sum + each.weight, 0);
 
-  // Where a flow passes the border of a box, from its middle.
-  const port = (spot, flow, way) => {
-    const at = spot.box?.ports.get(flow)?.[way];
+  // Returns the mean of a spot's neighbours on these sides, or where it is.
+  function wish(spot, sides, aside = () => 0) {
+    const near = (side) => spot[side].reduce((sum, each) => sum + each.weight * (each.spot.x + aside(each, side)), 0);
+    const all = weight(spot, sides);
+    return all ? sides.reduce((sum, side) => sum + near(side), 0) / all : spot.x;
+  }
+
+  // Returns how far from the middle of a box the flow passes its border.
+  function port({ spot, flow }, side) {
+    const at = spot.box?.ports.get(flow)?.[side === "up" ? "out" : "in"];
     return at === undefined ? 0 : at - spot.width / 2;
-  };
+  }
 
   // Sets x, the middles: least squares, by joining neighbours that would overlap into blocks.
   function settle(row, wishes, weights) {
