@@ -247,6 +247,9 @@ def test_on_a_phone_there_is_room_for_code(scheme: str, show: Show) -> None:
     node(shown, "model_layers_0_attn").tap(position={"x": 20, "y": 10})
     assert len(titles(shown)) < before
     assert shown.evaluate("document.scrollingElement.scrollWidth") == PHONE
+    shown.locator(".g-op").last.tap()
+    line, head = (shown.locator(each).bounding_box() for each in (".picked", "header"))
+    assert head["height"] < line["y"] < line["y"] + line["height"] < graph_at["y"]
     shown.emulate_media(media="print")
     assert [shown.is_visible(each) for each in ("main", "#graph", "#tools")] == [True, False, False]
 

@@ -93,7 +93,7 @@ function size() {
 function toggleGraph() {
   section.hidden = !section.hidden;
   show.setAttribute("aria-expanded", String(!section.hidden));
-  document.body.classList.toggle("with-graph", !section.hidden);
+  document.documentElement.classList.toggle("with-graph", !section.hidden);
   if (section.hidden) {
     show.focus();
     return;
