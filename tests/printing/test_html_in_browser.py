@@ -103,6 +103,8 @@ def test_the_graph_folds_and_leads_to_the_text_and_back(show: Show) -> None:
     assert "model_layers_3_mlp_down" in shown.inner_text(f"#{line}")
     shown.click("#L4 [data-n]")  # a constant: what uses it is shown
     assert shown.locator(".g-chosen").get_attribute("aria-label").startswith("mul, line 5, input_0_cast_fp16: ")
+    shown.click("#L6 .v")
+    assert shown.get_attribute(".g-chosen", "aria-label").startswith("relu, line 6, var_0: ")
     shown.fill(".g input[type=search]", "var_30")
     assert (shown.inner_text(".g-told"), shown.text_content(".g-chosen .g-name")) == ("1 of 1", "var_30")
     shown.check(".g input[type=checkbox]")

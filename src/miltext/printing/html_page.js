@@ -36,6 +36,7 @@ main.addEventListener("click", (event) => {
   document.querySelectorAll(`#v${chosen}, a[href="#v${chosen}"]`).forEach((each) => each.classList.add("same"));
   if (value.matches("a")) unfold(document.getElementById(`v${chosen}`));
   else event.preventDefault(); // a definition in a block's first line does not fold it
+  if (!section.hidden) graph.select(data().values[chosen][2]);
 });
 
 // ---- lines: a click picks one, one with shift those up to it, and so does #L12 or #L12-L20
@@ -73,7 +74,7 @@ main.addEventListener("click", (event) => {
   const from = event.shiftKey && picked.length ? Number(picked[0].id.slice(1)) : at;
   pick(from, at);
   history.replaceState(null, "", from === at ? `#L${at}` : `#L${Math.min(from, at)}-L${Math.max(from, at)}`);
-  if (graph && !section.hidden) graph.select(at);
+  if (!section.hidden) graph.select(at);
 });
 
 addEventListener("hashchange", follow);
