@@ -97,7 +97,7 @@ class _Nodes:
         return [*inputs, *scopes(nodes, names, self._crossing(part, operations)), *folded(others), *outputs]
 
     def _node(self, part: Part) -> Node:
-        node = Node(part.kind, part.label, part.line, part, self._inside(part))
+        node = Node(part.kind, part.label, part.line, part, self._inside(part) if part.inside else [])
         found = signature(part.label) if part.kind == "op" and node.inside else None
         if found is not None:
             for block, each in zip(node.inside, found.blocks, strict=False):

@@ -137,7 +137,7 @@ class _Division:
         """Return the scope of a run, under the longest prefix that all of it has."""
         while len(runs := self._runs(run.start, run.end, prefix)) == 1 and runs[0][1:] == run[1:]:
             prefix += (runs[0].word,)
-        path = next(path for path in self._paths[run.start :] if path.words[: len(prefix)] == prefix)
+        path = next(path for path in self._paths[run.start : run.end] if path.words[: len(prefix)] == prefix)
         inside = self.divided(run.start, run.end, prefix)
         return Node("scope", path.label(len(prefix)), inside[0].line, None, inside)
 
