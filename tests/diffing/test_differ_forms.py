@@ -275,6 +275,22 @@ def test_a_comment_is_cut_at_whole_lines_and_says_how_many_are_left_out(tmp_path
         difference.to_markdown(limit=999)
 
 
+def test_one_long_line_does_not_keep_others_out(tmp_path: Path) -> None:
+    labels = [", ".join(f'"{side}{index}"' for index in range(9000)) for side in "ab"]
+    text = """program(1.3)
+    {{ func main<ios18>(fp16 x) {{
+        list<string, 9000> labels = const()[name = string("labels"), val = list<string, 9000>([{}])];
+        fp16 y = {}(x = x);
+    }} -> (y); }}"""
+    old, new = (miltext.parse(text.format(*each)) for each in zip(labels, ("relu", "tanh"), strict=True))
+    comment = miltext.diff(old, new).to_markdown()
+    assert len(comment) < 3000
+    assert re.search(r'"a1", "a2".*… and \d+ more characters$', comment, re.MULTILINE)
+    assert "\n+ fp16 y = tanh(x = x)\n" in comment
+    assert "left out" not in comment
+    assert len(miltext.diff(old, new).to_markdown(limit=1 << 20)) > 150_000
+
+
 @pytest.mark.parametrize("name", ["x" * 5000, "é`|" * 3000])
 def test_a_name_that_is_too_long_for_a_comment_is_left_out(name: str, tmp_path: Path) -> None:
     difference = replace(long_lists(tmp_path), old=name)

@@ -29,7 +29,10 @@ LEAST = 1_000
 LONG = 30
 """A part of more lines than this is folded."""
 
-_LEFT_OUT = "_{} left out here: `miltext diff` shows all._\n"
+LONGEST = 1_000
+"""Where a comment is too long, the characters of a line of a fence that stay."""
+
+_LEFT_OUT = "\n_{} left out here: `miltext diff` shows all._\n"
 _ROOM = len(_LEFT_OUT) + 40
 """The characters that are kept free to say how many lines are left out."""
 
@@ -45,17 +48,25 @@ _ENTITIES = {ord(sign): f"&#{ord(sign)};" for sign in "`|*_~\\[]@:$#"}
 
 @dataclass(frozen=True)
 class _Part:
-    """Lines that stand together: what opens them, what closes them, and one for each thing that is told."""
+    """Lines that stand together: what opens them, what closes them, and one for each thing that is told.
+
+    In a fence, a line can be cut anywhere.
+    """
 
     opening: str
     lines: tuple[str, ...]
     closing: str = ""
+    is_fence: bool = False
 
     def __len__(self) -> int:
         return len(self.opening) + len(self.closing) + sum(map(len, self.lines))
 
     def __str__(self) -> str:
         return "".join([self.opening, *self.lines, self.closing])
+
+    def shortened(self) -> _Part:
+        """Return the part with lines that are not longer than LONGEST, as far as they can be cut."""
+        return replace(self, lines=tuple(map(_shortened, self.lines))) if self.is_fence else self
 
     def within(self, limit: int) -> _Part:
         """Return the part with as many lines as the limit has room for."""
@@ -68,18 +79,26 @@ class _Part:
         return replace(self, lines=self.lines[:kept])
 
 
-def render_markdown(report: Report, limit: int = LIMIT) -> str:
-    """Return a Report as Markdown of at most `limit` characters: whole lines, and how many are left out.
+def _shortened(line: str) -> str:
+    rest = len(line) - 1 - LONGEST
+    return f"{line[:LONGEST]}… and {counted(rest, 'more character')}\n" if rest > 0 else line
 
-    Raise ValueError for a limit below LEAST.
+
+def render_markdown(report: Report, limit: int = LIMIT) -> str:
+    """Return a Report as Markdown of at most `limit` characters.
+
+    Of what is longer, the longest lines are cut first, and then the last lines are left out; each says how much is not
+    there. Raise ValueError for a limit below LEAST.
     """
     if limit < LEAST:
         raise ValueError(f"{limit} characters are too few for a comment: the least is {LEAST}")
     parts = [*_parts(report)]
-    return "".join(map(str, parts)) if sum(map(len, parts)) <= limit else "".join(_cut(parts, limit - _ROOM))
+    if sum(map(len, parts)) > limit:
+        return "".join(_cut([part.shortened() for part in parts], limit - _ROOM))
+    return "".join(map(str, parts))
 
 
-def _cut(parts: Sequence[_Part], room: int) -> Iterator[str]:
+def _cut(parts: Iterable[_Part], room: int) -> Iterator[str]:
     """Yield the parts for which there is room, and then the number of lines for which there is none."""
     left_out = 0
     for part in parts:
@@ -90,15 +109,16 @@ def _cut(parts: Sequence[_Part], room: int) -> Iterator[str]:
             left_out = len(part.lines) - len(kept.lines)
         else:
             left_out += len(part.lines)
-    yield _LEFT_OUT.format(f"{left_out} lines are" if left_out != 1 else "1 line is")
+    if left_out:
+        yield _LEFT_OUT.format(f"{left_out} lines are" if left_out != 1 else "1 line is")
 
 
 def _parts(report: Report) -> Iterator[_Part]:
     """Yield the heading with the counts, what could not be compared, and then part by part what was found."""
     heading = f"### {code(report.old)} → {code(report.new)}\n\n"
     if report.same is False:
-        counted = [f"- {code(what)}: {said(much)}\n" for what, much in report.counts]
-        yield _Part(heading, tuple(counted))
+        counts = [f"- {code(what)}: {said(much)}\n" for what, much in report.counts]
+        yield _Part(heading, tuple(counts))
     else:
         verdict = report.verdict
         yield _Part(heading, (f"{verdict[0].upper()}{verdict[1:]}.\n",))
@@ -125,7 +145,7 @@ def _fence(told: Sequence[Told], title: str) -> _Part:
     lines = [f"{sign.strip('@') or ' '} {INDENT * depth}{visible(text)}\n" for depth, sign, text in flat(told)]
     runs = [len(run) for line in lines for run in re.findall("`+", line)]
     fence = "`" * max(3, 1 + max(runs, default=0))
-    return _folding(title, _Part(f"{fence}diff\n", tuple(lines), f"{fence}\n"))
+    return _folding(title, _Part(f"{fence}diff\n", tuple(lines), f"{fence}\n", True))
 
 
 def _table(told: Sequence[Told], title: str) -> _Part:
@@ -143,7 +163,7 @@ def _folding(title: str, part: _Part) -> _Part:
     if len(part.lines) > LONG:
         summary = f"{html_code(title)}, " if title else ""
         opening = f"\n<details><summary>{summary}{counted(len(part.lines), 'line')}</summary>\n\n"
-        return _Part(f"{opening}{part.opening}", part.lines, f"{part.closing}\n</details>\n")
+        return replace(part, opening=f"{opening}{part.opening}", closing=f"{part.closing}\n</details>\n")
     head = f"**{said(title)}**\n\n" if title else ""
     return replace(part, opening=f"\n{head}{part.opening}")
 
