@@ -34,8 +34,8 @@ class Difference:
     `changes` are those of the model and the program themselves, `notes` what could not be compared. `functions` are
     those with a difference, added and removed ones too, and so are `models`, those of two pipelines. `complete`: every
     weight that counts was read, and all that the models of a pipeline hold. `breaking`: only changes that break callers
-    are among them. `to_text` is for people, `to_json` for
-    programs, `to_unified` for tools that show patches, `to_stat` is a summary.
+    are among them. `to_text` is for people, `to_markdown` for a comment, `to_html` a page, `to_json` for programs,
+    `to_unified` for tools that show patches, `to_stat` a summary.
     """
 
     old: str
@@ -87,10 +87,10 @@ class Difference:
         return render_text(report(self, full=full), color)
 
     def to_markdown(self, *, full: bool = False, limit: int = LIMIT) -> str:
-        """Return the differences for the comment of a pull request, of at most `limit` characters: whole lines, after
-        which the number of those left out stands.
+        """Return the differences for the comment of a pull request, of at most `limit` characters.
 
-        Raise ValueError for a limit below 1,000.
+        Of what is longer, the longest lines are cut first, and then the last lines are left out; each says how much is
+        not there. Raise ValueError for a limit below 1,000.
         """
         return render_markdown(report(self, full=full), limit)
 
