@@ -19,6 +19,7 @@ from support.pipelines import binary, piped, unary
 from support.told_forms import Page, counts_of_markdown, of_markdown, of_text
 
 import miltext
+from miltext.diffing.breaking import breaking as breaking_changes
 from miltext.diffing.panes import Panes
 from miltext.diffing.report import Told, path_of, report
 from miltext.models.opening import open_model
@@ -62,6 +63,11 @@ def descriptions(folder: Path) -> miltext.Difference:
     return miltext.diff(open_model(EXAMPLE), new, build_info=True)
 
 
+def breaking(folder: Path) -> miltext.Difference:
+    case("rename_interface")(folder)
+    return breaking_changes(*[open_model(name) for name in ("a.mil", "b.mil")])
+
+
 def long_lists(folder: Path) -> miltext.Difference:
     names = [f"v{index}" for index in range(100)]
     lines = [f"fp16 {name} = relu(x = {last});" for last, name in zip(["x", *names], names, strict=False)]
@@ -73,6 +79,8 @@ MADE: dict[str, Made] = {
     **{name: case(name) for name in CASES},
     "ignored weights": case("weights_absent", ignore_weights=True),
     "build info": case("build_info", build_info=True),
+    "breaking": breaking,
+    "not breaking": lambda _: breaking_changes(open_model(EXAMPLE), open_model(EXAMPLE)),
     "pipelines": pipelines,
     "descriptions": descriptions,
     "long lists": long_lists,

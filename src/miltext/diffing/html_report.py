@@ -40,21 +40,20 @@ _PAGE = """<!DOCTYPE html>
 <body>
 <header>
 <h1><span>{old}</span> → <span>{new}</span></h1>
-<nav><a href="#report">Report</a> <a href="#texts">Texts</a></nav>
-<nav id="steps" hidden><output></output>
+{nav}<nav id="steps" hidden><output></output>
 <button title="Previous change (p)">↑</button>
 <button title="Next change (n)">↓</button></nav>
 </header>
 <main>
 <section id="report">
 {report}</section>
-<section id="texts">
-{panes}</section>
-</main>
+{texts}</main>
 <script>{script}</script>
 </body>
 </html>
 """
+
+_NAV = '<nav><a href="#report">Report</a> <a href="#texts">Texts</a></nav>\n'
 
 
 def render_html(difference: Difference, report: Report) -> str:
@@ -74,7 +73,8 @@ def render_html(difference: Difference, report: Report) -> str:
         policy=policy(style, script),
         style=style,
         report="".join(page.report(report)),  # first, as rows lead back to what is told of them
-        panes="".join(page.panes()),
+        nav=_NAV if page.drawn else "",
+        texts=f'<section id="texts">\n{"".join(page.panes())}</section>\n' if page.drawn else "",
         script=script,
     )
 
