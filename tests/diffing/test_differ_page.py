@@ -60,6 +60,20 @@ def test_keys_and_buttons_go_from_change_to_change(url: str, open_page: Opener) 
     assert steps.inner_text() == "1 of 3"
 
 
+def test_what_is_selected_is_in_one_pane(url: str, open_page: Opener) -> None:
+    page = open_page(url, height=1600)
+    first, last = (page.locator(".row.change").nth(which).locator("> div").nth(1).bounding_box() for which in (0, 1))
+    assert first
+    assert last
+    page.mouse.move(first["x"] + 120, first["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(last["x"] + 300, last["y"] + 8, steps=5)
+    page.mouse.up()
+    selected = page.evaluate("getSelection().toString()")
+    assert "elu(alpha" in selected
+    assert "v20 = leaky_relu" not in selected
+
+
 def test_equal_lines_are_folded_and_a_link_unfolds_them(url: str, open_page: Opener) -> None:
     page = open_page(url)
     folds = page.locator("#texts details")

@@ -1,5 +1,7 @@
-const starts = [...document.querySelectorAll(".panes > .row:not(.equal)")].filter(
-  (row) => !row.previousElementSibling?.matches(".row:not(.equal)"), // those in folds are no children of the panes
+// A row where only names differ is a change if something is told of it: then its sign is a link.
+const isChange = (row) => row?.matches(".row:not(.equal, .name)") || row?.matches(".name:has(> a)");
+const starts = [...document.querySelectorAll(".panes > .row")].filter(
+  (row) => isChange(row) && !isChange(row.previousElementSibling),
 );
 const steps = document.getElementById("steps");
 const [now, back, forth] = steps.children;
@@ -21,6 +23,12 @@ function step(by) {
   starts[current].scrollIntoView({ block: "center" });
   now.textContent = `${current + 1} of ${starts.length}`;
 }
+
+// What is selected is in the pane where that began.
+addEventListener("mousedown", ({ target }) => {
+  const cell = target.closest(".row > div");
+  document.body.dataset.pane = cell ? [...cell.parentElement.children].indexOf(cell) : "";
+});
 
 addEventListener("hashchange", unfold);
 unfold();
