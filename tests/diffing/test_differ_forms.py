@@ -118,7 +118,10 @@ def test_the_page_is_as_it_was(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, matches_golden: Check
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    body = case(name)(tmp_path).to_html().partition("<main>\n")[2].partition("</main>")[0]
+    difference = case(name)(tmp_path)
+    page = difference.to_html()
+    assert page == difference.to_html()
+    body = page.partition("<main>\n")[2].partition("</main>")[0]
     matches_golden(FOLDER / name / "expected.html", body)
 
 

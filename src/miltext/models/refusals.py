@@ -36,7 +36,8 @@ WAYS_OUT = {
     # Writing models.
     "MIL401": "name another file with -o: `miltext build` writes .mlpackage, .mlmodel and .mlmodelc, `miltext "
     "extract`, `miltext reduce` and `miltext generate` these and .mil, `miltext print` and `miltext infer` .mil, "
-    "`miltext describe` .toml, `miltext print --html` .html, `miltext parse` .pb and .txtpb, `miltext run` .npz",
+    "`miltext describe` .toml, `miltext print --html` and `miltext diff --format html` .html, `miltext parse` .pb and "
+    ".txtpb, `miltext run` .npz",
     "MIL402": "name another output, or move away what is there",
     "MIL403": "copy the model with its links followed (cp -RL) and build from that",
     "MIL404": "name with --from the .mlpackage, .mlmodel or .mlmodelc that the program belongs to",
