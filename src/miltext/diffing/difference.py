@@ -115,7 +115,7 @@ class Difference:
         texts are those of `to_draft`, with weights as digests, and are lined up by their lines alone.
         """
         made: Iterable[Line] = ()
-        if self._texts and not (draft and self.same):
+        if self._texts and not self.same:
             made = draft_lines(self._texts) if draft else lines(self._texts)
         own = render_unified(self, made, are_renamed=not draft)
         inner = [(each, each.difference) for each in self.models if each.difference is not None]

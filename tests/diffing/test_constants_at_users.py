@@ -1,0 +1,158 @@
+"""A constant that changed is told where it is used, be it a `const` or a literal."""
+
+from __future__ import annotations
+
+import pytest
+
+import miltext
+from miltext.schema.proto import Program
+
+AXIS = "int32 axis = const()[val = int32({})]"
+
+
+def program(*operations: str, given: str = "y") -> Program:
+    lines = "".join(f"            {each};\n" for each in operations)
+    return miltext.parse(
+        f"program(1.3)\n{{\n    func main<ios18>(tensor<fp16, [2, 2]> x) {{\n{lines}        }} -> ({given});\n}}\n"
+    )
+
+
+def softmax(name: str, axis: str = "axis", x: str = "x") -> str:
+    return f"tensor<fp16, [2, 2]> {name} = softmax(axis = {axis}, x = {x})"
+
+
+def told(old: Program, new: Program) -> list[str]:
+    """The lines below those of the function."""
+    difference = miltext.diff(old, new)
+    back = miltext.diff(new, old)
+    assert difference.same is back.same
+    return [line.removeprefix("    ") for line in difference.to_text().splitlines()[3:]]
+
+
+def test_at_the_operation_that_uses_it() -> None:
+    old, new = [program(AXIS.format(axis), softmax("y")) for axis in (0, 1)]
+    assert told(old, new) == ["~ y: softmax", "    axis: 0 -> 1"]
+
+
+@pytest.mark.parametrize("inline", [0, 1])
+def test_a_literal_and_a_const_of_it_are_the_same(inline: int) -> None:
+    sides = [program(AXIS.format(1), softmax("y")), program(softmax("y", "int32(1)"))]
+    difference = miltext.diff(sides[inline], sides[not inline])
+    assert difference.same is True
+    for text in (difference.to_text(), difference.to_stat()):
+        assert text == "no difference\n"
+    assert difference.to_unified() == ""
+    assert "no difference" in difference.to_markdown().lower()
+    assert difference.to_json()["functions"] == []
+
+
+@pytest.mark.parametrize("inline", [0, 1])
+def test_a_literal_and_a_const_of_another_value(inline: int) -> None:
+    sides = [program(AXIS.format(1), softmax("y")), program(softmax("y", "int32(0)"))]
+    change = "1 -> 0" if inline == 0 else "0 -> 1"
+    assert told(sides[inline], sides[not inline]) == ["~ y: softmax", f"    axis: {change}"]
+
+
+def test_a_literal_and_a_const_that_others_use() -> None:
+    old = program(AXIS.format(1), softmax("a"), softmax("y", x="a"))
+    new = program(AXIS.format(1), softmax("a"), softmax("y", "int32(0)", x="a"))
+    assert told(old, new) == ["~ y: softmax", "    axis: 1 -> 0"]
+    assert told(new, old) == ["~ y: softmax", "    axis: 0 -> 1"]
+
+
+@pytest.mark.parametrize(
+    ("count", "also"),
+    [
+        (1, ""),
+        (2, ", also axis of v1"),
+        (4, ", also axis of v1, axis of v2, axis of v3"),
+        (7, ", also axis of v1, axis of v2, axis of v3 and 3 more"),
+    ],
+)
+def test_at_the_first_of_several_with_the_others(count: int, also: str) -> None:
+    def chain(axis: int) -> Program:
+        steps = [softmax(f"v{index}", x=f"v{index - 1}" if index else "x") for index in range(count)]
+        return program(AXIS.format(axis), *steps, given=f"v{count - 1}")
+
+    assert told(chain(0), chain(1)) == ["~ v0: softmax", f"    axis: 0 -> 1{also}"]
+    (change,) = miltext.diff(chain(0), chain(1)).functions[0].blocks[0].changed[0].changes
+    assert change.also == tuple((f"v{index}", "axis") for index in range(1, count))
+
+
+def test_an_operation_that_takes_it_twice() -> None:
+    old, new = [
+        program(f"fp16 c = const()[val = fp16({number})]", "fp16 y = add(x = c, y = c)") for number in ("1", "2")
+    ]
+    assert told(old, new) == ["~ y: add", "    x: 1.0 -> 2.0, also y of y"]
+
+
+def test_with_what_else_differs_at_the_operation() -> None:
+    old = program(AXIS.format(0), softmax("a", "int32(0)"), softmax("y", x="a"))
+    new = program(AXIS.format(1), softmax("a", "int32(0)"), softmax("y", x="x"), given="y")
+    assert "    axis: 0 -> 1" in told(old, new)
+    assert told(old, new)[-1] == "    x: a -> x"
+
+
+def test_what_nothing_that_both_have_uses_stands_alone() -> None:
+    given = [program(AXIS.format(axis), softmax("y", "int32(0)"), given="y, axis") for axis in (0, 1)]
+    assert told(*given) == ["~ axis: const", "    val: 0 -> 1"]
+    unused = [program(AXIS.format(axis), softmax("y", "int32(0)")) for axis in (0, 1)]
+    assert told(*unused) == ["~ axis: const", "    val: 0 -> 1"]
+
+
+def test_an_operation_that_is_new_is_told_itself() -> None:
+    old = program(AXIS.format(0), softmax("y", "int32(0)"))
+    new = program(AXIS.format(1), softmax("a"), softmax("y", "int32(0)", x="a"))
+    lines = told(old, new)
+    assert lines[0] == "~ axis: const, axis of a"
+    assert lines[1] == "    val: 0 -> 1"
+
+
+def test_another_type_and_another_length() -> None:
+    def with_shape(shape: str, kind: str) -> Program:
+        return program(
+            f"{kind} s = const()[val = {kind}({shape})]", "tensor<fp16, [2, 2]> y = reshape(shape = s, x = x)"
+        )
+
+    old = with_shape("[2, 2]", "tensor<int32, [2]>")
+    assert told(old, with_shape("[4]", "tensor<int32, [1]>")) == [
+        "~ y: reshape",
+        "    shape: tensor<int32, [2]>([2, 2]) -> tensor<int32, [1]>([4])",
+    ]
+    assert told(old, with_shape("[2, 2]", "tensor<int16, [2]>")) == [
+        "~ y: reshape",
+        "    shape: tensor<int32, [2]>([2, 2]) -> tensor<int16, [2]>([2, 2])",
+    ]
+
+
+def test_a_long_literal_with_its_distance() -> None:
+    def with_numbers(last: str, inline: bool) -> Program:
+        numbers = ", ".join(["1"] * 19 + [last])
+        literal = f"tensor<fp16, [20]>([{numbers}])"
+        const = [] if inline else [f"tensor<fp16, [20]> w = const()[val = {literal}]"]
+        return program(*const, f"tensor<fp16, [20]> y = relu(x = {literal if inline else 'w'})")
+
+    assert miltext.diff(with_numbers("1", True), with_numbers("1", False)).same is True
+    for sides in ((True, False), (False, True)):
+        difference = miltext.diff(with_numbers("1", sides[0]), with_numbers("3", sides[1]))
+        (change,) = difference.weights.changed
+        assert change.measure is not None
+        assert (change.operation, change.parameter, change.measure.changed) == ("y", "x", 1)
+
+
+def test_inside_a_block_of_what_stands_outside() -> None:
+    def loop(limit: int) -> Program:
+        return program(
+            f"int32 limit = const()[val = int32({limit})]",
+            "int32 zero = const()[val = int32(0)]",
+            """int32 n = while_loop(loop_vars = (zero))
+                (int32 j) {
+                    bool less = less(x = j, y = limit);
+                } -> (less)
+                (int32 k) {
+                    int32 next = add(x = k, y = limit);
+                } -> (next)""",
+            given="n",
+        )
+
+    assert told(loop(8), loop(9)) == ["~ limit: const", "    val: 8 -> 9"]
