@@ -1,181 +1,188 @@
-"""The recipe of docs/review-in-ci.md: its script, run as GitHub would, writes the comment that it promises."""
+"""The recipes of docs/review-in-ci.md, run as people and GitHub would, together in one repository."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import ROOT
-
-from miltext.models.opening import load
-from miltext.models.weights import BlobWriter
-from miltext.schema.dtypes import BY_NAME
+from support.repositories import EXAMPLE, MODEL, WEIGHTS, Repository, changes
 
 RECIPE = ROOT / "docs" / "review-in-ci.md"
-EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
 
 pytestmark = [
     pytest.mark.skipif(not RECIPE.exists(), reason="needs the source tree"),
     pytest.mark.skipif(sys.platform == "win32" or not shutil.which("bash"), reason="needs bash"),
+    pytest.mark.skipif(shutil.which("git") is None, reason="needs git"),
 ]
-
-
-def workflow() -> dict[str, list[dict[str, str]]]:
-    yaml = pytest.importorskip("yaml", reason="needs PyYAML")
-    blocks = re.findall(r"^```yaml\n(.*?)^```$", RECIPE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    made: dict[str, list[dict[str, str]]] = yaml.safe_load(blocks[-1])["jobs"]["comment"]
-    return made
-
 
 TEXT = """\
 program(1.3)
 {
     func main<ios18>(tensor<fp16, [2]> x) {
-            tensor<fp16, [2]> w = const()[name = string("w"), val = tensor<fp16, [2]>(BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64(64)))];
-            tensor<fp16, [2]> y = add(x = x, y = w)[name = string("y")];
+            tensor<fp16, [2]> y = relu(x = x)[name = string("y")];
         } -> (y);
 }
-"""  # noqa: E501
+"""
+
+
+def blocks(language: str) -> list[str]:
+    """The code blocks of the page in a language."""
+    page = RECIPE.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+
+
+def loaded(block: str) -> Any:
+    yaml = pytest.importorskip("yaml", reason="needs PyYAML")
+    return yaml.safe_load(block)
+
+
+def steps() -> dict[str, dict[str, Any]]:
+    """The steps of the workflow, and the one that may be added, by name."""
+    _, workflow, more = blocks("yaml")
+    found = [*loaded(workflow)["jobs"]["comment"]["steps"], *loaded(more)]
+    return {step["name"]: step for step in found if "name" in step}
+
+
+class Review(Repository):
+    """A repository whose miltext, pre-commit and `gh` are found as on a runner of GitHub."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.outside = folder / "outside"
+        self.outside.mkdir()
+        tools = {"miltext": f'exec {sys.executable} -m miltext "$@"', "gh": self._gh()}
+        for name, line in tools.items():
+            (self.outside / name).write_text(f"#!/bin/sh\n{line}\n")
+            (self.outside / name).chmod(0o755)
+        (self.outside / "ids").write_text("")
+        self.environment["PATH"] = os.pathsep.join([str(self.outside), self.environment["PATH"]])
+        self.environment["PRE_COMMIT_HOME"] = str(folder / "pre-commit")
+
+    def _gh(self) -> str:
+        """A `gh` that writes down how it is called, and knows the comments that are in the file `ids`."""
+        folder = self.outside
+        return f"echo \"$@\" >> '{folder}/calls'\ncase \"$*\" in *--paginate*) cat '{folder}/ids';; esac"
+
+    def step(self, name: str, base: str, status: int = 0, **environment: str) -> str:
+        """Run a step of the workflow, and return what it writes."""
+        script = steps()[name]["run"].replace("${{ github.repository }}", "owner/name")
+        output = self.outside / "output"
+        output.write_text("")
+        given = {"BASE": base, "GITHUB_OUTPUT": str(output), "PULL": "repos/owner/name/issues/7/comments"}
+        self.environment.update(given, **environment)
+        return self._run(["bash", "-e", "-c", script], status)  # GitHub's shell where a step names none
+
+    def compared(self, base: str) -> tuple[str, str]:
+        """The comment that the workflow makes, and whether anything changed."""
+        self.step("Compare", base)
+        for name in ("found.md", "comment.md"):
+            shutil.move(self.folder / name, self.outside / name)
+        return (self.outside / "comment.md").read_text(), (self.outside / "output").read_text().strip()
+
+    def commented(self, changed: str, *there: str) -> list[str]:
+        """How GitHub is called, where these comments are there, but for asking which."""
+        (self.outside / "ids").write_text("".join(f"{each}\n" for each in there))
+        (self.outside / "calls").unlink(missing_ok=True)
+        self.step("Comment", "", CHANGED=changed.partition("=")[2])
+        calls = (self.outside / "calls").read_text().splitlines()
+        return [line for line in calls if "--paginate" not in line]
+
+    def hooks(self, status: int = 0) -> str:
+        """Run the hooks of the page on all files: as published they would be installed from the network."""
+        (asked,) = loaded(blocks("yaml")[0])["repos"]
+        published = {hook["id"]: hook for hook in loaded((ROOT / ".pre-commit-hooks.yaml").read_text())}
+        hooks = [{**published[each["id"]], **each, "language": "system"} for each in asked["hooks"]]
+        config = json.dumps({"repos": [{"repo": "local", "hooks": hooks}]})
+        (self.folder / ".pre-commit-config.yaml").write_text(config)  # JSON is YAML
+        self.git("add", ".")
+        return self._run([sys.executable, "-m", "pre_commit", "run", "--all-files"], status)
 
 
 @pytest.fixture
-def checkouts(tmp_path: Path) -> Path:
-    """A folder with the checkouts `old` and `new`, and a `gh` that writes down how it is called."""
-    for side in ("old", "new"):
-        (tmp_path / side / "models").mkdir(parents=True)
-    (tmp_path / "bin").mkdir()
-    gh = tmp_path / "bin" / "gh"
-    gh.write_text(
-        f"#!/bin/sh\necho \"$@\" >> '{tmp_path}/calls'\ncase \"$*\" in *--paginate*) cat '{tmp_path}/ids';; esac\n"
-    )
-    gh.chmod(0o755)
-    (tmp_path / "ids").write_text("")
-    return tmp_path
+def review(tmp_path: Path) -> Review:
+    return Review(tmp_path)
 
 
-def compare(folder: Path) -> str:
-    """What the script of the recipe finds: the comment."""
-    _run("Compare", folder)
-    return (folder / "comment.md").read_text()
-
-
-def comment(folder: Path) -> list[str]:
-    """How the recipe then calls GitHub, but for asking which comment there is."""
-    (folder / "calls").unlink(missing_ok=True)
-    _run("Comment", folder)
-    return [line for line in (folder / "calls").read_text().splitlines() if "--paginate" not in line]
-
-
-def _run(step: str, folder: Path) -> None:
-    (script,) = (each["run"] for each in workflow()["steps"] if each.get("name") == step)
-    script = script.replace("${{ github.repository }}", "owner/name")
-    path = os.pathsep.join([str(folder / "bin"), os.path.dirname(sys.executable), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": path, "PULL": "repos/owner/name/issues/7/comments"}
-    for options in (["-e"], ["--noprofile", "--norc", "-eo", "pipefail"]):  # both shells that GitHub has
-        subprocess.run(["bash", *options, "-c", script], cwd=folder, env=environment, check=True)
-
-
-def put(folder: Path, name: str, text: str, weights: bytes | None = None) -> None:
-    """A text on both sides, with weights beside it."""
-    for side in ("old", "new"):
-        path = folder / side / "models" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        if weights is not None:
-            (path.parent / "weights").mkdir(exist_ok=True)
-            with BlobWriter(path.parent / "weights" / "weight.bin") as writer:
-                writer.add_packed(BY_NAME["fp16"], weights)
-
-
-def test_the_comment_tells_of_each_model_that_changed(checkouts: Path) -> None:
-    tmp_path = checkouts
-    for side, models in {"old": ("same", "changed one", "gone"), "new": ("same", "changed one", "new")}.items():
-        for name in models:
-            shutil.copytree(EXAMPLE, tmp_path / side / "models" / f"{name}.mlpackage")
-    path = next((tmp_path / "new" / "models" / "changed one.mlpackage").rglob("*.mlmodel"))
-    model = load(path)
-    assert model.spec is not None
-    operations = next(iter(model.program.functions["main"].block_specializations.values())).operations
-    next(operation for operation in operations if operation.type == "relu").type = "tanh"
-    path.write_bytes(model.spec.SerializeToString())
-    comment = compare(tmp_path)
+def test_the_recipes_together_in_one_repository(review: Review) -> None:
+    pytest.importorskip("pre_commit", reason="needs pre-commit")
+    # a clone that shows models as text
+    review.miltext("git", "setup")
+    review.miltext("sidecar", "Model.mlpackage")
+    (review.folder / "block.mil").write_text(TEXT)
+    review.hooks()
+    review.commit()
+    base = review.git("rev-parse", "HEAD").strip()
+    # an edit, of which the sidecar and the hooks know
+    review.edit()
+    assert changes(review.git("diff", "--", "*.mlmodel")) == ["-relu", "+tanh"]
+    assert "operation: relu -> tanh" in review.miltext("diff", "--git", "HEAD", status=1)
+    (review.folder / "block.mil").write_text(TEXT.replace("relu(x = x)", "relu(x = z)"))
+    refused = review.hooks(status=1)
+    assert ("stale:" in refused, "block.mil:4:" in refused) == (True, True)
+    review.miltext("sidecar", "Model.mlpackage")
+    told = review.miltext("check", "--format", "github", ".", status=1)
+    assert told.startswith("::error file=block.mil,line=4,")
+    (review.folder / "block.mil").write_text(TEXT.replace("[2]", "[3]"))
+    review.hooks()
+    assert review.miltext("check", "--format", "github", ".") == ""
+    review.commit()
+    # the pull request
+    comment, changed = review.compared(base)
+    assert changed == "changed=yes"
     assert comment.startswith("<!-- miltext diff -->\n")
-    assert "`models/gone.mlpackage` is gone." in comment
-    assert "`models/new.mlpackage` is new." in comment
-    assert "<summary>models/changed one.mlpackage</summary>" in comment
-    assert "relu" in comment
-    assert "tanh" in comment
-    assert "same.mlpackage" not in comment
-
-
-def test_texts_are_compared_where_they_changed(checkouts: Path) -> None:
-    for name in (
-        "same.mil",
-        "alone.mil",
-        "gone.mil",
-        "new.mil",
-        "broken.mil",
-        "Model.mlpackage.mil",
-        "a.mlmodel.0.mil",
-    ):
-        put(checkouts, name, TEXT)
-    put(checkouts, "spaced out/beside.mil", TEXT, b"\0\1\2\3")
-    put(checkouts, "spaced out/inside.mlmodelc/model.mil", TEXT, b"\0\1\2\3")
-    put(checkouts, "whole/same.mil", TEXT, b"\0\1\2\3")
-    new = checkouts / "new" / "models"
-    for name in ("alone.mil", "Model.mlpackage.mil", "a.mlmodel.0.mil", "spaced out/inside.mlmodelc/model.mil"):
-        (new / name).write_text(TEXT.replace("add(", "sub("))
-    (new / "broken.mil").write_text(TEXT.replace("add(", "add(("))
-    (new / "gone.mil").unlink()
-    (checkouts / "old" / "models" / "new.mil").unlink()
-    weights = new / "spaced out" / "weights" / "weight.bin"
-    weights.write_bytes(weights.read_bytes()[:-1] + b"\7")
-    told = compare(checkouts)
-    assert "`models/gone.mil` is gone." in told
-    assert "`models/new.mil` is new." in told
-    assert re.findall("<summary>(.*)</summary>", told) == [
-        "models/alone.mil",
-        "models/broken.mil",
-        "models/spaced out/beside.mil",
-        "models/spaced out/inside.mlmodelc",
-    ]
-    alone = told.partition("models/alone.mil")[2].partition("</details>")[0]
-    assert "add" in alone
-    assert "sub" in alone
-    assert "error[MIL010]" in told
-    assert "weights: 1 differs" in told
-
-
-def test_there_is_no_comment_of_nothing(checkouts: Path) -> None:
-    assert compare(checkouts).endswith("\nNo model is different now.\n")
-    assert comment(checkouts) == []
-    put(checkouts, "same.mil", TEXT)
-    put(checkouts, "laid out.mil", TEXT)
-    (checkouts / "new" / "models" / "laid out.mil").write_text(TEXT.replace("   ", " "))
-    compare(checkouts)
-    assert comment(checkouts) == []
-    (checkouts / "ids").write_text("42\n43\n")  # there is one from before
+    assert "operation: relu -> tanh" in comment
+    assert "block.mil" in comment
+    assert "Model.mlpackage.mil" not in comment
+    assert review.commented(changed) == ["api --method POST repos/owner/name/issues/7/comments -F body=@comment.md"]
+    broken = review.step("Keep callers", base, status=1)
+    assert "~ input-shape x: fp16 [2] -> fp16 [3]" in broken
+    # one more commit takes it back
+    review.git("revert", "--no-edit", "HEAD")
+    comment, changed = review.compared(base)
+    assert (changed, "No difference." in comment) == ("changed=no", True)
     patch = "api --method PATCH repos/owner/name/issues/comments/42 -F body=@comment.md"
-    assert comment(checkouts) == [patch] * 2
-    (checkouts / "new" / "models" / "same.mil").write_text(TEXT.replace("add(", "sub("))
-    assert "### Models in this pull request" in compare(checkouts)
-    assert comment(checkouts) == [patch] * 2
-    (checkouts / "ids").write_text("")
-    assert comment(checkouts) == ["api --method POST repos/owner/name/issues/7/comments -F body=@comment.md"] * 2
+    assert review.commented(changed, "42", "43") == [patch]
+    assert review.commented(changed) == []
+    assert review.step("Keep callers", base) == "no breaking change\n"
+    review.miltext("git", "undo")
 
 
-def test_sidecars_are_passed_over_as_check_does() -> None:
-    from miltext.review import sidecar
+def test_the_comment_tells_of_each_model_that_changed(review: Review) -> None:
+    for name in ("changed one", "gone"):
+        shutil.copytree(EXAMPLE, review.folder / "models" / f"{name}.mlpackage")
+    for name in ("same.mil", "broken.mil", "a.mlmodel.0.mil"):
+        (review.folder / name).write_text(TEXT)
+    review.commit()
+    models = review.folder / "models"
+    weights = models / "changed one.mlpackage" / WEIGHTS.partition("/")[2]
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\7")
+    shutil.copytree(models / "gone.mlpackage", models / "new.mlpackage")
+    (models / "new.mlpackage" / MODEL.partition("/")[2]).write_bytes((EXAMPLE / MODEL.partition("/")[2]).read_bytes())
+    for path in sorted(models.rglob("gone.mlpackage")):
+        shutil.rmtree(path)
+    (review.folder / "broken.mil").write_text(TEXT.replace("relu(", "relu(("))
+    (review.folder / "a.mlmodel.0.mil").write_text(TEXT.replace("relu", "tanh"))
+    review.commit()
+    comment, changed = review.compared("HEAD~")
+    assert changed == "changed=yes"
+    assert "models/changed one.mlpackage" in comment
+    assert "1 differs" in comment
+    assert "models/gone.mlpackage -> models/new.mlpackage" in comment
+    assert "error[MIL010]: expected " in comment
+    assert "same.mil" not in comment
+    assert "a.mlmodel.0.mil" not in comment
 
-    (script,) = (each["run"] for each in workflow()["steps"] if each.get("name") == "Compare")
-    assert f"grep -Ev '{sidecar._NAME.pattern}'" in script
+
+def test_a_base_that_is_not_there_fails_the_job(review: Review) -> None:
+    assert "error[MIL845]" in review.step("Compare", "0" * 40, status=1)
 
 
 def test_the_steps_are_all_there() -> None:
-    steps = workflow()["steps"]
-    assert [step.get("name") for step in steps if "name" in step] == ["Compare", "Comment"]
+    assert [*steps()] == ["Compare", "Comment", "Keep callers"]

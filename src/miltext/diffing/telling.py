@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 VERDICTS = {
     (False, True): "no difference",
-    (False, None): "cannot be told: what was read is the same, but not all weights were read; "
+    (False, None): "cannot be told: what was read is the same, but not all was read; "
     "use --ignore-weights if neither model has weight files",
     (True, True): "no breaking change",
     (True, None): "cannot be told: what was compared does not break callers, but not all could be compared",
