@@ -19,9 +19,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from support.laws.merging import held, statements
 
 
-def _outcome(seed: int, text: str, failures: list[str]) -> str:
+def _outcome(seed: int, text: str, edits: int, failures: list[str]) -> str:
     try:
-        return held(Random(seed), text)
+        return held(Random(seed), text, edits)
     except AssertionError as failure:
         failures.append(f"seed {seed}: {failure}")
         return "failed"
@@ -31,15 +31,16 @@ def _outcome(seed: int, text: str, failures: list[str]) -> str:
 @click.argument("folder", type=click.Path(exists=True, path_type=Path))
 @click.option("--pairs", default=200, show_default=True, help="How many pairs of edits.")
 @click.option("--seed", default=0, show_default=True, help="The seed of the first pair.")
+@click.option("--edits", default=1, show_default=True, help="How many edits there are on each side.")
 @click.option("--largest", default=200_000, show_default=True, help="The size of the largest text, in characters.")
-def main(folder: Path, pairs: int, seed: int, largest: int) -> None:
-    """Print how often each pair of edits merged, was in conflict, and failed."""
+def main(folder: Path, pairs: int, seed: int, edits: int, largest: int) -> None:
+    """Print how often pairs of edits, or of several on each side, merged, were in conflict, and failed."""
     found = [path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.mil")) if "rejected" not in path.parts]
     texts = [text for text in found if len(text) <= largest and len(statements(text)) > 3]
     counts, failures, start = Counter[str](), list[str](), time.perf_counter()
     for number in range(seed, seed + pairs):
-        counts[_outcome(number, texts[number % len(texts)], failures)] += 1
-    for outcome, count in sorted(counts.items()):
+        counts[_outcome(number, texts[number % len(texts)], edits, failures)] += 1
+    for outcome, count in sorted(counts.items()) if edits == 1 else ():
         click.echo(f"{count:6} {outcome}")
     for shown in failures[:20]:
         click.echo(shown)

@@ -99,19 +99,16 @@ class Merge:
     def _find_missed(self) -> None:
         """Find what one side deleted and the other changed or uses anew, and what that needs in turn."""
         deleted = list(self._deleted(self._program))
-        dropped = [each for each in deleted if self._is_dropped(each)]
-        self._in_conflict |= {_key(each) for each in deleted if each not in dropped}
+        dropped = {_key(each): each for each in deleted if self._is_dropped(each)}
+        self._in_conflict |= {_key(each) for each in deleted} - dropped.keys()
         if not dropped:
             return
         used = self._uses(self._program)
-        found = True
-        while found:
-            missed = [each for each in dropped if not used.isdisjoint(self._made(each))]
-            dropped = [each for each in dropped if each not in missed]
-            for each in missed:
-                self._in_conflict.add(_key(each))
-                used |= self._uses(each)
-            found = bool(missed)
+        missed = [key for key, each in dropped.items() if not used.isdisjoint(self._made(each))]
+        while missed:
+            self._in_conflict.update(missed)
+            used = set[Key]().union(*(self._uses(dropped.pop(key)) for key in missed))
+            missed = [key for key, each in dropped.items() if not used.isdisjoint(self._made(each))]
 
     def _deleted(self, triple: Triple) -> Iterator[Triple]:
         """Yield what a side deleted, of the items inside of one that both sides have."""

@@ -40,22 +40,38 @@ class Edit(NamedTuple):
         return not (touched or self.deletes & other.needs or self.needs & other.deletes)
 
 
-def held(random: Random, text: str) -> str:
-    """Try one pair of edits on a text; return how it ended. Raise AssertionError where the law does not hold."""
-    ours, theirs = (random_edit(random, text, tag) for tag in ("ours", "theirs"))
-    sides = ours.apply(text), theirs.apply(text)
-    merged = merge_texts(text, *sides)
-    named = f"{ours.kind} and {theirs.kind}"
-    for edit in (ours, theirs):
-        assert edit.adds in merged.text, (named, "lost", edit.adds)
+def held(random: Random, text: str, edits: int = 1) -> str:
+    """Try so many edits on each side of a text; return how it ended. Raise AssertionError where the law is broken."""
+    (ours, mine), (theirs, other) = (_edited(random, text, tag, edits) for tag in ("ours", "theirs"))
+    merged = merge_texts(text, mine, other)
+    named = " and ".join(", ".join(edit.kind for edit in side) for side in (ours, theirs))
+    for side, text_of_side in ((ours, mine), (theirs, other)):
+        for edit in side:
+            assert edit.adds not in text_of_side or edit.adds in merged.text, (named, "lost", edit.adds)
     if not merged.conflicts:
         parse_tree(merged.text)
-    if ours.is_apart_from(theirs):
+    if all(edit.is_apart_from(each) for edit in ours for each in theirs):
         assert not merged.conflicts, (named, "in conflict", _conflicts(merged))
-        last, first = (ours, theirs) if ours.kind == "rename" else (theirs, ours)
-        assert said(merged.text) == said(last.apply(first.apply(text))), (named, "another result")
+        if edits == 1 or "rename" not in named:
+            assert said(merged.text) == said(_both(text, ours, theirs)), (named, "another result")
         assert _is_in_order(merged.text) or not _is_in_order(text), (named, "a use before its definition")
     return f"{named}: {'conflict' if merged.conflicts else 'merged'}"
+
+
+def _edited(random: Random, text: str, tag: str, edits: int) -> tuple[list[Edit], str]:
+    """Return edits of a text at random, each of what the one before made, and the text in the end."""
+    made = list[Edit]()
+    for number in range(edits):
+        made.append(random_edit(random, text, f"{tag}{number}"))
+        text = made[-1].apply(text)
+    return made, text
+
+
+def _both(text: str, ours: list[Edit], theirs: list[Edit]) -> str:
+    """Return a text with all edits; a rename comes last, for the other edits have the old name."""
+    for edit in sorted((*ours, *theirs), key=lambda edit: edit.kind == "rename"):
+        text = edit.apply(text)
+    return text
 
 
 def _conflicts(merged: Merged) -> list[str]:
