@@ -2,143 +2,32 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
+from random import Random
 
 import pytest
 from support.commands import miltext as run
-from support.repositories import EXAMPLE
+from support.package_versions import (
+    FIRST,
+    OTHER,
+    SECOND,
+    Edit,
+    Scene,
+    authored,
+    contents,
+    folder_of,
+    held,
+    laid_anew,
+    padding,
+    sigmoid,
+    tanh,
+)
 
 import miltext
-from miltext.merging.conflicts import Markers
 from miltext.merging.messages import merge_messages
-from miltext.merging.models import Kept, MergedModel, merge_models
-from miltext.models.model_weights import blob_values
-from miltext.models.spec import SpecModel
-from miltext.models.weights import BlobFile, BlobWriter
-from miltext.schema.dtypes import BY_NAME
 from miltext.schema.proto import Model as Spec
-
-INNER = Path("Data/com.apple.CoreML")
-NAME = "@model_path/weights/weight.bin"
-
-Edit = Callable[[Path], None]
-
-
-def folder_of(package: Path) -> Path:
-    return package / INNER
-
-
-def save(package: Path, spec: Spec) -> None:
-    (folder_of(package) / "model.mlmodel").write_bytes(spec.SerializeToString(deterministic=True))
-
-
-def rewritten(package: Path, old: str, new: str) -> None:
-    model = miltext.load(package)
-    text = miltext.to_text(model.program)
-    assert old in text
-    assert model.spec is not None
-    model.spec.mlProgram.CopyFrom(miltext.parse(text.replace(old, new)))
-    save(package, model.spec)
-
-
-def tanh(package: Path) -> None:
-    rewritten(package, "= relu(", "= tanh(")
-
-
-def sigmoid(package: Path) -> None:
-    rewritten(package, "= relu(", "= sigmoid(")
-
-
-def padding(package: Path) -> None:
-    rewritten(package, 'string("same")', 'string("valid")')
-
-
-def retrained(index: int, by: int) -> Edit:
-    def edit(package: Path) -> None:
-        path = folder_of(package) / "weights" / "weight.bin"
-        data = bytearray(path.read_bytes())
-        with BlobFile(path) as file:
-            data[[*file][index].start] ^= by
-        path.write_bytes(data)
-
-    return edit
-
-
-def laid_anew(package: Path) -> None:
-    """Put a record before the others, which moves them all."""
-    path = folder_of(package) / "weights" / "weight.bin"
-    model = miltext.load(package)
-    with BlobFile(path) as file, BlobWriter(path.with_name("new.bin")) as writer:
-        writer.add_packed(BY_NAME["fp16"], bytes(range(64)))
-        places = {blob.offset: writer.copy(blob) for blob in file}
-    for held in blob_values(model.program):
-        held.value.blobFileValue.offset = places[held.value.blobFileValue.offset]
-    path.with_name("new.bin").replace(path)
-    assert model.spec is not None
-    save(package, model.spec)
-
-
-def authored(name: str) -> Edit:
-    def edit(package: Path) -> None:
-        spec = miltext.load(package).spec
-        assert spec is not None
-        spec.description.metadata.author = name
-        save(package, spec)
-
-    return edit
-
-
-FIRST, SECOND, OTHER = retrained(0, 1), retrained(1, 1), retrained(0, 2)
-
-
-class Scene:
-    """Three versions of a package, each in a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.packages = [folder / f"{name}.mlpackage" for name in ("base", "ours", "theirs")]
-        for package in self.packages:
-            shutil.copytree(EXAMPLE, package)
-
-    def edit(self, ours: Sequence[Edit], theirs: Sequence[Edit]) -> Scene:
-        for package, edits in zip(self.packages[1:], (ours, theirs), strict=True):
-            for edit in edits:
-                edit(package)
-        return self
-
-    def as_git_does(self) -> tuple[MergedModel, Path]:
-        """Merge as git's drivers do: what it settles by itself is kept, each other file is what its driver makes."""
-        models = [miltext.load(package) for package in self.packages]
-        files = "model.mlmodel", "weights/weight.bin"
-        kept = [self.settled(file) for file in files]
-        merged = self.folder / "merged"
-        merged.mkdir()
-        weights = {NAME: kept[1]} if kept[1] is not None else {}
-        result = merge_models(models[0], models[1], models[2], merged, Markers(), Kept(kept[0], weights))
-        for file, side in zip(files, kept, strict=True):
-            source = folder_of(self.packages[side if side is not None else 1]) / file
-            if side is not None or not (merged / file).exists():
-                (merged / file).parent.mkdir(exist_ok=True)
-                shutil.copyfile(source, merged / file)
-        if kept[0] is None and result.model is not None:
-            (merged / files[0]).write_bytes(result.model.SerializeToString(deterministic=True))
-        return result, merged
-
-    def settled(self, file: str) -> int | None:
-        base, ours, theirs = [(folder_of(package) / file).read_bytes() for package in self.packages]
-        if ours == theirs or base == theirs:
-            return 1
-        return 2 if base == ours else None
-
-
-def contents(folder: Path) -> dict[str, str]:
-    """What each weight holds, by its name."""
-    spec = Spec.FromString((folder / "model.mlmodel").read_bytes())
-    weights = SpecModel("mlmodel", "m", None, folder, spec).weights
-    return {name: weights.digest(entry) for name, entry in weights.entries.items()}
 
 
 @pytest.fixture
@@ -166,6 +55,11 @@ def test_each_weight_holds_what_the_sides_made_of_it(ours: str, theirs: str, sce
     kinds = {each.type for each in operations(Spec.FromString((merged / "model.mlmodel").read_bytes()))}
     assert ("tanh" in kinds) == ("program" in (ours, theirs))
     assert result.errors == ()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_edits_leave_no_weight_to_another_file(seed: int, scene: Scene) -> None:
+    held(Random(seed), scene)
 
 
 def operations(spec: Spec) -> list[miltext.schema.proto.Operation]:
