@@ -138,6 +138,16 @@ CONFLICTS = {
     "deleted and used": ([(LINES["c"], ""), ("x = c", "x = b")], [after("c", NEW.replace("x = a", "x = c"))], ["tanh"]),
     "deleted and given back": ([(LINES["c"], ""), ("x = c", "x = b")], [("(d)", "(d, c)")], ["tanh"]),
     "two comments": ([("// makes a", "// one")], [("// makes a", "// two")], ["// one", "// two"]),
+    "a comment in what the other changes": (
+        [("tanh(x = b", "tanh(x = /* of b */ b")],
+        [("tanh(x = b", "tanh(x = a")],
+        ["/* of b */", "tanh(x = a)"],
+    ),
+    "a head and a tail": (
+        [("program(1.3)\n", "// one\nprogram(1.3)\n"), ("(d);\n}\n", "(d);\n}\n// one\n")],
+        [("program(1.3)\n", "// two\nprogram(1.3)\n"), ("(d);\n}\n", "(d);\n}\n// two\n")],
+        ["// one\n", "// two\n"],
+    ),
     "one input's type": ([("[2]> x)", "[3]> x)")], [("[2]> x)", "[4]> x)")], ["[3]> x", "[4]> x"]),
     "one output's type": ([("[2]> d", "[3]> d")], [("[2]> d", "[4]> d")], ["[3]> d", "[4]> d"]),
     "what the program is for": (
@@ -185,6 +195,30 @@ def test_what_one_side_left_is_what_the_other_made(side: str) -> None:
     changed = edited(("tanh", "cos"), ("    ", "\t"), ("// makes a", "/* a */"))
     texts = {"base": (BASE, changed, changed), "ours": (BASE, changed, BASE), "theirs": (BASE, BASE, changed)}
     assert merge_texts(*texts[side]) == (changed, 0)
+
+
+ODD = {
+    "empty": "program(1.3)\n{\n}\n",
+    "without an end": BASE.rstrip("\n"),
+    "on one line": re.sub(r"\s+", " ", BASE.replace("// makes a", "").replace("// beside b", "")),
+    "names in quotes": BASE.replace("> b =", '> $"b/1" =').replace("x = b", 'x = $"b/1"'),
+    "a name twice": BASE.replace(LINES["b"], LINES["b"] * 2),
+    "a key twice": BASE.replace("x = a, y = x", "x = a, x = x"),
+    "undefined": BASE.replace("x = b", "x = nobody"),
+    "without a block": BASE.replace("    func main", "    func other<ios18>() $none;\n    func main"),
+    "two blocks": BASE.replace("} -> (d);", "} -> (d)\n$block<ios17> {\n} -> (x);"),
+    "no results": BASE.replace(LINES["c"], LINES["c"] + "            print(x = b);\n" * 2),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_texts_are_merged_too(name: str) -> None:
+    base = ODD[name]
+    mine, other = base.replace("tanh", "cos"), base.replace("relu", "relu6")
+    assert merge_texts(base, mine, other) == (mine.replace("relu", "relu6"), 0)
+    assert merge_texts("", base, base) == (base, 0)
+    assert merge_texts(base, base, base) == (base, 0)
+    assert merge_texts(base, mine, base.replace("tanh", "sin")).conflicts == ("tanh" in base)
 
 
 def test_labels_and_the_size_of_markers_are_as_asked_for() -> None:

@@ -41,6 +41,8 @@ class Markers(NamedTuple):
                     parts.append("\n")
                 parts.append(piece)
                 written = piece
+        if written.endswith(f"\n{self._marker('>', self.theirs)}"):
+            parts.append("\n")
         return "".join(parts).removeprefix("\n" if parts and parts[0].startswith("\n" + "<" * self.size) else "")
 
     def _conflict(self, conflict: Conflict) -> str:

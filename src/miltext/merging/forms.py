@@ -73,15 +73,13 @@ class Form:
         return next(index for index, end in enumerate(self.bounds) if offset < end or end == len(self.core))
 
     @cached_property
-    def _read(self) -> tuple[Node, list[str]]:
-        """The tree, and the comments in it."""
+    def _read(self) -> tuple[Node, list[Span]]:
+        """The tree, and the places of the comments in the core."""
         spans: list[Span] = []
-        if self.kind == "function":
-            text = f"{FUNCTION}{self.core}}}"
-            root = next(named(tree_of(text, FINE, comments=spans), "function"))
-        else:
-            text, root = self.core, tree_of(self.core, FINE, self.kind, spans)
-        return root, [text[span.start : span.end] for span in spans]
+        if self.kind != "function":
+            return tree_of(self.core, FINE, self.kind, spans), spans
+        whole = tree_of(f"{FUNCTION}{self.core}}}", FINE, comments=spans)
+        return next(named(whole, "function")), [self._span(*span) for span in spans]
 
     @property
     def root(self) -> Node:
@@ -91,7 +89,12 @@ class Form:
     @property
     def comments(self) -> list[str]:
         """The comments inside the core."""
-        return self._read[1]
+        return self.comments_in(Span(0, len(self.core)))
+
+    def comments_in(self, span: Span) -> list[str]:
+        """Return the comments in a stretch of the core."""
+        found = (each for each in self._read[1] if span.start <= each.start < span.end)
+        return [self.core[each.start : each.end] for each in found]
 
     @cached_property
     def normal(self) -> object:

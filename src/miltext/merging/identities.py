@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -172,9 +172,13 @@ class _Added:
 
     def _hole(self, mine: Hole, other: Hole) -> None:
         known = {item.key: item for item in mine.items if item.key is not None}
-        added = {_names(item): item for item in mine.items if item.key is None and item.results}
+        added = defaultdict[tuple[str, ...], deque[Item]](deque)
+        for item in mine.items:
+            if item.key is None and item.results:
+                added[_names(item)].append(item)
         for item in other.items:
-            partner = known.get(item.key) if item.key is not None else added.pop(_names(item), None)
+            waiting = added.get(_names(item)) if item.key is None else None
+            partner = waiting.popleft() if waiting else known.get(item.key)
             if partner is not None:
                 self.items(partner, item)
 

@@ -145,7 +145,8 @@ class _Merge:
         """Write a phrase that the giver alone changed."""
         if other.normal == mine.normal or (before is not None and other.normal == before.normal):
             return
-        if before is None or mine.normal != before.normal:
+        is_losing = self._canvas.comments_in(mine.span) != self._giver.comments_in(other.span)
+        if before is None or mine.normal != before.normal or is_losing:
             self.broken.append(mine.span.start)
         else:
             self.edits.append((mine.span, self._giver.core[slice(*other.span)]))
@@ -165,8 +166,7 @@ class _Merge:
         if _said(other, key) == _said(before, key):
             return
         place = mine.span.start
-        whole = self._canvas.core[slice(*mine.span)]
-        if any(comment in whole for comment in self._canvas.comments):
+        if self._canvas.comments_in(mine.span):
             self.broken.append(place)
             return
         order = merged_order([*before.items], [*mine.items], [*other.items])
