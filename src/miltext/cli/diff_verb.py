@@ -166,7 +166,7 @@ class Form(NamedTuple):
     @property
     def kind(self) -> str:
         """What the output is, as `miltext.models.outputs` calls it."""
-        return "html" if self.form == "html" else "told"
+        return {"html": "html", "unified": "diff"}.get(self.form, "told")
 
     def refuse_unclear(self) -> None:
         """Refuse options that do not go together. Raise UsageError."""

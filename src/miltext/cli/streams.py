@@ -130,13 +130,13 @@ def read_stdin() -> bytes:
         return sys.stdin.buffer.read()
 
 
-def write_text(output: str, pieces: Iterable[str], kind: str = "text", source: str = "-") -> None:
+def write_text(output: str, pieces: Iterable[str], kind: str = "told", source: str = "-") -> None:
     """Write text to a file or to standard output, as UTF-8; bytes of a name that are not Unicode become escapes.
 
     `kind` is what the text is, and `source` the model that it is made from: that model, and a file of another kind, are
     not replaced. On standard output, the text is coloured as its kind is, where there are to be colours.
     """
-    if output == "-" and kind != "text" and colored(sys.stdout, is_document=True):
+    if output == "-" and kind != "told" and colored(sys.stdout, is_document=True):
         from miltext.cli.coloring import colored_pieces
 
         pieces = colored_pieces(pieces, kind)

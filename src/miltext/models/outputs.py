@@ -49,6 +49,7 @@ _CALLED = {
     "png": "a picture",
     "toml": "a description",
     "told": "what a command tells",
+    "diff": "a patch",
 }
 
 FOLDERS = {".mlpackage": ("package", (MANIFEST,)), ".mlmodelc": ("compiled model", ("coremldata.bin", "model.mil"))}
@@ -84,6 +85,7 @@ _IS: dict[str, Callable[[bytes], object]] = {
     "png": re.compile(rb"\x89PNG\r\n\x1a\n").match,
     "toml": bool,  # it was read before
     "told": _is_told,
+    "diff": _is_told,
 }
 
 
