@@ -81,6 +81,8 @@ def test_completing_changes_no_verb() -> None:
         ("--color ", ["auto", "always", "never"]),
         ("--color always pa", ["parse"]),
         ("--q", ["--quiet"]),
+        ("--color=al", ["--color=always"]),
+        ("--color=always pr", ["print"]),
         ("git ", ["setup", "undo"]),
         ("git setup --dr", ["--dry-run", "--draft"]),
         ("help inf", ["infer", "info"]),
@@ -149,6 +151,15 @@ def test_revisions_are_those_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         subprocess.run(["git", *line.split()], check=True)
     assert items("diff", "--git", "") == ["HEAD", "main", "v1"]
     assert items("diff", "--git=v1..m") == ["--git=v1..main"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_name_that_no_line_can_show_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (b"\xff.mil", b"a\nb.mil", b"c\td.mil", b"e\x1b.mil"):
+        (tmp_path / os.fsdecode(name)).touch()
+    (tmp_path / "\u00fc.mil").touch()
+    done = miltext_process("miltext print ", "", cwd=tmp_path, _MILTEXT_COMPLETE="bash_complete")
+    assert (done.returncode, done.stdout.decode()) == (0, "file\t\u00fc.mil\t\n")
 
 
 def test_a_file_is_found_in_a_folder_with_a_space(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from support.verbs import verbs
 
 from miltext.cli import command, streams
 from miltext.cli.habits import FROM_STDIN
+from miltext.cli.progress import Progress
 
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
 GOOD = """program(1.3)
@@ -93,6 +94,13 @@ def test_quiet_may_stand_after_the_verb_and_hides_warnings_beside_errors(files: 
     for words in ("infer both.mil --quiet", "--quiet infer both.mil", "-q infer -q both.mil"):
         told = run(*words.split(), cwd=files).stderr.decode()
         assert ("warning[" in told, "error[" in told) == (False, True)
+
+
+def test_quiet_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    for words, shown in ((["help"], True), (["--quiet", "help"], False)):
+        with command.make_context("miltext", words):
+            assert Progress("reading")._shown is shown
 
 
 def test_findings_are_what_check_was_asked_for(files: Path) -> None:

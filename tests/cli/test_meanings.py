@@ -38,12 +38,15 @@ def said(*words: str, cwd: Path | None = None) -> str:
         ("prnt", "; did you mean `print`?"),
         ("Print", "; did you mean `print`?"),
         ("Gone.mlpackage", "; did you mean `print Gone.mlpackage`?"),
-        ("there", "; did you mean `print there`?"),
+        ("it is there", "; did you mean `print 'it is there'`?"),
+        ("docs", "; did you mean `help` or `ops`?"),
         ("xyzzy", ""),
     ],
 )
 def test_a_verb_that_is_not_there_gets_the_nearest(word: str, end: str, tmp_path: Path) -> None:
-    (tmp_path / "there").touch()
+    (tmp_path / "it is there").touch()
+    (tmp_path / "docs").touch()
+    (tmp_path / "xyzzy").mkdir()
     assert said(word, cwd=tmp_path) == f"Error: no such command: {word}{end}"
 
 

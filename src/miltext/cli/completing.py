@@ -65,7 +65,7 @@ class Completion(ShellComplete):
         found = super().get_completions(args, incomplete)
         for item in found:
             item.value = f"{option}{item.value}"
-        return found
+        return [item for item in found if item.value.isprintable()]
 
     def format_completion(self, item: Item) -> str:
         return f"{item.type}\t{item.value}\t{' '.join((item.help or '').split())}"
@@ -178,7 +178,7 @@ def _files(begun: str, endings: tuple[str, ...]) -> Iterator[Item]:
     for entry in found:
         name = entry.name
         is_hidden = name.startswith(".") and not start.startswith(".")
-        if not name.startswith(start) or is_hidden or "\n" in name or "\t" in name:
+        if not name.startswith(start) or is_hidden or not name.isprintable():
             continue
         if entry.is_dir() and not name.lower().endswith(endings or (os.sep,)):
             yield CompletionItem(f"{before}{parent}{name}{os.sep}", FOLDER)

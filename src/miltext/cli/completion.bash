@@ -13,7 +13,10 @@ _miltext() {
             '') continue ;;
             file) compopt -o filenames ;;
             folder) compopt -o filenames; value=${value%/} ;; # bash adds it
-            part) compopt -o nospace ;;
+            *)
+                [[ $kind == part ]] && compopt -o nospace
+                [[ $value == *[!a-zA-Z0-9_@%+=:,./-]* ]] && printf -v value %q "$value"
+                ;;
         esac
         COMPREPLY+=("$value")
     done < <(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Collection, Iterable
 
 import click
@@ -68,9 +69,9 @@ MODEL_ENDINGS = (".mil", ".mlmodel", ".mlpackage", ".mlmodelc", ".pb", ".txtpb")
 
 def verbs_meant(word: str, verbs: Collection[str]) -> tuple[str, ...]:
     """Return what was perhaps meant by a verb that is not there: verbs, some with an option; nothing if unknown."""
-    if word.lower().endswith(MODEL_ENDINGS) or os.path.exists(word):
-        return (f"print {word}",)
     known = {**{verb: (verb,) for verb in verbs}, **VERBS_MEANT}
+    if word.lower() not in known and (word.lower().endswith(MODEL_ENDINGS) or os.path.isfile(word)):
+        return (f"print {shlex.quote(word)}",)
     found = word.lower() if word.lower() in known else nearest(word, known)
     meant = known[found] if found else ()
     return tuple(each for each in meant if each.split()[0] in verbs or each.startswith("--"))
