@@ -132,6 +132,21 @@ def test_a_change_during_a_run_is_noticed_after_it(folder: Path) -> None:
     assert not made.changed()
 
 
+def test_what_a_run_writes_itself_is_no_change(folder: Path) -> None:
+    (folder / "a.mil").write_text(GOOD.replace("ios18", "IOS18"))
+    made = Watched([str(folder)])
+    made.begin()
+    HOOKED.append(made)
+    run("check", "--fix", "--unsafe-fixes", folder)
+    HOOKED.remove(made)
+    assert (folder / "a.mil").read_text() == GOOD
+    assert made.changed()
+    made.end([str(folder / "a.mil")])
+    assert not made.changed()
+    (folder / "a.mil").write_text(BAD)
+    assert made.changed()
+
+
 def test_what_is_no_file_is_passed_over(folder: Path) -> None:
     made = Watched([str(folder / "a.mil")])
     made.begin()

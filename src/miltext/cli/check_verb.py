@@ -107,8 +107,8 @@ def command(
     if watch:
         from miltext.cli.watching import run_again
 
-        run_again(once, paths)
-    sys.exit(once())
+        run_again(lambda: once()[1], paths)
+    sys.exit(once()[0])
 
 
 def _check(
@@ -121,8 +121,8 @@ def _check(
     original: str | None,
     unsafe_fixes: bool | None,
     **choices: Any,
-) -> int:
-    """Check the paths, report what is found, and return the exit status."""
+) -> tuple[int, list[str]]:
+    """Check the paths, report what is found, and return the exit status, and the files that were written."""
     rules = rules_of(unsafe=unsafe_fixes, **choices)
     checked = inputs(paths, rules)
     run = Run(rules, Fixing(diff=diff) if fix or diff else None, loader, *_originals(original, checked))
@@ -136,7 +136,7 @@ def _check(
         write_text("-", [_for_machines(form, reports)])
     else:
         tell(run.summary(reports))
-    return run.status(reports)
+    return run.status(reports), run.fixing.written if run.fixing else []
 
 
 def _originals(original: str | None, checked: Sequence[Input]) -> tuple[list[Program], Source | None]:

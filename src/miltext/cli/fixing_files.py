@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Fixing:
     """The fixes of one run: `fixed` are the suggestions that were applied, or with `diff` would be.
 
-    `failed` tells that a file could not be written, `changed` that a difference was shown.
+    `written` are the files, `failed` tells that one could not be written, `changed` that a difference was shown.
     """
 
     def __init__(self, *, diff: bool) -> None:
@@ -29,6 +29,7 @@ class Fixing:
         self.fixed = 0
         self.failed = False
         self.changed = False
+        self.written: list[str] = []
 
     def fix(
         self, model: Model, check: Callable[[Model], Checked], chosen: Callable[[Diagnostic], bool]
@@ -66,9 +67,11 @@ class Fixing:
             self.changed |= mended.text != before
         elif model.path is None:
             write_text("-", [mended.text], "mil")
-        elif mended.text != before and not write_back(model.name, before, mended.text):
-            self.failed = True
-            return False
+        elif mended.text != before:
+            if not write_back(model.name, before, mended.text):
+                self.failed = True
+                return False
+            self.written.append(model.name)
         return True
 
 

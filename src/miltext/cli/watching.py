@@ -32,15 +32,18 @@ CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 State: TypeAlias = "tuple[object, ...] | None"
 
 
-def run_again(run: Callable[[], object], paths: Iterable[str]) -> NoReturn:
-    """Run on paths that are there, and again whenever that would show something else, until a signal ends it."""
+def run_again(run: Callable[[], Iterable[str]], paths: Iterable[str]) -> NoReturn:
+    """Run on paths that are there, and again whenever that would show something else, until a signal ends it.
+
+    `run` returns the files that it wrote.
+    """
     named = [existing(path) for path in paths]
     watched = Watched(named)
     sys.addaudithook(watched.note)
     while True:
         watched.begin()
         _announce()
-        _run(run)
+        watched.end(_run(run))
         watched.wait()
 
 
@@ -51,16 +54,17 @@ def _announce() -> None:
     tell(f"{time.strftime('%H:%M:%S')}: checking; again after each change, until Ctrl-C")
 
 
-def _run(run: Callable[[], object]) -> None:
-    """Run once; what is wrong with files now may be mended later, and ends only this run."""
+def _run(run: Callable[[], Iterable[str]]) -> Iterable[str]:
+    """Run once, and return what it wrote; what is wrong with files now may be mended later, and ends only this run."""
     try:
         with report_failures():
-            run()
+            return run()
     except click.ClickException as failure:
         failure.show()
     except SystemExit as end:
         if end.code not in (0, WRONG, FAILED) or isinstance(end.__context__, BrokenPipeError):
             raise
+    return ()
 
 
 class Watched:
@@ -80,20 +84,28 @@ class Watched:
             self._take(path)
 
     def note(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Take note of what Python opens or lists, as an audit hook, which is told before that happens."""
+        """Take note of what Python opens or lists, as an audit hook, which is told before that happens.
+
+        What is opened to be written, and folders that are hidden, are nobody's input.
+        """
         if event not in ("open", "os.scandir", "os.listdir") or not isinstance(arguments[0], (str, os.PathLike)):
             return
-        path = os.fsdecode(arguments[0])
+        path = os.path.abspath(os.fsdecode(arguments[0]))
         if event != "open":
+            if not os.path.basename(path).startswith("."):
+                self._take(path)
+        elif path.endswith(ENDINGS) and not arguments[2] & (os.O_WRONLY | os.O_RDWR):
             self._take(path)
-        elif path.endswith(ENDINGS):
-            self._take(path)
-            self._take(os.path.dirname(path) or os.curdir)  # in which others may appear that were looked for
+            self._take(os.path.dirname(path))  # in which others may appear that were looked for
 
     def _take(self, path: str) -> None:
         if path not in self._states:
             self._states[path] = None  # to look at a folder is to list it
             self._states[path] = state(path)
+
+    def end(self, written: Iterable[str]) -> None:
+        """Take what the run itself has written, with fixes, for what it has found."""
+        self._states |= {path: state(path) for path in map(os.path.abspath, written)}
 
     def changed(self) -> bool:
         """Tell whether something is no longer as the run found it."""
@@ -121,7 +133,7 @@ class Watched:
 def _around(name: str) -> list[str]:
     """Return a path that is named, its folder, and where settings for it may be."""
     folder = os.path.dirname(os.path.abspath(name))
-    found = [name, folder]
+    found = [os.path.abspath(name), folder]
     while folder not in found[2:]:
         found.append(os.path.join(folder, NAME))
         if (parent := os.path.dirname(folder)) == folder:
