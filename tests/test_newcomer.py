@@ -35,6 +35,8 @@ WRONG = (
 )
 """A text of one line, as editors close brackets that people type."""
 
+MODULES = ROOT / "website" / "playground" / "node_modules"
+
 
 def stop(reason: str) -> NoReturn:
     """Leave out a part of the walk, which fails where no part may be left out."""
@@ -114,14 +116,14 @@ def test_a_shell_completes(name: str, tools: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site: one that is built, or built now; with the playground, if it is without one."""
+    """The site: one that is built, or built now, with its playground if what that needs is there."""
     if named := os.environ.get("MILTEXT_SITE"):
         folder = Path(named)
     elif importlib.util.find_spec("material") is None:
         stop("needs mkdocs-material: pip install -e '.[site]'")
     else:
         folder = tmp_path_factory.mktemp("site") / "site"
-        run(sys.executable, "-m", "website", "build", "--out", folder)
+        run(sys.executable, "-m", "website", "build", "--out", folder, f"--{'no-' * (not MODULES.is_dir())}playground")
     return folder
 
 
@@ -129,9 +131,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def playground(site: Path) -> Iterator[str]:
     """Where the playground is served, within the site."""
     if not (site / "playground" / "python.zip").exists():
-        if not (ROOT / "website" / "playground" / "node_modules").is_dir():
-            stop("needs Pyodide: run `npm ci` in website/playground")
-        run(sys.executable, "-m", "website.playground", site / "playground")
+        stop("needs Pyodide: run `npm ci` in website/playground")
     with served(site) as url:
         yield f"{url}playground/"
 

@@ -71,7 +71,7 @@ class Followed:
         models = ("Model.mlpackage", "models/Model.mlpackage")
         for file in ("model.mil", "model.mlmodel", "Old.mlpackage", *models):
             self.place(file, line)
-        self._git("init -q -b main", "add .", "commit -qm first", "tag v1", "checkout -qb branch")
+        self._git("init -q -b main", "add .", "commit -qm first", "tag v1", "checkout -qb topic")
         self._git("mv Old.mlpackage New.mlpackage")
         for file in models:
             self._replace(file, "New.mlpackage", line)

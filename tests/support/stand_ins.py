@@ -83,19 +83,20 @@ LONG = "".join(f"            t{n + 1} = relu(t{n});\n" for n in range(260)) + " 
 """More lines than examples of `locate` name."""
 
 SIZES = (1, 3, 16, 16)
+IMAGE = re.compile(r"\[1, 3, (\d+), \1\]> image")
 DESCRIPTION = """\
 [[input]]
 name = "image"
 type = "image"
 colorSpace = "RGB"
-width = 16
-height = 16
+width = {size}
+height = {size}
 
 [[output]]
-name = "var_42"
+name = "{output}"
 type = "multiArray"
 dataType = "fp32"
-shape = [1, 4]
+shape = {shape}
 """
 
 SCRIPT = '#!/bin/sh\ngrep -qr gather "$1" && echo "MIL->EIR: what is looked for"\n'
@@ -159,7 +160,9 @@ def _draft(stem: str, line: str) -> str:
     text = text.replace("16, 16", "224, 224") if "224" in line else text
     if "--function" in line:
         text = text.removesuffix("}\n") + DECODE + "}\n"
-    if stem in OTHERS and verb != "compare":
+    if "--breaking" in line and stem in (*OTHERS, "Model"):  # than what a repository has
+        text = text.replace("16, 16", "24, 24").replace("-> (var_42)", "-> (out)")
+    elif stem in OTHERS and verb != "compare":
         text = text.replace("tanh", "softsign")
     return re.sub(r"\bimage\b", "x", text) if " x image" in line else text
 
@@ -182,7 +185,6 @@ def _folder() -> Path:
     random = np.random.default_rng(0)
     for name, sizes in (("a", (4, 3, 3, 3)), ("b", (4, 4, 3, 3))):
         np.save(folder / f"{name}.npy", random.standard_normal(sizes, dtype=np.float32))
-    (folder / "image.toml").write_text(DESCRIPTION, encoding="utf-8")
     return folder
 
 
@@ -192,11 +194,17 @@ kept: list[tempfile.TemporaryDirectory[str]] = []
 
 @functools.cache
 def _built(draft: str) -> Path:
-    source = _folder() / "draft.mil"
+    """Return a package of a draft, whose image is described as one."""
+    source, description = _folder() / "draft.mil", None
     source.write_text(draft, encoding="utf-8")
     output = _folder() / f"{_built.cache_info().misses}.mlpackage"
-    has_image = "[1, 3, 16, 16]> image" in draft and "decode" not in draft
-    miltext.build(source, output, description=_folder() / "image.toml" if has_image else None)
+    if (found := IMAGE.search(draft)) and "decode" not in draft:
+        size = int(found[1])
+        name = draft.rpartition("-> (")[2].partition(")")[0]
+        shape = [1, 4, size, size] if name == "out" else [1, 4]
+        description = _folder() / "image.toml"
+        description.write_text(DESCRIPTION.format(size=size, output=name, shape=shape), encoding="utf-8")
+    miltext.build(source, output, description=description)
     return output
 
 
