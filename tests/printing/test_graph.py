@@ -224,6 +224,11 @@ def test_constants_stand_before_what_first_uses_them() -> None:
     ]
 
 
+def test_operations_may_stand_deep_inside_others() -> None:
+    nodes = read(function(f"y = {'relu(' * 900}x{')' * 900};", outputs="y"))["nodes"]
+    assert sum(node[2] == "relu" for node in nodes) == 900
+
+
 @pytest.mark.parametrize("text", [*DRAFTS.values(), ELIDED], ids=[*DRAFTS, "elided"])
 def test_drafts_and_elided_texts_have_graphs(text: str) -> None:
     reader = Reader(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -55,6 +55,19 @@ class Part:
     inside: list[Part] = field(default_factory=list)
 
 
+class _Reading(NamedTuple):
+    """The phrases that are still to be read of a part, the values that these see, and what is to be done at the end.
+
+    `around` is the part that their parts are in: `part` itself, but in an operation what the operation is in.
+    """
+
+    children: Iterator[Node]
+    scope: dict[str, int]
+    part: Part
+    around: Part
+    end: Callable[[], None] = lambda: None
+
+
 class Reader:
     """A text line by line, what each name in it means, and its parts.
 
@@ -67,7 +80,7 @@ class Reader:
         self.program = Part("program", "", 1)
         self._text = text
         self._named: dict[int, tuple[int, bool]] = {}  # by its place, the value that a name means, and if it defines it
-        self._read(tree_of(text, STATEMENTS), {}, self.program, self.program)
+        self._read(tree_of(text, STATEMENTS))
 
     def lines(self) -> Iterator[list[Piece]]:
         """Yield the text's lines."""
@@ -82,54 +95,66 @@ class Reader:
         if line:
             yield line
 
-    def _read(self, phrase: Node, scope: dict[str, int], part: Part, around: Part) -> None:
-        """Read a phrase of a part; `scope` has the values that it sees, and `around` is the part that its parts are in.
+    def _read(self, tree: Node) -> None:
+        """Read a tree, however deep operations stand inside others."""
+        todo = [_Reading(iter(tree.children), {}, self.program, self.program)]
+        while todo:
+            reading = todo[-1]
+            child = next(reading.children, None)
+            if child is not None:
+                todo += self._begin(child, reading)
+            else:
+                reading.end()
+                todo.pop()
 
-        The two parts are the same but in an operation.
-        """
-        for child in phrase.children:
-            if isinstance(child, Statement):
-                self._read_statement(child, scope, around)
-            elif child.name in ("named_value", "draft_value"):
-                self._read_value(child, scope, part)
-            elif child.name == "name_binding":
-                self._use(next(named(child, "NAME")), scope, part)
-            elif child.name == "outputs":
-                for name in named(child, "NAME"):
-                    self._use(name, scope, self._part("output", name.token or "", name, around))
-            elif child.name == "block":
-                self._read(child, dict(scope), part, around)
-            elif child.name in ("function", "specialization", "inner_block"):
-                self._read_inside(child, scope, part)
-            elif child.name in ("operation", "call"):
-                self._read_operation(child, scope, part, around)
-            elif child.name not in ("results", "attributes", "marked_attributes", "value_binding"):
-                self._read(child, scope, part, around)
+    def _begin(self, child: Node, reading: _Reading) -> Iterator[_Reading]:
+        """Read a phrase, and yield what is to be read inside it."""
+        _, scope, part, around, _ = reading
+        if isinstance(child, Statement):
+            self._read_statement(child, scope, around)
+        elif child.name in ("named_value", "draft_value"):
+            self._read_value(child, scope, part)
+        elif child.name == "name_binding":
+            self._use(next(named(child, "NAME")), scope, part)
+        elif child.name == "outputs":
+            for name in named(child, "NAME"):
+                self._use(name, scope, self._part("output", name.token or "", name, around))
+        elif child.name == "block":
+            yield _Reading(iter(child.children), dict(scope), part, around)
+        elif child.name in ("function", "specialization", "inner_block"):
+            inside = self._inside(child, part)
+            yield _Reading(iter(child.children), dict(scope), inside, inside)
+        elif child.name in ("operation", "call"):
+            yield self._begin_operation(child, reading)
+        elif child.name not in ("results", "attributes", "marked_attributes", "value_binding"):
+            yield _Reading(iter(child.children), scope, part, around)
 
-    def _read_inside(self, phrase: Node, scope: dict[str, int], part: Part) -> None:
-        """Read a function or a block as a part inside another."""
+    def _inside(self, phrase: Node, part: Part) -> Part:
+        """Return a function or a block as a part inside another."""
         if phrase.name == "inner_block":
-            inside = self._part("block", str(len(part.inside)), phrase, part)
-        else:
-            name = next(named(next(named(phrase, "opset")) if phrase.name == "specialization" else phrase, "NAME"))
-            kind = "block" if phrase.name == "specialization" else "function"
-            inside = self._part(kind, name.token or "", phrase, part)
-        self._read(phrase, dict(scope), inside, inside)
+            return self._part("block", str(len(part.inside)), phrase, part)
+        name = next(named(next(named(phrase, "opset")) if phrase.name == "specialization" else phrase, "NAME"))
+        return self._part("block" if phrase.name == "specialization" else "function", name.token or "", phrase, part)
 
-    def _read_operation(self, phrase: Node, scope: dict[str, int], part: Part, around: Part) -> None:
-        """Read an operation, or one in the arguments of `part`: it stands before that one, as what it takes is made."""
+    def _begin_operation(self, phrase: Node, reading: _Reading) -> _Reading:
+        """Begin an operation, or one in the arguments of another: it stands before that one, as it is made before."""
+        _, scope, part, around, _ = reading
         name = next(named(phrase, "NAME"))
         operation = Part("op", name.token or "", self._line(phrase.start))
         made: dict[str, int] = {}
         for results in named(phrase, "results"):
-            self._read(results, made, operation, around)
-        self._read(phrase, scope, operation, around)
-        scope.update(made)  # only now: `x = relu(x = x)` takes the x before it
-        around.inside.append(operation)
-        if phrase.name == "call":
-            self.unnamed.append(Definition("", DRAFT, operation.line, operation.label, [part.line]))
-            operation.makes.append(-len(self.unnamed))
-            part.takes.append(-len(self.unnamed))
+            for value in named(results, "named_value", "draft_value"):
+                self._read_value(value, made, operation)
+
+        def end() -> None:
+            scope.update(made)  # only now: `x = relu(x = x)` takes the x before it
+            around.inside.append(operation)
+            if phrase.name == "call":
+                self.unnamed.append(Definition("", DRAFT, operation.line, operation.label, [part.line]))
+                operation.makes.append(-len(self.unnamed))
+                part.takes.append(-len(self.unnamed))
+
+        return _Reading(iter(phrase.children), scope, operation, around, end)
 
     def _read_statement(self, statement: Statement, scope: dict[str, int], around: Part) -> None:
         head = operation_head(statement.text)
