@@ -164,10 +164,12 @@ const layoutGraph = (() => {
         settle(row, row.map((spot) => wish(spot, [side])), row.map((spot) => weight(spot, [side]) || 0.1));
       }
     }
-    // Now the boxes stand. Points go to the ports, which boxes do not: they would lead each other further and further aside.
+    // Now boxes and long lines stand. Points beside boxes go to the ports, which boxes do not: they would lead each other
+    // further and further aside.
+    const stands = (spot) => spot.box || ![...spot.up, ...spot.down].some((each) => each.spot.box);
     for (const row of [...rows, ...[...rows].reverse()]) {
-      const wishes = row.map((spot) => (spot.box ? spot.x : wish(spot, ["up", "down"], port)));
-      settle(row, wishes, row.map((spot) => (spot.box ? 1e6 : 1)));
+      const wishes = row.map((spot) => (stands(spot) ? spot.x : wish(spot, ["up", "down"], port)));
+      settle(row, wishes, row.map((spot) => (stands(spot) ? 1e6 : 1)));
     }
   }
 
