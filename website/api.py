@@ -12,9 +12,10 @@ from typing import Any, ForwardRef, is_typeddict
 
 import miltext
 import miltext.testing
-from miltext.models.model import Stage
-from miltext.models.model_weights import Weights
+from miltext.evaluation import subjects
+from miltext.models.building import ranges
 from miltext.pytest_plugin import MilGolden
+from miltext.reduction import trials
 from website.markdown import cell, docstring
 
 WIDTH = 88
@@ -22,9 +23,23 @@ WIDTH = 88
 
 CLASSES = [name for name in miltext.__all__ if inspect.isclass(getattr(miltext, name))]
 FUNCTIONS = [name for name in miltext.__all__ if name not in CLASSES]
+
+REACHED = {
+    "models.model": ("Stage",),
+    "models.model_weights": ("Weights", "Weight"),
+    "diffing.structure": ("FunctionDifference", "ModelDifference", "WeightDifference", "WeightChange", "Change"),
+    "evaluation.subjects": ("Subject",),
+    "evaluation.comparing.comparison": ("ComparedValue", "Origin", "FirstOddity"),
+    "conversion.halves": ("Loss",),
+    "checking.inference.program": ("Inference",),
+    "printing.coremlc": ("Versions",),
+}
+"""Classes that a caller gets from others, or gives, and does not import from the top, by their modules."""
+
+ALIASES = {"Runnable": subjects, "Range": ranges, "Test": trials}
+"""What types of arguments stand for, by the modules that say it."""
+
 _CLASS = re.compile(rf"(?<![\w`.\[])({'|'.join(CLASSES)})(?![\w`\]])")
-REACHED = {"Weights": Weights, "Stage": Stage}
-"""Classes that a caller gets from others, and does not import."""
 
 
 def pages() -> dict[str, str]:
@@ -32,11 +47,26 @@ def pages() -> dict[str, str]:
     return {
         "api/index.md": "".join(_index()),
         "api/functions.md": "".join(_all("Functions", "miltext", {name: getattr(miltext, name) for name in FUNCTIONS})),
-        "api/classes.md": "".join(
-            _all("Classes", "miltext", {name: getattr(miltext, name) for name in CLASSES} | REACHED)
-        ),
+        "api/classes.md": "".join(_all("Classes", "miltext", {name: getattr(miltext, name) for name in CLASSES})),
+        "api/parts.md": "".join([*_all("Parts of these", "", reached()), *_aliases()]),
         "api/testing.md": "".join(_testing()),
     }
+
+
+def reached() -> dict[str, type]:
+    """Return the classes that a caller does not import, by name."""
+    modules = {name: import_module(f"miltext.{module}") for module, names in REACHED.items() for name in names}
+    return {name: getattr(module, name) for name, module in modules.items()}
+
+
+def _aliases() -> Iterator[str]:
+    yield "\n## Types of arguments { #aliases }\n\n| name | what it stands for |\n|---|---|\n"
+    for name, module in ALIASES.items():
+        said = getattr(module, name)
+        shown = (
+            said if isinstance(said, str) else inspect.formatannotation(said).replace("miltext.reduction.trials.", "")
+        )
+        yield f"| `{name}` | `{shown.replace('collections.abc.', '')}` |\n"
 
 
 def _index() -> Iterator[str]:
@@ -62,12 +92,14 @@ def _testing() -> Iterator[str]:
 def _all(title: str, module: str, names: dict[str, Any]) -> Iterator[str]:
     yield f"# {title}\n\n{_CONTEXTS[title]}\n"
     for name, value in names.items():
-        yield from _entry(name, value, 2, f"{module}." if module and name not in REACHED else "")
+        yield from _entry(name, value, 2, f"{module}." if module else "")
 
 
 _CONTEXTS = {
     "Functions": "All are imported from the top: `miltext.parse`. Errors are [MiltextErrors](classes.md#MiltextError).",
-    "Classes": "What the [functions](functions.md) take and give back.",
+    "Classes": "What the [functions](functions.md) take and give back. [Parts of these](parts.md) have their own page.",
+    "Parts of these": "What [classes](classes.md) and [functions](functions.md) hold, take and give back; nobody has to"
+    " import them.",
     "miltext.testing": "Programs pinned in tests, and programs to test with: [golden files](../golden-files.md) and"
     " [generated programs](../generate.md) are the pages to read first.",
 }

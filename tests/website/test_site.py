@@ -24,7 +24,7 @@ import miltext.testing
 from miltext.cli import VERBS, command
 from miltext.diagnostics.codes import TITLES
 from miltext.reference.entries import entries
-from website import diagrams, grammar, verbs
+from website import api, diagrams, grammar, verbs
 from website.__main__ import main
 from website.building import Refused, built
 from website.links import family_page
@@ -123,6 +123,7 @@ def test_each_operation_has_a_place_and_its_old_anchor_leads_there(pages: dict[s
 def test_each_public_name_has_a_place(pages: dict[str, Page]) -> None:
     assert {*miltext.__all__} <= pages["api/functions/"].anchors | pages["api/classes/"].anchors
     assert {*miltext.testing.__all__, "mil_golden", "MilGolden.check"} <= pages["api/testing/"].anchors
+    assert {*api.reached(), "aliases", "Weight", "Change"} <= pages["api/parts/"].anchors
     assert {"Model.program", "Model.save", "Model.weights", "Difference.to_json"} <= pages["api/classes/"].anchors
 
 
