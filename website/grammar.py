@@ -119,7 +119,7 @@ def _definition(part: Definition, known: dict[str, Definition], users: list[str]
         yield f"{part.remark}\n\n"
     if diagrams.is_readable(part.expression):
         label = f"Railroad diagram of {part.name}"
-        yield f'<div class="rails" role="img" aria-label="{label}">{diagrams.drawn(part.expression, known)}</div>\n\n'
+        yield f'<div class="rails" role="figure" aria-label="{label}">{diagrams.drawn(part.expression, known)}</div>\n\n'
     yield f"```text\n{part.source}\n```\n\n"
     if users:
         yield f"Used in {', '.join(f'[`{name}`](#{name})' for name in users)}.\n"
