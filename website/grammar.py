@@ -118,8 +118,8 @@ def _definition(part: Definition, known: dict[str, Definition], users: list[str]
     if part.remark:
         yield f"{part.remark}\n\n"
     if diagrams.is_readable(part.expression):
-        label = f"Railroad diagram of {part.name}"
-        yield f'<div class="rails" role="figure" aria-label="{label}">{diagrams.drawn(part.expression, known)}</div>\n\n'
+        picture = diagrams.drawn(part.expression, known)
+        yield f'<div class="rails" role="figure" aria-label="Railroad diagram of {part.name}">{picture}</div>\n\n'
     yield f"```text\n{part.source}\n```\n\n"
     if users:
         yield f"Used in {', '.join(f'[`{name}`](#{name})' for name in users)}.\n"

@@ -6,7 +6,7 @@ import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
@@ -40,6 +40,32 @@ LOADED = {
 }
 """What a browser fetches for a page; a link's, but for those that only name an address."""
 NAMED = {"canonical", "prev", "next", "alternate", "edit"}
+
+
+FAINT = """() => {
+    const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+    const linear = (part) => (part /= 255) <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    const luminance = (colour) => {
+        const [red, green, blue] = parts(colour).map(linear);
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    };
+    const ground = (element) => {
+        for (; element; element = element.parentElement) {
+            const colour = getComputedStyle(element).backgroundColor;
+            if ((parts(colour)[3] ?? 1) === 1) return colour;
+        }
+        return "rgb(255, 255, 255)";
+    };
+    const speaks = (element) => element.offsetParent && getComputedStyle(element).visibility === "visible" &&
+        [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim());
+    const contrast = (element) => {
+        const pair = [getComputedStyle(element).color, ground(element)].map(luminance);
+        return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+    };
+    return [...document.querySelectorAll("body *")].filter((each) => speaks(each) && contrast(each) < 4.5)
+        .map((each) => `${each.tagName}.${each.className}: ${each.textContent.trim().slice(0, 30)}`);
+}"""
+"""The elements of a page whose text is too faint, as WCAG measures it (level AA)."""
 
 
 class Page(NamedTuple):
@@ -247,3 +273,15 @@ def test_a_word_finds_rows_and_pages_in_a_browser(site: Path, serve: Serve, open
     page.goto(f"{home}?q=MIL604")  # the theme's own links to a search
     page.locator(".md-search-result__item").first.wait_for()
     assert "MIL604" in page.locator(".md-search-result__item").first.inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read(scheme: Literal["light", "dark"], site: Path, serve: Serve, open_page: Opener) -> None:
+    home = serve(site)
+    page = open_page(home, width=PHONE, scheme=scheme)
+    for name in ("", "verbs/check/", "diff/"):
+        page.goto(home + name)
+        assert page.evaluate(FAINT) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
+    page.add_style_tag(content="* { color: #777 !important; transition: none !important }")
+    assert page.evaluate(FAINT) != []
