@@ -242,6 +242,7 @@ def test_one_of_the_programs_of_a_pipeline_is_chosen(desktop: Driver) -> None:
         ("a.zip", zipped(EXAMPLE)[:-100], "this is not a whole zip"),
         ("a.png", b"\x89PNG", "there is no .mlpackage"),
         ("a.mil", b"\xff\xff", "this is not UTF-8 text"),
+        ("a.npy", b"\x93NUMPY", "nothing but weights"),
     ],
 )
 def test_a_file_that_cannot_be_read_leaves_the_text(name: str, data: bytes, said: str, desktop: Driver) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -45,6 +46,7 @@ ARRAY = 'program(1.3) { func main<ios17>(tensor<fp32, [2]> x) { y = add(x, $npy(
 WIDE = (
     "// \U0001f600\nprogram(1.3)\n{\n    func main<ios17>(tensor<fp32, [2]> x) {\n        } -> (xx);\n} // \U0001f600\n"
 )
+EXAMPLES = ROOT / "website" / "playground" / "examples"
 QUESTIONS = ("findings", "mended", "inferred", "formatted", "program", "graph")
 TEXTS = {"empty": "", "nan": NAN, "large": LARGE, "array": ARRAY, "wide": WIDE, "broken": "program(1.3)\n{ func"}
 
@@ -145,6 +147,24 @@ def test_a_package_needs_no_weights(answers: Mapping[str, Any]) -> None:
     ((text),) = answers["opened package"]["texts"]
     assert text["name"] == EXAMPLE.name
     assert text["text"].startswith("program(1.3)")
+
+
+def test_the_page_leads_to_sections_that_are_there() -> None:
+    page = (ROOT / "website" / "playground" / "page" / "index.html").read_text(encoding="utf-8")
+    places = re.findall(r'href="\{site\}([\w-]+)/#([\w-]+)"', page)
+    assert places
+    for name, anchor in places:
+        headings = re.findall(r"^#+ (.*)$", (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8"), re.MULTILINE)
+        assert anchor in [heading.lower().replace(" ", "-") for heading in headings]
+
+
+def test_each_example_is_as_its_title_says() -> None:
+    from miltext import check
+
+    texts = [path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.mil"))]
+    counts = [sum(found.severity == "error" for found in check(text)) for text in texts]
+    assert texts[0].startswith("// Five mistakes: ")
+    assert counts == [5, *[0] * (len(texts) - 1)]
 
 
 def test_the_page_asks_for_one_thing_at_a_time() -> None:

@@ -44,7 +44,7 @@ def answer(question: str, subject: str) -> str:
     try:
         made = QUESTIONS[question](subject)
     except MiltextError as error:
-        made = {"findings": told(error.diagnostics, error.text or subject), "path": error.path}
+        made = {"findings": told(error.diagnostics, subject if error.text in (None, subject) else None)}
     return json.dumps(made, ensure_ascii=False)
 
 
@@ -137,14 +137,14 @@ QUESTIONS: dict[str, Callable[[str], Answer]] = {
 # ---- findings as JSON
 
 
-def told(found: Sequence[Diagnostic], text: str) -> list[Answer]:
-    """Tell findings, each with the edit that it suggests; the first MOST of them."""
-    units = Units(text)
+def told(found: Sequence[Diagnostic], text: str | None) -> list[Answer]:
+    """Tell the first MOST findings, each with the edit that it suggests; without a text, they have no places."""
+    units = Units(text or "")
     shown = list(found[:MOST])
     records = json.loads(as_json([Report("", shown, text)]))["diagnostics"]
     for record, diagnostic in zip(records, shown, strict=True):
         record["title"] = TITLES[diagnostic.code]
-        record["edit"] = edit(diagnostic, text, units)
+        record["edit"] = None if text is None else edit(diagnostic, text, units)
         for place in (record, *record["notes"]):
             for point in filter(None, (place["start"], place["end"])):
                 point["unit"] = units.at(point["offset"])
@@ -163,7 +163,7 @@ class Units:
     """Offsets in UTF-16's units of those in code points."""
 
     def __init__(self, text: str) -> None:
-        is_plain = text.isascii() or max(text) <= "\uffff"
+        is_plain = text.isascii() or max(text) <= "\uffff"  # as nearly every text
         self.wide = [] if is_plain else [at for at, char in enumerate(text) if char > "\uffff"]
 
     def at(self, offset: int) -> int:

@@ -61,7 +61,8 @@ async function answered(question, use) {
     const answer = await question;
     if (answer !== SUPERSEDED) use(answer);
   } catch (failure) {
-    tell(`This failed: ${failure.message}. The text is as it was; an edit tries again.`);
+    const says = "The text is as it was, and an edit tries again. If it fails again, please report it, with the text.";
+    tell(`This failed: ${failure.message}. ${says}`);
     document.body.dataset.state = "failed";
   }
 }

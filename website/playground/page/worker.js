@@ -21,6 +21,7 @@ async function start() {
 // Puts dropped files into a folder of Python's; gives back its path.
 function place(python, files) {
   const folder = `/dropped/${(opened += 1)}`;
+  python.FS.mkdirTree(folder);
   for (const { path, bytes } of files) {
     const whole = `${folder}/${path}`;
     python.FS.mkdirTree(whole.slice(0, whole.lastIndexOf("/")));
@@ -35,6 +36,7 @@ onmessage = async ({ data: { id, question, subject } }) => {
     const given = question === "opened" ? place(python, subject) : subject;
     postMessage({ id, answer: question === "hello" ? {} : JSON.parse(session.answer(question, given)) });
   } catch (error) {
-    postMessage({ id, failure: String(error.message ?? error) });
+    const lines = String(error.message ?? error).trim().split("\n"); // of Python's, the last one says what it is
+    postMessage({ id, failure: lines.at(-1) });
   }
 };
