@@ -240,7 +240,7 @@ def test_one_of_the_programs_of_a_pipeline_is_chosen(desktop: Driver) -> None:
     [
         ("a.mlmodel", b"\xff\xfe broken", "these bytes are not a Core ML model"),
         ("a.zip", zipped(EXAMPLE)[:-100], "this is not a whole zip"),
-        ("a.png", b"\x89PNG", "there is no .mlpackage"),
+        ("a.png", b"\x89PNG", "this is none of .mlpackage"),
         ("a.mil", b"\xff\xff", "this is not UTF-8 text"),
         ("a.npy", b"\x93NUMPY", "nothing but weights"),
     ],

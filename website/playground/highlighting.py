@@ -25,10 +25,10 @@ def rules() -> dict[str, Any]:
 
 
 def _rule(rule: Rule) -> list[Any]:
-    return [as_pattern(rule.pattern), _class(rule.token), rule.enters, rule.leaves]
+    return [as_pattern(rule.pattern), shown_class(rule.token), rule.enters, rule.leaves]
 
 
-def _class(token: _TokenType | None) -> str | None:
+def shown_class(token: _TokenType | None) -> str | None:
     """Return the class of a token's type, or of the nearest type above."""
     while token is not None and token not in _CLASSES:
         token = token.parent

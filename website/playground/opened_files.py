@@ -22,6 +22,7 @@ from website.playground.lost_numbers import lost_nans
 
 FOLDERS = (".mlpackage", ".mlmodelc")
 FILES = (".mil", ".mlmodel", ".pb", ".txtpb")
+ALL = ", ".join((*FOLDERS, *FILES))
 WEIGHTS = (".bin", ".npy", ".npz", ".safetensors")
 """How the names of files end that hold weights: a text does not need them, and they are large."""
 
@@ -48,7 +49,9 @@ def opened(place: str) -> dict[str, Any]:
             top = _unpacked(path) if path.suffix.lower() == ".zip" else path
             found = [*_models(top)]
             if not found:
-                notes.append(f"{path.name}: there is no {', '.join((*FOLDERS, *FILES))} in this")
+                notes.append(
+                    f"{path.name}: this is none of {ALL}, and has none in it: drop one of these, or a zip of it"
+                )
             for model in found:
                 name = path.name if model == path else f"{path.name}/{model.relative_to(top).as_posix()}"
                 with _telling(name, notes):

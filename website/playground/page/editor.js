@@ -42,6 +42,7 @@ export class Editor {
     const most = this.view.state.doc.length;
     const selection = { anchor: Math.min(from, most), head: Math.min(to, most) };
     this.view.dispatch({ selection, effects: EditorView.scrollIntoView(selection.anchor, { y: "center" }) });
+    this.view.dom.scrollIntoView({ block: "nearest" }); // on a phone, the text is above
     this.view.focus();
   }
 
