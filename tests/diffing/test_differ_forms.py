@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,17 @@ from conftest import CORPUS, EXAMPLE, Check
 from printing.test_colours import GIVEN
 from support.containers import write_package
 from support.diff_cases import CASES, FOLDER, WEIGHTS, numbered, write_weights
+from support.laws.differing import (
+    markdown_says_all,
+    page_says_all,
+    panes_are_the_texts,
+    what_is_told_leads_to_its_lines,
+)
 from support.pipelines import binary, piped, unary
-from support.told_forms import Page, counts_of_markdown, of_markdown, of_text
+from support.told_forms import Page, of_markdown
 
 import miltext
 from miltext.diffing.breaking import breaking as breaking_changes
-from miltext.diffing.panes import Panes
-from miltext.diffing.report import Told, path_of, report
 from miltext.models.opening import open_model
 from miltext.syntax.names import name_text
 
@@ -103,12 +107,7 @@ def difference(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyte
 
 
 def test_html_says_line_by_line_what_the_text_says(difference: miltext.Difference) -> None:
-    told = Page(difference.to_html())
-    assert [line for line in told.lines if line[1]] == of_text(difference.to_text(full=True))
-    if difference.same is False:
-        assert told.counts == difference.to_stat().splitlines()
-    assert {link[1:] for link in told.links} <= {*told.ids}
-    assert len(told.ids) == len({*told.ids})
+    page_says_all(difference)
 
 
 @pytest.mark.parametrize(
@@ -127,10 +126,7 @@ def test_the_page_is_as_it_was(
 
 @pytest.mark.parametrize("full", [False, True])
 def test_markdown_has_a_place_for_each_line_of_the_text(difference: miltext.Difference, full: bool) -> None:
-    text, markdown = difference.to_text(full=full), difference.to_markdown(full=full, limit=1 << 30)
-    assert Counter(of_text(text)) - Counter(of_markdown(markdown)) == Counter()
-    if difference.same is False:
-        assert counts_of_markdown(markdown) == difference.to_stat().splitlines()
+    markdown_says_all(difference, full)
 
 
 def test_only_models_that_both_pipelines_have_lead_to_texts(tmp_path: Path) -> None:
@@ -143,33 +139,7 @@ def test_only_models_that_both_pipelines_have_lead_to_texts(tmp_path: Path) -> N
 
 
 def test_what_is_told_leads_to_its_lines(difference: miltext.Difference) -> None:
-    for path, inner in _models(difference):
-        if inner._texts is None or difference.same is not False:
-            continue
-        panes = Panes(inner._texts)
-        for told in _all(report(difference, full=True).found):
-            if len(told.at) > 1 and told.at[0] == path:
-                row = panes.row_at(told.at[1:])
-                assert row is not None, told
-                places = [*panes.places(row)]
-                assert len(places) == (1 if panes.rows[row].mark in "+-" else 2), told
-                if told.sign in "+-" and told.at[1] == "operation" and panes.rows[row].mark == told.sign:
-                    line = panes.rows[row].sides[places[0][0]]
-                    assert line
-                    assert told.words[0].partition("(")[0] in line.text
-
-
-def _models(difference: miltext.Difference, path: str = "") -> Iterator[tuple[str, miltext.Difference]]:
-    yield path, difference
-    for model in difference.models:
-        if model.difference:
-            yield from _models(model.difference, path_of(model, path))
-
-
-def _all(told: Sequence[Told]) -> Iterator[Told]:
-    for each in told:
-        yield each
-        yield from _all(each.inner)
+    what_is_told_leads_to_its_lines(difference)
 
 
 # ---- the panes
@@ -182,14 +152,8 @@ ALONE = {"rename_function"}
 def test_the_panes_are_the_two_texts(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     difference = case(name)(tmp_path)
-    assert difference._texts
-    panes = Panes(difference._texts)
-    for side, text in enumerate(("a.mil", "b.mil")):
-        lines = [row.sides[side] for row in panes.rows]
-        printed = miltext.to_text(miltext.load(text).program, elide=16, floats="decimal").splitlines()
-        shown = [line for line in lines if line]
-        assert [line.text.partition(" // sha256:")[0] for line in shown] == printed
-        assert [line.number for line in shown] == [*range(1, len(printed) + 1)]
+    old, new = (miltext.load(text).program for text in ("a.mil", "b.mil"))
+    panes = panes_are_the_texts(difference, old, new)
     signs = Counter(sign for sign, _, _ in numbered(difference.to_unified()))
     sides = [sum(bool(row.sides[side]) and row.mark not in " =" for row in panes.rows) for side in (0, 1)]
     if signs:

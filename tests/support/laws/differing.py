@@ -1,0 +1,74 @@
+"""What must hold of the forms of any difference: they say the same, and what they say leads to the texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from support.told_forms import Page, counts_of_markdown, of_markdown, of_text
+
+import miltext
+from miltext.diffing.panes import Panes
+from miltext.diffing.report import Told, path_of, report
+from miltext.schema.proto import Program
+
+
+def page_says_all(difference: miltext.Difference) -> None:
+    """The page has the lines of the text and of the counts, in their order, and no link that leads nowhere."""
+    told = Page(difference.to_html())
+    assert [line for line in told.lines if line[1]] == of_text(difference.to_text(full=True))
+    if difference.same is False:
+        assert told.counts == difference.to_stat().splitlines()
+    assert {link[1:] for link in told.links} <= {*told.ids}
+    assert len(told.ids) == len({*told.ids})
+
+
+def markdown_says_all(difference: miltext.Difference, full: bool) -> None:
+    """Each line of the text has a place in the Markdown, and so have the counts."""
+    text, markdown = difference.to_text(full=full), difference.to_markdown(full=full, limit=1 << 30)
+    assert Counter(of_text(text)) - Counter(of_markdown(markdown)) == Counter()
+    if difference.same is False:
+        assert counts_of_markdown(markdown) == difference.to_stat().splitlines()
+
+
+def what_is_told_leads_to_its_lines(difference: miltext.Difference) -> None:
+    """What is told of a program has a line in each text that has it, or in only one where it is added or removed."""
+    for path, inner in _models(difference):
+        if inner._texts is None or difference.same is not False:
+            continue
+        panes = Panes(inner._texts)
+        for told in _all(report(difference, full=True).found):
+            if len(told.at) > 1 and told.at[0] == path:
+                row = panes.row_at(told.at[1:])
+                assert row is not None, told
+                places = [*panes.places(row)]
+                assert len(places) == (1 if panes.rows[row].mark in "+-" else 2), told
+                if told.sign in "+-" and told.at[1] == "operation" and panes.rows[row].mark == told.sign:
+                    line = panes.rows[row].sides[places[0][0]]
+                    assert line
+                    assert told.words[0].partition("(")[0] in line.text
+
+
+def panes_are_the_texts(difference: miltext.Difference, old: Program, new: Program) -> Panes:
+    """The lines of each pane are those of the printed program, with their numbers."""
+    assert difference._texts
+    panes = Panes(difference._texts)
+    for side, program in enumerate((old, new)):
+        shown = [line for row in panes.rows if (line := row.sides[side])]
+        printed = miltext.to_text(program, elide=16, floats="decimal").splitlines()
+        assert [line.text.partition(" // sha256:")[0] for line in shown] == printed
+        assert [line.number for line in shown] == [*range(1, len(printed) + 1)]
+    return panes
+
+
+def _models(difference: miltext.Difference, path: str = "") -> Iterator[tuple[str, miltext.Difference]]:
+    yield path, difference
+    for model in difference.models:
+        if model.difference:
+            yield from _models(model.difference, path_of(model, path))
+
+
+def _all(told: Sequence[Told]) -> Iterator[Told]:
+    for each in told:
+        yield each
+        yield from _all(each.inner)
