@@ -60,6 +60,24 @@ def test_a_literal_and_a_const_that_others_use() -> None:
     assert told(new, old) == ["~ y: softmax", "    axis: 0 -> 1"]
 
 
+def test_a_literal_in_a_list() -> None:
+    """An argument that takes several values: each is compared with the one in its place."""
+
+    def joined(last: str, *consts: str) -> Program:
+        return program(
+            *consts, f"tensor<fp16, [2]> y = concat(axis = int32(0), interleave = bool(false), values = (x, {last}))"
+        )
+
+    const = "tensor<fp16, [1]> c = const()[val = tensor<fp16, [1]>([1])]"
+    inline = "tensor<fp16, [1]>([{}])"
+    for sides in ((joined("c", const), joined(inline.format(1))), (joined(inline.format(1)), joined("c", const))):
+        assert miltext.diff(*sides).same is True
+    assert told(joined("c", const), joined(inline.format(2))) == [
+        "~ y: concat",
+        "    values: (x, tensor<fp16, [1]>([1.0])) -> (x, tensor<fp16, [1]>([2.0]))",
+    ]
+
+
 @pytest.mark.parametrize(
     ("count", "also"),
     [

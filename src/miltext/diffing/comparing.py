@@ -256,15 +256,12 @@ class Comparison:
             name, before, now = name_text(key) if kind == "argument" else key, old.get(key), new.get(key)
             if before is None or now is None:
                 yield Change(kind, name, self._text(self._old, before), self._text(self._new, now))
-            elif len(before) == len(now) == 1 and isinstance(before[0], Value) and isinstance(now[0], Value):
-                yield from self._values.change(kind, name, before[0], now[0], where)
-            elif len(before) == len(now) == 1 and self._same(before[0], now[0]):
                 continue
-            elif (
-                len(before) == len(now) == 1
-                and (told := self._constants.argument(name, before[0], now[0], where)) is not None
-            ):
-                yield from told
+            if len(before) == len(now):
+                pairs = [self._constants.literals(*pair) for pair in zip(before, now, strict=True)]
+                before, now = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+            if len(before) == len(now) == 1 and isinstance(before[0], Value) and isinstance(now[0], Value):
+                yield from self._values.change(kind, name, before[0], now[0], where)
             elif len(before) != len(now) or not all(map(self._same, before, now)):
                 yield Change(kind, name, *self._texts(before, now))
 

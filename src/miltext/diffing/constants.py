@@ -17,7 +17,6 @@ from miltext.schema.walk import is_compressed, is_constant
 
 if TYPE_CHECKING:
     from miltext.diffing.bindings import Bound
-    from miltext.diffing.structure import Change
     from miltext.diffing.values import Values
     from miltext.models.pairing.graph import Graph, Node
     from miltext.schema.proto import Value
@@ -33,21 +32,21 @@ class Constants:
         self._told = Counter[int](), Counter[int]()
         self._read: set[Node] = set()
 
-    def argument(self, name: str, before: Bound, now: Bound, where: tuple[str, str]) -> list[Change] | None:
-        """Return how an argument differs that is a constant on both sides; None for any other.
+    def literals(self, before: Bound, now: Bound) -> tuple[Bound, Bound]:
+        """Return the Values of what is a constant on both sides, and anything else as it is.
 
-        It stays a rename where both are operations that are equal, or too long to be shown.
+        Two operations that are partners stay what they are, and so do two that are equal, or too long to be shown.
         """
         old, new = self._held(0, before), self._held(1, now)
         if old is None or new is None:
-            return None
-        both = isinstance(before, int) and isinstance(now, int)
-        if both and not (_is_short(old) and _is_short(new) and not self._values.same(old, new)):
-            return None
-        changes = self._values.change("argument", name, old, new, where)
+            return before, now
+        if isinstance(before, int) and isinstance(now, int):
+            partners = self._graphs[0].tokens[before] == self._graphs[1].tokens[now]
+            if partners or not (_is_short(old) and _is_short(new)) or self._values.same(old, new):
+                return before, now
         self._tell(0, before)
         self._tell(1, now)
-        return changes
+        return old, new
 
     def weight(self, old: Node, new: Node, function: str) -> bool:
         """Note how far a weight is from one that is compressed otherwise, or is not; return whether they are that."""
