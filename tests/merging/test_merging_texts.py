@@ -311,6 +311,36 @@ def test_a_name_does_not_come_to_mean_another_value() -> None:
     assert merge_texts(NESTED, ours, theirs).conflicts
 
 
+STATEFUL = """\
+program(1.3)
+{
+    func main<ios18>(state<tensor<fp16, [2]>> s, tensor<fp16, [2]> x) {
+            tensor<fp16, [2]> a = read_state(input = s);
+            write_state(data = x, input = s);
+            tensor<fp16, [2]> b = read_state(input = s);
+        } -> (b);
+}
+"""
+
+
+def test_two_writes_to_a_state_have_no_order() -> None:
+    first, last = "            write_state(data = a, input = s);\n", "            write_state(data = b, input = s);\n"
+    read = "            tensor<fp16, [2]> r = read_state(input = s);\n"
+    before, after = "            write_state(data = x", "        } ->"
+
+    def added(line: str, place: str) -> str:
+        return STATEFUL.replace(place, line + place)
+
+    assert merge_texts(STATEFUL, added(last, after), added(last, after)) == (added(last, after), 0)
+    assert merge_texts(STATEFUL, added(first, before), added(last, after)).conflicts == 0
+    assert merge_texts(STATEFUL, added(read, after), added(read.replace("r =", "q ="), after)).conflicts == 0
+    for line in (first, read):
+        merged = merge_texts(STATEFUL, added(line, after), added(last, after))
+        assert merged.conflicts == 2
+        assert line in merged.text
+        assert last in merged.text
+
+
 DRAFT = """\
 program(1.3)
 {

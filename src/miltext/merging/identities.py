@@ -174,23 +174,24 @@ class _Added:
         known = {item.key: item for item in mine.items if item.key is not None}
         added = defaultdict[tuple[str, ...], deque[Item]](deque)
         for item in mine.items:
-            if item.key is None and item.results:
-                added[_names(item)].append(item)
+            if item.key is None:
+                added[self._name(self._ours, item)].append(item)
         for item in other.items:
-            waiting = added.get(_names(item)) if item.key is None else None
+            waiting = added.get(self._name(self._theirs, item)) if item.key is None else None
             partner = waiting.popleft() if waiting else known.get(item.key)
             if partner is not None:
                 self.items(partner, item)
+
+    def _name(self, side: Side, item: Item) -> tuple[str, ...]:
+        """Return the names of what an item makes; what it says, if it makes nothing."""
+        names = tuple(value.name.text for value in item.results)
+        return names or tuple(side.written(item.node.start, item.node.end).split())
 
     def _values(self, mine: Iterable[Value], other: Iterable[Value]) -> None:
         ours = {value.name.text: value for value in mine if value not in self._ours.keys}
         for value in other:
             if value.name.text in ours and value not in self._theirs.keys:
                 self._theirs.keys[value] = ours[value.name.text]
-
-
-def _names(item: Item) -> tuple[str, ...]:
-    return tuple(value.name.text for value in item.results)
 
 
 # ---- names

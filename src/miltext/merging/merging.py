@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -39,11 +40,12 @@ def merge_texts(base: str, ours: str, theirs: str, markers: Markers | None = Non
     The text is ours' with theirs' changes: comments, layout and line ends are kept. An empty base is none: what both
     added under one name has to be equal. Raise ParseError for a side that is not MIL text, with its name as the path.
     """
+    markers = markers or Markers()
     with gc_paused:
         before = _base(base)
-        sides = [Side(_plain(text), name) for text, name in ((ours, "ours"), (theirs, "theirs"))]
+        sides = [Side(_plain(text), name) for text, name in ((ours, markers.ours), (theirs, markers.theirs))]
         pieces = Merge(before, *sides).pieces()
-    text = (markers or Markers()).text(pieces)
+    text = markers.text(pieces)
     ends = ours if _has_returns(ours) != _has_returns(base) else theirs
     return Merged(keep_line_ends(ends, text), sum(isinstance(piece, Conflict) for piece in pieces))
 
@@ -72,7 +74,7 @@ class Merge:
     def __init__(self, base: Side | None, ours: Side, theirs: Side) -> None:
         link(base, ours, theirs)
         names = Names(base, ours, theirs)
-        self._sides = (base, ours, theirs)
+        self._sides: tuple[Side | None, Side, Side] = (base, ours, theirs)
         self._own_names = {key: name for key, name in names.named.items() if key not in names.disputed}
         self._program = Triple(base.program if base else None, ours.program, theirs.program)
         self._disputed = names.disputed
@@ -82,6 +84,7 @@ class Merge:
         """Return the merged text, in pieces."""
         self._find_disputed()
         self._find_missed()
+        self._find_races()
         return list(self._item(self._program))
 
     # ---- what is in conflict for what stands elsewhere
@@ -109,6 +112,27 @@ class Merge:
             self._in_conflict.update(missed)
             used = set[Key]().union(*(self._uses(dropped.pop(key)) for key in missed))
             missed = [key for key, each in dropped.items() if not used.isdisjoint(self._made(each))]
+
+    def _find_races(self) -> None:
+        """Find what both sides added that uses a state after the same operation, and writes it: no order is right."""
+        _, ours, theirs = self._sides
+        states = ours.states() & theirs.states()
+        if not states:
+            return
+        known = {item.key for item in ours.program.inside()} & {item.key for item in theirs.program.inside()}
+        for _, mine, other in self._inside(self._program):
+            added, also = _added(ours, mine, states, known), _added(theirs, other, states, known)
+            for place in added.keys() & also.keys():
+                both = [*added[place], *also[place]]
+                if any(not item.results for item in both):
+                    self._in_conflict |= {item.key for item in both}
+
+    def _inside(self, triple: Triple) -> Iterator[tuple[Hole | None, Hole, Hole]]:
+        """Yield the holes of an item and of those inside it, as far as both sides have them."""
+        for hole in self._holes(triple):
+            yield hole
+            for each in _triples(*hole):
+                yield from self._inside(each)
 
     def _deleted(self, triple: Triple) -> Iterator[Triple]:
         """Yield what a side deleted, of the items inside of one that both sides have."""
@@ -254,6 +278,18 @@ class Merge:
         makers = {made: key for key, each in triples.items() for made in self._made(each)}
         needs = {key: {makers[use] for use in self._uses(triples[key]) if use in makers} for key in order}
         return [triples[key] for key in after_needs(order, needs.__getitem__)]
+
+
+def _added(side: Side, hole: Hole, states: set[Key], known: set[Key]) -> dict[tuple[Key, Key], list[Item]]:
+    """Return what one side alone added, by the state that it uses and the last operation before that uses it."""
+    found, last = defaultdict[tuple[Key, Key], list[Item]](list), dict[Key, Key]()
+    for item in hole.items:
+        for state in states & side.uses(item):
+            if item.key in known:
+                last[state] = item.key
+            else:
+                found[state, last.get(state)].append(item)
+    return found
 
 
 def _key(triple: Triple) -> Key:

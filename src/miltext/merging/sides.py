@@ -152,6 +152,11 @@ class Side:
         """Return what a name means: a value as all versions know it, or the name itself where nothing has it."""
         return ("undefined", name) if value is None else self.keys.get(value, value)
 
+    def states(self) -> set[Key]:
+        """Return the inputs that are states: in what order these are read and written matters."""
+        inputs = (value for item in self.program.inside() for hole in item.holes for value in hole.inputs)
+        return {self.key(value) for value in inputs if value.phrase.children[0].name == "state_type"}
+
     def uses(self, item: Item) -> set[Key]:
         """Return what an item names, with all in its holes."""
         return self.named_in(item.start, item.end)
