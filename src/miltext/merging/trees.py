@@ -1,7 +1,7 @@
 """The files of a package in the three commits that git merges, which tells a driver nothing but one file of each.
 
-The commits are found by what git has of them: the branches that are merged, or the commits in whose history a file
-became what it is. A guess is not taken: all that fit have to have the same files.
+A merge sets variables for its commits. While git applies or reverts commits, the one that made just this change is
+meant. Otherwise, only one version of the package may ever have had the file. A guess is not taken.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -47,13 +48,17 @@ class Trees(NamedTuple):
 
     def write(self, folder: Path) -> list[Path]:
         """Write the files of each version into a folder of its own."""
-        made = list[Path]()
+        made, written = list[Path](), dict[str, Path]()
         for name, tree in zip(self._fields, self.versions, strict=False):
             for path, blob in tree.items():
                 target = folder / name / path
                 target.parent.mkdir(parents=True, exist_ok=True)
+                if blob in written:
+                    os.link(written[blob], target)
+                    continue
                 with open(target, "wb") as file:
                     subprocess.run(["git", "cat-file", "blob", blob], stdout=file, check=True)
+                written[blob] = target
             made.append(folder / name)
         return made
 
@@ -64,48 +69,73 @@ def trees(path: str, depth: int, files: Sequence[str]) -> Trees:
     The `files` are the base's, ours and theirs of that path. Raise NotFound.
     """
     wanted = _git("hash-object", "--no-filters", "--", *files).split()
-    found = dict[str, Trees]()
-    for commits in _candidates(path, wanted):
-        if all(_object(commit, path) == blob for commit, blob in zip(commits, wanted, strict=True)):
-            folder = str(PurePosixPath(path).parents[depth - 1])
-            base, ours, theirs = (_files(commit, folder) for commit in commits)
-            listed = Trees(base, ours, theirs, folder)
-            found[str(listed)] = listed
+    folder = str(PurePosixPath(path).parents[depth - 1])
+    if _git("diff-index", "--cached", "--name-only", "HEAD", "--", folder):
+        raise NotFound("the index has changes of the package")
+    candidates = [*_merged_heads(), *_picked(path, wanted)]
+    fitting = [each for each in candidates if [_object(f"{commit}:{path}") for commit in each] == wanted]
+    found = {tuple(_object(f"{commit}:{folder}") for commit in each) for each in fitting}
+    if not candidates:
+        found = set(product(*_folders_with(path, folder, wanted)))
     if len(found) != 1:
         raise NotFound("git does not tell which commits are merged" if not found else "several commits fit")
-    return next(iter(found.values()))
+    base, ours, theirs = (_files(tree) for tree in found.pop())
+    return Trees(base, ours, theirs, folder)
 
 
-def _candidates(path: str, wanted: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the commits that may be merged, as base, ours and theirs."""
+Commits = tuple[str, str, str]
+"""The base, ours and theirs."""
+
+
+def _merged_heads() -> Iterator[Commits]:
+    """Yield the commits of a merge, for which git sets variables; a base that git makes of several is none of them."""
     heads = [name.removeprefix("GITHEAD_") for name in os.environ if name.startswith("GITHEAD_")]
-    for theirs in [*heads, *_git("rev-parse", "--verify", "-q", "MERGE_HEAD").split()]:
-        for base in _git("merge-base", "--all", "HEAD", theirs).split():
-            yield base, "HEAD", theirs
-    if heads:
-        return
-    history = "log", "--all", "--reflog", "--diff-merges=first-parent", "--raw", "--no-abbrev", "--no-renames"
+    for theirs in heads or _git("rev-parse", "--verify", "-q", "MERGE_HEAD").split():
+        bases = _git("merge-base", "--all", "HEAD", theirs).split()
+        yield (bases[0] if len(bases) == 1 else "", "HEAD", theirs)
+
+
+def _picked(path: str, wanted: Sequence[str]) -> Iterator[Commits]:
+    """Yield the commits that changed a file from the base to theirs or back, if git applies or reverts one."""
+    picking = "GIT_REFLOG_ACTION" in os.environ or any(
+        os.path.exists(_git("rev-parse", "--git-path", name).strip()) for name in _PICKING
+    )
+    which = ("--all", "--reflog") if picking else ("-g", "refs/stash")
+    history = "log", *which, "--diff-merges=first-parent", "--raw", "--no-abbrev", "--no-renames", "--format=%H"
     commit = ""
-    for line in _git(*history, "--format=%H", "--", path).splitlines():
+    for line in _git(*history, "--", path).splitlines():
         if not line.startswith(":"):
             commit = line or commit
         elif line.split()[2:4] == [wanted[0], wanted[2]]:
             yield f"{commit}^", "HEAD", commit
-        elif line.split()[2:4] == [wanted[2], wanted[0]]:
+        elif line.split()[2:4] == [wanted[2], wanted[0]] and picking:
             yield commit, "HEAD", f"{commit}^"
 
 
-def _object(commit: str, path: str) -> str:
-    return _git("rev-parse", "--verify", "-q", f"{commit}:{path}").strip()
+_PICKING = ("rebase-merge", "rebase-apply", "sequencer", "CHERRY_PICK_HEAD", "REVERT_HEAD")
+"""What is there while git applies or reverts commits, one after the other."""
 
 
-def _files(commit: str, folder: str) -> Tree:
-    listed = _git("ls-tree", "-r", "-z", "--full-tree", f"{commit}:{folder}").split("\0")
-    rows = [row.partition("\t") for row in listed if row]
+def _folders_with(path: str, folder: str, wanted: Sequence[str]) -> list[set[str]]:
+    """Return for each of the files all folders of the history that have it."""
+    commits = _git("log", "--all", "--reflog", "--format=%H", "--full-history", "--", folder).split()
+    lines = "".join(f"{commit}:{name}\n" for commit in commits for name in (path, folder))
+    objects = _git("cat-file", "--batch-check=%(objectname)", input=lines).split("\n")
+    known = {*zip(objects[::2], objects[1::2], strict=False)}
+    return [{tree for blob, tree in known if blob == each} for each in wanted]
+
+
+def _object(name: str) -> str:
+    return _git("rev-parse", "--verify", "-q", name).strip()
+
+
+def _files(tree: str) -> Tree:
+    rows = [row.partition("\t") for row in _git("ls-tree", "-r", "-z", "--full-tree", tree).split("\0") if row]
     return {path: facts.split()[2] for facts, _, path in rows}
 
 
-def _git(*arguments: str) -> str:
+def _git(*arguments: str, input: str = "") -> str:
     """Return what git answers; nothing where it refuses."""
-    done = subprocess.run(["git", "--literal-pathspecs", *arguments], capture_output=True, check=False)
+    words = ["git", "--literal-pathspecs", *arguments]
+    done = subprocess.run(words, input=os.fsencode(input), capture_output=True, check=False)
     return os.fsdecode(done.stdout) if done.returncode == 0 else ""
