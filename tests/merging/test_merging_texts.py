@@ -136,6 +136,11 @@ CONFLICTS = {
         ["> e ="],
     ),
     "deleted and used": ([(LINES["c"], ""), ("x = c", "x = b")], [after("c", NEW.replace("x = a", "x = c"))], ["tanh"]),
+    "deleted and given a space in a string": (
+        [(LINES["c"], ""), ("x = c", "x = b")],
+        [('string("c")', 'string(" c")')],
+        ['string(" c")'],
+    ),
     "deleted and given back": ([(LINES["c"], ""), ("x = c", "x = b")], [("(d)", "(d, c)")], ["tanh"]),
     "two comments": ([("// makes a", "// one")], [("// makes a", "// two")], ["// one", "// two"]),
     "a comment in what the other changes": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -13,6 +14,9 @@ from miltext.syntax.lexer import FINE
 from miltext.syntax.literals import without_spaces
 from miltext.syntax.parser import SyntaxFailure
 from miltext.syntax.tree import Node, named, tokens, tree_of
+
+words_of = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"]+').findall
+"""What a text says, whatever its layout: strings, and all else without white space."""
 
 FUNCTION = "program(1.3){"
 """What a function stands behind, to be read as a part of a program."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from miltext.merging.forms import words_of
 from miltext.merging.sides import Hole, Item, Key, Side, function_name
 from miltext.models.pairing.contents import Contents
 from miltext.models.pairing.graph import Graph, Keys
@@ -185,7 +186,7 @@ class _Added:
     def _name(self, side: Side, item: Item) -> tuple[str, ...]:
         """Return the names of what an item makes; what it says, if it makes nothing."""
         names = tuple(value.name.text for value in item.results)
-        return names or tuple(side.written(item.node.start, item.node.end).split())
+        return names or tuple(words_of(side.written(item.node.start, item.node.end)))
 
     def _values(self, mine: Iterable[Value], other: Iterable[Value]) -> None:
         ours = {value.name.text: value for value in mine if value not in self._ours.keys}

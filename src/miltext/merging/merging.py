@@ -9,7 +9,7 @@ from typing import NamedTuple
 from miltext.diagnostics import ParseError
 from miltext.formatting.document import keep_line_ends
 from miltext.merging.conflicts import Conflict, Markers, Piece, without_conflicts
-from miltext.merging.forms import Form
+from miltext.merging.forms import Form, words_of
 from miltext.merging.identities import Names, link
 from miltext.merging.ordering import after_needs, merged_order
 from miltext.merging.phrases import chosen, merge_forms
@@ -155,7 +155,7 @@ class Merge:
     def _unsettled(self, side: Side, item: Item) -> list[str]:
         """Return the words of an item, in which what it makes has the names that this side gives to it."""
         own = {side.key(value): value.name.text for value in side.values_in(item.start, item.end)}
-        return side.written(item.start, item.end, {**self._own_names, **own}).split()
+        return words_of(side.written(item.start, item.end, {**self._own_names, **own}))
 
     def _made(self, triple: Triple) -> set[Key]:
         return {side.key(value) for side, item in self._present(triple) for value in item.results}
@@ -222,7 +222,7 @@ class Merge:
         if self._is_alike(triple):
             yield from self._by_segment(triple)
             return
-        side = chosen(base, ours, theirs, [text.split() for text in (base, ours, theirs)])
+        side = chosen(base, ours, theirs, [words_of(text) for text in (base, ours, theirs)])
         yield self._whole(triple) if side is None else side
 
     def _has_conflict(self, triple: Triple) -> bool:

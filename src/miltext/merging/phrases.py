@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from miltext.diagnostics import Span
-from miltext.merging.forms import Form, Listed, Part, Unfit
+from miltext.merging.forms import Form, Listed, Part, Unfit, words_of
 from miltext.merging.ordering import merged_order
 from miltext.syntax.parser import SyntaxFailure
 
@@ -72,7 +72,7 @@ def _merge_cores(base: Form | None, ours: Form, theirs: Form) -> list[str | None
 def _each_alone(ours: Form, theirs: Form) -> list[str | None]:
     """Return the segments that both sides added equally."""
     pairs = zip(ours.segments(), theirs.segments(), strict=True)
-    return [mine if mine.split() == other.split() else None for mine, other in pairs]
+    return [mine if words_of(mine) == words_of(other) else None for mine, other in pairs]
 
 
 def _by_phrase(base: Form, ours: Form, theirs: Form) -> list[str | None]:
