@@ -12,6 +12,7 @@
     done = miltext.convert_weights(model, "fp16", path)  # types and weights converted, and what that loses
     outputs = miltext.run(model, {"x": x})  # what it computes, in numpy
     comparison = miltext.compare(a, b)   # whether another model computes the same, and where not
+    merged = miltext.merge_texts(base, ours, theirs)  # what both sides changed, with conflicts between markers
     small = miltext.reduce(model, test)  # the smallest part of it on which a test passes
 
 Each name is imported when it is first used, so that `import miltext` costs nothing.
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from miltext.evaluation.evaluator import run as run
     from miltext.extraction.extracting import extract as extract
     from miltext.formatting.formatter import format_text as format_text
+    from miltext.merging.merging import Merged as Merged
+    from miltext.merging.merging import merge_texts as merge_texts
     from miltext.models.model import Model as Model
     from miltext.models.opening import load as load
     from miltext.models.opening import open_model as open_model
@@ -73,6 +76,7 @@ _HOMES = {
     "evaluation.evaluator": ("Evaluator", "run"),
     "extraction.extracting": ("extract",),
     "formatting.formatter": ("format_text",),
+    "merging.merging": ("Merged", "merge_texts"),
     "models.model": ("Model",),
     "models.opening": ("load", "open_model"),
     "parsing.parser": ("parse",),
