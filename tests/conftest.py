@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # of numpy and torch: each core has a worker of pytest's
     os.environ.setdefault(threads, "1")
+for colors in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"):  # CI sets them for pytest's own output
+    os.environ.pop(colors, None)
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
-LARGEST = 8 << 20
-"""The most bytes of a text or a model that are read while somebody waits for a completion."""
+LARGEST = 3 << 20
+"""The most bytes of a text or a program that are read while somebody waits: that takes less than 0.1 s."""
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_@]*"
 _MADE = re.compile(rf"^[ \t]*([A-Za-z_][^=;(){{}}\n]*?)[ \t]*=[ \t]*({_NAME})(?:<[^<>\n]*>)?\(", re.MULTILINE)
