@@ -216,6 +216,13 @@ def test_the_script_is_what_the_shell_gets() -> None:
     assert miltext_process(_MILTEXT_COMPLETE="zsh_source").stdout.decode() == script("zsh")
 
 
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_an_old_bash_is_told_so() -> None:
+    old = script("bash").replace("BASH_VERSINFO[0]", "3").replace("BASH_VERSINFO[1]", "2")
+    done = subprocess.run(["bash", "--norc", "-c", old + "complete -p miltext"], capture_output=True, check=False)
+    assert (done.returncode, b"needs bash 4.4 or later" in done.stderr) == (1, True)
+
+
 def test_completing_imports_little() -> None:
     code = "import sys, runpy; sys.argv = ['miltext', 'miltext check --ignore MIL', 'MIL']\n"
     code += "try: runpy.run_module('miltext', run_name='__main__')\n"

@@ -25,4 +25,8 @@ _miltext() {
     )
 }
 
-complete -o nosort -F _miltext miltext
+if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then
+    complete -o nosort -F _miltext miltext
+else
+    echo "miltext: completion needs bash 4.4 or later, and this is $BASH_VERSION" >&2
+fi
