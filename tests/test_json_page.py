@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
-from conftest import ROOT
+from conftest import EXAMPLE, ROOT
 from support.commands import miltext
 from support.followed_examples import Followed, expected
 from support.followed_page import blocks
@@ -129,6 +130,29 @@ def test_numbers_that_json_lacks_are_strings(tmp_path: Path) -> None:
     ended = miltext("run", "a.mil", "--format", "json", cwd=tmp_path)
     (output,) = told("run", ended.stdout.decode())["outputs"]
     assert (output["value"], output["min"], output["inf"]) == ("-inf", None, 1)
+
+
+def test_what_was_done_before_a_failure_is_told(tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLE, tmp_path / "A.mlpackage")
+    (tmp_path / "b.mil").write_text(BROKEN, encoding="utf-8")
+    ended = miltext("sidecar", "A.mlpackage", "b.mil", "--format", "json", cwd=tmp_path)
+    found = told("sidecar", ended.stdout.decode())
+    assert (ended.returncode, ended.stderr, found["errors"]) == (1, b"", 1)
+    assert found["files"] == [{"path": "A.mlpackage.mil", "model": "A.mlpackage", "status": "written"}]
+    assert (tmp_path / "A.mlpackage.mil").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are Unicode elsewhere")
+def test_names_that_are_not_unicode_are_text_all_the_same(tmp_path: Path) -> None:
+    name = os.fsdecode(b"\xff.mil")
+    (tmp_path / name).write_text(BROKEN.replace("(y)", "(x);"), encoding="utf-8")
+    assert told("info", miltext("info", name, "--format", "json", cwd=tmp_path).stdout.decode())["name"] == "\ufffd.mil"
+
+
+def test_quiet_leaves_the_object_whole(tmp_path: Path) -> None:
+    (tmp_path / "a.mil").write_text(BROKEN.replace("(y)", "(x);"), encoding="utf-8")
+    one, other = (miltext("check", *quiet, "a.mil", "--format", "json", cwd=tmp_path) for quiet in ([], ["--quiet"]))
+    assert (one.stdout, one.returncode) == (other.stdout, other.returncode)
 
 
 def test_json_is_the_same_as_format_json(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ line, or with a file as such, stays a message on standard error.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 Decorator: TypeAlias = "Callable[[Callable[..., None]], Callable[..., None]]"
 
 JSON = "json"
-_KEPT = f"{__name__}.findings"
+_KEPT, _DONE = f"{__name__}.findings", f"{__name__}.done"
 
 
 def note_format(context: click.Context, _option: click.Parameter, form: str) -> str:
@@ -76,6 +77,16 @@ def json_text(record: dict[str, Any]) -> str:
     return json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
+def done_so_far(record: dict[str, Any]) -> None:
+    """Have a failure tell what was done before it, too, by a record that grows."""
+    click.get_current_context().meta[_DONE] = record
+
+
+def failure_text() -> str:
+    """Return the object of a failure."""
+    return json_text(click.get_current_context().meta.get(_DONE, {}))
+
+
 def _kept() -> list[Report] | None:
     context = click.get_current_context(silent=True)
     found: list[Report] | None = context.meta.get(_KEPT) if context else None
@@ -83,7 +94,11 @@ def _kept() -> list[Report] | None:
 
 
 def _plain(thing: Any) -> Any:
-    """Return what JSON can hold: numbers that are not finite as the strings `nan`, `inf` and `-inf`."""
+    """Return what JSON can hold: numbers that are not finite as the strings `nan`, `inf` and `-inf`, and U+FFFD for
+    bytes of a file's name that are not UTF-8.
+    """
+    if isinstance(thing, str):
+        return thing if thing.isascii() else os.fsencode(thing).decode(errors="replace")
     if isinstance(thing, float):
         return thing if math.isfinite(thing) else str(thing)
     if isinstance(thing, dict):

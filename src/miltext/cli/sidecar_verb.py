@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.as_json import asks_json, done_so_far, format_option
 from miltext.cli.progress import Progress, size_below
 from miltext.cli.streams import WRONG, existing, tell, write_json
 
@@ -47,32 +47,49 @@ def command(models: tuple[str, ...], check: bool, full: bool, draft: bool, width
     the command that made it. A program with errors has no draft, and is written in full. A file inside an .mlpackage or
     .mlmodelc stands for the whole model.
     """
-    from miltext.models.outputs import check_content
-    from miltext.review.sidecar import COMPACT, is_current, options_of, write
+    from miltext.review.sidecar import COMPACT
 
     if full and draft:
         raise click.UsageError("--full and --draft are two forms of the text: leave out one of them")
     form = "full" if full else "draft" if draft else COMPACT
     files: list[dict[str, Any]] = []
+    done_so_far({"files": files})
     for path in dict.fromkeys(map(_whole, models)):
         existing(str(path))
         for sidecar, text in _made(path, form, width):
-            status = "current" if is_current(sidecar, text) else "stale" if check else "written"
+            status = _settled(sidecar, text, check)
             files.append({"path": str(sidecar), "model": str(path), "status": status})
-            if status == "written":
-                check_content(sidecar, "sidecar")
-                write(sidecar, text)
-            if asks_json():
-                continue
-            if status == "written":
-                tell(f"wrote {sidecar}")
-            elif status == "stale":
-                remake = " ".join(["miltext sidecar", *options_of(form, width), str(path)])
-                click.echo(f"stale: {sidecar}; to write it: {remake}", err=True)
+            if not asks_json():
+                _tell(files[-1], form, width)
     if asks_json():
         write_json({"files": files})
     if any(each["status"] == "stale" for each in files):
         sys.exit(WRONG)
+
+
+def _settled(sidecar: Path, text: str, check: bool) -> str:
+    """Write a sidecar if it is stale, unless it is only to be checked; return what became of it."""
+    from miltext.models.outputs import check_content
+    from miltext.review.sidecar import is_current, write
+
+    if is_current(sidecar, text):
+        return "current"
+    if check:
+        return "stale"
+    check_content(sidecar, "sidecar")
+    write(sidecar, text)
+    return "written"
+
+
+def _tell(file: dict[str, Any], form: str, width: int | None) -> None:
+    """Tell on standard error what became of a sidecar."""
+    from miltext.review.sidecar import options_of
+
+    if file["status"] == "written":
+        tell(f"wrote {file['path']}")
+    elif file["status"] == "stale":
+        remake = " ".join(["miltext sidecar", *options_of(form, width), file["model"]])
+        click.echo(f"stale: {file['path']}; to write it: {remake}", err=True)
 
 
 def _made(path: Path, form: str, width: int | None) -> list[tuple[Path, str]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeAlias
 
 import click
 
-from miltext.cli.as_json import asks_json, json_text, keep
+from miltext.cli.as_json import asks_json, failure_text, json_text, keep
 from miltext.cli.habits import asked, quiet, shown_name
 
 if TYPE_CHECKING:
@@ -285,7 +285,7 @@ def show_failure(error: MiltextError) -> None:
     """Show what is wrong with an input; where JSON is asked for, as an object of findings alone."""
     show(error.diagnostics, error.text, error.path)
     if asks_json():
-        write_json({})
+        write_text("-", [failure_text()])
 
 
 @contextmanager
