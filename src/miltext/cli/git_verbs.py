@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli import Commands
-from miltext.cli.streams import FAILED, STATUSES, colored, fail, write_text
+from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.streams import FAILED, STATUSES, colored, fail, write_json, write_text
 from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def git() -> None:
 @_dry_run
 @_draft
 @_build_info
+@format_option
 def setup(everywhere: bool, dry_run: bool, draft: bool, build_info: bool) -> None:
     """Write the attributes and the configuration; run it again after an upgrade of miltext, with the same options.
 
@@ -78,7 +80,10 @@ def setup(everywhere: bool, dry_run: bool, draft: bool, build_info: bool) -> Non
     with _installation(everywhere, " --draft" * draft + " --build-info" * build_info) as installation:
         if not dry_run:
             installation.install()
-        write_text("-", [installation.plan(), "\n"])
+        if asks_json():
+            write_json({**installation.record(), "written": not dry_run})
+        else:
+            write_text("-", [installation.plan(), "\n"])
 
 
 @git.command("undo", epilog=EPILOG)

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 DRIVER = "miltext"
 TEXT_DRIVER = "miltext-text"
@@ -149,6 +150,15 @@ class Installation:
         """Return what `install` writes, for people."""
         lines = [f"in {self.attributes}:", *(f"    {line}" for line in ATTRIBUTES), f"with git config {self.scope}:"]
         return "\n".join([*lines, *(f"    {key} = {value}" for key, value in self.configuration().items())])
+
+    def record(self) -> dict[str, Any]:
+        """Return what `install` writes, for programs."""
+        return {
+            "scope": self.scope.removeprefix("--"),
+            "file": str(self.attributes),
+            "attributes": list(ATTRIBUTES),
+            "configuration": self.configuration(),
+        }
 
     def install(self) -> None:
         """Write the settings in place of those that an earlier version wrote, and forget the texts that it made."""
