@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from itertools import zip_longest
 from pathlib import Path
@@ -19,7 +20,11 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("git") is None, reason="some examples need git"),
 ]
 
-PAGES = ["README.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))]
+FOUND = [*sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "website" / "pages").glob("*.md"))]
+PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in FOUND)]
+
+INDENTED = re.compile(r"^    ((?:miltext|git|pip|python) .*)$", re.MULTILINE)
+"""A command of a page that stands by itself, and not in a fence."""
 
 FOLLOWED = {
     "docs/tutorial.md": "tests/test_tutorial.py",
@@ -35,6 +40,8 @@ NOT_RUN = {
     "pip install ": "needs the network",
     "python3 -m venv .venv && ": "needs the network; tests/test_newcomer.py installs the wheel",
     "python3 -m venv .venv-test && ": "needs the network; it is the first step of .ci/run",
+    "python benchmarks/run.py": "takes long; tests/test_benchmarks.py",
+    "miltext diff apples/": "needs what Apple's compiler makes",
     "$EDITOR ": "needs an editor",
     "miltext lsp": "serves an editor; tests/lsp",
     'eval "$(miltext completion zsh)"': "is for zsh; tests/cli/test_completion.py",
@@ -97,6 +104,17 @@ def _runs(page: str) -> list[tuple[Block, str | None]]:
     return runs
 
 
+def _indented(page: str) -> list[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return INDENTED.findall(re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if _indented(page)])
+def test_the_indented_commands_of_a_page(page: str, followed: Followed) -> None:
+    for line in _indented(page):
+        _follow(line, followed)
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if _runs(page) and _followers(page) is None])
 def test_the_commands_of_a_page(page: str, followed: Followed) -> None:
     for block, shown in _runs(page):
@@ -117,5 +135,6 @@ def test_the_other_pages_have_their_tests() -> None:
 
 def test_what_is_not_run_is_there() -> None:
     there = [line for page in PAGES for block, _ in _runs(page) for line in lines(block.text)]
+    there += [line for page in PAGES for line in _indented(page)]
     there += [line for verb in verbs().values() for line in examples(verb)]
     assert [why for why in NOT_RUN if not any(line.lstrip().startswith(why) for line in there)] == []
