@@ -84,13 +84,17 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     if anew and _is_itself(draft, output, text):
         if not write_back(output, text, completed.text):
             sys.exit(FAILED)
-        _tell(output, None)
-        return
-    if output != "-":
-        _refuse_elsewhere(completed.text, draft, output)
-    if output != "-" or not asks_json():
-        write_text(output, [completed.text], "mil", draft)
+    else:
+        _write(completed.text, draft, output)
     _tell(*((None, completed.text) if output == "-" else (output, None)))
+
+
+def _write(text: str, draft: str, output: str) -> None:
+    """Write a completed draft, unless it is to be in an object."""
+    if output != "-":
+        _refuse_elsewhere(text, draft, output)
+    if output != "-" or not asks_json():
+        write_text(output, [text], "mil", draft)
 
 
 def _tell(output: str | None, text: str | None) -> None:

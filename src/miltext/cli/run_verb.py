@@ -92,8 +92,7 @@ def command(
     given = Given(**{name: options[name] for name in Given._fields})
     files = targets(outputs, state_out)
     files.check([model, *given.read], state)
-    as_json = asks_json()
-    if as_json and files.archive == "-":
+    if (as_json := asks_json()) and files.archive == "-":
         raise click.UsageError("--json and -o - both write to standard output: name a file with -o")
     from miltext.evaluation.evaluator import Evaluator
     from miltext.evaluation.value_files import read_archive
@@ -109,11 +108,10 @@ def command(
     with Progress("running", lambda: len(evaluator.plan.steps)) as bar:
         results = _Run(evaluator, arrays, states, asked, options["everything"]).results(given.seed, bar)
         write(files, shown.looked_at(results) if shown else results, states, evaluator.features)
-    if shown is not None:
-        if as_json:
-            write_json({"function": evaluator.function, **shown.records})
-        else:
-            write_text("-", [shown.to_text(color=colored(sys.stdout))])
+    if shown is not None and as_json:
+        write_json({"function": evaluator.function, **shown.records})
+    elif shown is not None:
+        write_text("-", [shown.to_text(color=colored(sys.stdout))])
 
 
 @contextmanager
