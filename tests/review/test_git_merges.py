@@ -66,10 +66,9 @@ def merging(shared: Merging) -> Merging:
     return shared
 
 
-@pytest.mark.parametrize("command", [("merge", "-q", "theirs"), ("cherry-pick", "theirs")])
-def test_texts_are_merged_however_git_comes_to_it(merging: Merging, command: tuple[str, ...]) -> None:
+def test_texts_are_merged_where_commits_are_picked(merging: Merging) -> None:
     merging.branches(OURS, THEIRS)
-    merging.git(*command)
+    merging.git("cherry-pick", "theirs")
     assert merging.text.read_text() == BOTH
 
 
@@ -82,13 +81,12 @@ def test_a_stash_is_applied_to_another_text(merging: Merging) -> None:
     assert merging.text.read_text() == THEIRS.replace("exp", "square")
 
 
-@pytest.mark.parametrize("style", ["merge", "diff3"])
-def test_a_conflict_is_between_markers_of_git(merging: Merging, style: str) -> None:
+def test_a_conflict_is_between_markers_of_git(merging: Merging) -> None:
     merging.branches(TEXT.replace("tanh", "cos"), THEIRS)
-    shown = merging.git("-c", f"merge.conflictStyle={style}", "merge", "theirs", status=1)
+    shown = merging.git("-c", "merge.conflictStyle=diff3", "merge", "theirs", status=1)
     assert f"miltext: {NAME}: a conflict, between markers" in shown
     text = merging.text.read_text()
-    assert [text.count(mark) for mark in ("<<<<<<< ", "||||||| ", ">>>>>>> ")] == [1, int(style == "diff3"), 1]
+    assert [text.count(mark) for mark in ("<<<<<<< ", "||||||| ", ">>>>>>> ")] == [1, 1, 1]
     assert "cos" in text
     assert "sigmoid" in text
     assert merging.git("status", "--short").startswith("UU ")
@@ -240,6 +238,10 @@ def test_a_manifest_is_what_it_names_and_not_how_it_identifies_that(merging: Mer
         for number, old in enumerate(sorted(manifest["itemInfoEntries"])):
             path.write_text(path.read_text().replace(old, f"{name}-{number}"))
         assert merging.git("diff").count("\n@@") == 0
+        textconv = merging.git("config", "diff.miltext-manifest.textconv").strip()
+        gone = textconv.replace(textconv.split()[2].removeprefix("t=$("), "/nowhere/miltext")
+        assert "/nowhere/" in gone
+        assert f'+        "{name}-1": {{' in merging.git("-c", f"diff.miltext-manifest.textconv={gone}", "diff")
         merging.commit()
     merging.git("merge", "-q", "--no-edit", "theirs")
     assert "ours-0" in path.read_text()

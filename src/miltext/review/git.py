@@ -140,7 +140,7 @@ class Installation:
 
     def _or_itself(self, command: str) -> str:
         """Return a command for git's shell that gives a file as it is if the given command fails."""
-        return f'f() {{ {command} "$1" 2>/dev/null || cat "$1"; }}; f'
+        return f'f() {{ t=$({command} "$1" 2>/dev/null) && printf "%s\\n" "$t" || cat "$1"; }}; f'
 
     def _or_else(self, command: str, otherwise: str) -> str:
         """Return a merge driver for git's shell that does something else where a command cannot be run."""
