@@ -65,6 +65,7 @@ def test_conflicts_have_the_names_of_the_files(files: Files) -> None:
     [
         (("base.mil", "broken.mil", "theirs.mil"), "broken.mil:1:9: error[MIL005]"),
         (("base.mil", "ours.mil", "broken.mil"), "broken.mil:1:9: error[MIL005]"),
+        (("broken.mil", "ours.mil", "theirs.mil"), "broken.mil:1:9: error[MIL005]"),
         (("base.mil", "ours.mil", "empty.mil"), "error[MIL256]"),
         (("base.mil", "latin.mil", "theirs.mil"), "error[MIL256]"),
         (("folder.mil", "ours.mil", "theirs.mil"), "error[MIL250]"),

@@ -248,7 +248,7 @@ def test_line_ends_are_the_ones_that_a_side_changed_to(crlf: tuple[str, ...]) ->
     assert merged.text.replace("\r\n", "\n") == edited(("tanh", "cos"), ("relu", "relu6"))
 
 
-@pytest.mark.parametrize("base", ["", "\n", "<<<<<<< a\n=======\n>>>>>>> b\n", "not MIL\n"])
+@pytest.mark.parametrize("base", ["", "\n", "<<<<<<< a\n=======\n>>>>>>> b\n", "}\n<<<<<<< a\n=======\n>>>>>>> b\n"])
 def test_what_both_added_is_merged_by_name(base: str) -> None:
     assert merge_texts(base, BASE, BASE) == (BASE, 0)
     merged = merge_texts(base, edited(after("b", NEW)), edited(after("c", NEW.replace("n =", "m ="))))
@@ -269,11 +269,11 @@ def test_a_base_with_conflicts_has_not_agreed_on_them() -> None:
     assert "sin" in merged.text
 
 
-@pytest.mark.parametrize("broken", ["ours", "theirs"])
-def test_a_side_that_is_no_text_is_told_by_its_name(broken: str) -> None:
-    texts = {"ours": BASE, "theirs": BASE, broken: "program(1.3"}
+@pytest.mark.parametrize("broken", ["base", "ours", "theirs"])
+def test_a_version_that_is_no_text_is_told_by_its_name(broken: str) -> None:
+    texts = {"base": BASE, "ours": BASE, "theirs": BASE, broken: "program(1.3"}
     with pytest.raises(miltext.ParseError) as failure:
-        merge_texts(BASE, texts["ours"], texts["theirs"])
+        merge_texts(texts["base"], texts["ours"], texts["theirs"])
     assert failure.value.path == broken
 
 

@@ -38,11 +38,11 @@ def merge_texts(base: str, ours: str, theirs: str, markers: Markers | None = Non
     """Return the text that has what ours and theirs changed of a base, statement by statement.
 
     The text is ours' with theirs' changes: comments, layout and line ends are kept. An empty base is none: what both
-    added under one name has to be equal. Raise ParseError for a side that is not MIL text, with its name as the path.
+    added under one name has to be equal. Raise ParseError for a version that is not MIL text, with its name as the path.
     """
     markers = markers or Markers()
     with gc_paused:
-        before = _base(base)
+        before = _base(base, markers.base)
         sides = [Side(_plain(text), name) for text, name in ((ours, markers.ours), (theirs, markers.theirs))]
         pieces = Merge(before, *sides).pieces()
     text = markers.text(pieces)
@@ -58,13 +58,17 @@ def _has_returns(text: str) -> bool:
     return keep_line_ends(text, "\n") != "\n"
 
 
-def _base(text: str) -> Side | None:
-    """Return the base, None for an empty one and one of which nothing can be read."""
-    if not text.strip():
+def _base(text: str, name: str) -> Side | None:
+    """Return the base, None for an empty one and one that cannot be read for its conflicts. Raise ParseError."""
+    text = _plain(text)
+    agreed = without_conflicts(text)
+    if not agreed.strip():
         return None
     try:
-        return Side(without_conflicts(_plain(text)), "base")
+        return Side(agreed, name)
     except ParseError:
+        if agreed == text:
+            raise
         return None
 
 
