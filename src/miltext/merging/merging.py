@@ -38,7 +38,7 @@ def merge_texts(base: str, ours: str, theirs: str, markers: Markers | None = Non
     """Return the text that has what ours and theirs changed of a base, statement by statement.
 
     The text is ours' with theirs' changes: comments, layout and line ends are kept. An empty base is none: what both
-    added under one name has to be equal. Raise ParseError for a version that is not MIL text, with its name as the path.
+    added under one name has to be equal. Raise ParseError for a version that is not MIL text; its path is the name.
     """
     markers = markers or Markers()
     with gc_paused:
