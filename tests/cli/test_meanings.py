@@ -35,6 +35,14 @@ def said(*words: str, cwd: Path | None = None) -> str:
         ("summary", "; did you mean `info`?"),
         ("bisect", "; did you mean `reduce`?"),
         ("version", "; did you mean `--version`?"),
+        ("quantize_weights", "; did you mean `convert-weights`?"),
+        ("visualize-spec", "; did you mean `print --html`?"),
+        ("compyle", "; did you mean `build`?"),
+        ("decode", "; did you mean `print`?"),
+        ("breaking", "; did you mean `diff --breaking`?"),
+        ("addr2line", "; did you mean `locate`?"),
+        ("patch", ""),
+        ("component", ""),
         ("prnt", "; did you mean `print`?"),
         ("Print", "; did you mean `print`?"),
         ("Gone.mlpackage", "; did you mean `print Gone.mlpackage`?"),
@@ -87,7 +95,9 @@ def test_what_is_meant_is_there() -> None:
         assert word not in VERBS
         for name in meant:
             verb = name.partition(" --")[0]
-            assert verb in there or verb in inner or verb.startswith("--"), (word, name)
+            assert verb in there or verb in inner or name == "--version", (word, name)
+            option = name.removeprefix(verb).strip()
+            assert not option or any(option in each.opts for each in there[verb].params), (word, name)
     options = {name for verb in there.values() for each in verb.params for name in (*each.opts, *each.secondary_opts)}
     for word, meant in OPTIONS_MEANT.items():
         assert any(name.split()[0] in options for name in meant), word

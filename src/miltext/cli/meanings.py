@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Collection, Iterable
 
@@ -11,34 +12,46 @@ import click
 from miltext.diagnostics.suggestions import nearest
 
 VERBS_MEANT = {
-    **dict.fromkeys(("lint", "validate", "verify", "test", "analyze"), ("check",)),
+    **dict.fromkeys(("lint", "linter", "validate", "verify", "test", "analyze"), ("check",)),
     "fix": ("check --fix",),
     "watch": ("check --watch",),
-    **dict.fromkeys(("format", "indent", "pretty", "prettify", "beautify", "tidy"), ("fmt",)),
-    **dict.fromkeys(("cat", "dis", "disassemble", "dump", "show", "decompile", "text", "export"), ("print",)),
+    **dict.fromkeys(("format", "indent", "pretty", "prettify", "beautify", "tidy", "canonicalize"), ("fmt",)),
+    **dict.fromkeys(("cat", "dis", "disassemble", "objdump", "dump", "show", "decode", "decompile"), ("print",)),
+    **dict.fromkeys(("text", "export", "load"), ("print",)),
+    **dict.fromkeys(("roundtrip", "round"), ("print --verify-roundtrip",)),
     **dict.fromkeys(("view", "html", "open", "browse", "graph", "visualize", "plot", "draw"), ("print --html",)),
+    **dict.fromkeys(("dot", "png", "netron"), ("print --html",)),
     **dict.fromkeys(("as", "asm", "assemble", "encode", "serialize"), ("parse", "build")),
-    **dict.fromkeys(("compile", "coremlc", "make", "package", "pack", "write", "save"), ("build",)),
+    "translate": ("print", "parse"),
+    **dict.fromkeys(("compile", "coremlc", "coremlcompiler", "make", "package", "pack", "write", "save"), ("build",)),
     **dict.fromkeys(("convert", "transform"), ("build", "convert-weights")),
-    **dict.fromkeys(("quantize", "palettize", "compress", "prune", "half", "fp16"), ("convert-weights",)),
-    **dict.fromkeys(("summary", "summarize", "inspect", "stat", "stats", "ls", "list", "metadata"), ("info",)),
-    **dict.fromkeys(("description", "toml"), ("describe",)),
-    **dict.fromkeys(("infer-types", "typecheck", "complete", "elaborate"), ("infer",)),
+    **dict.fromkeys(("quantize", "palettize", "compress", "half"), ("convert-weights",)),
+    **dict.fromkeys(("fp16", "fp32", "float16", "float32", "dtype"), ("convert-weights",)),
+    **dict.fromkeys(("summary", "summarize", "inspect", "stat", "stats", "status", "ls", "list", "tree"), ("info",)),
+    **dict.fromkeys(("size", "count"), ("info", "weights")),
+    **dict.fromkeys(("params", "parameters", "hash", "digest", "checksum"), ("weights",)),
+    **dict.fromkeys(("description", "toml", "metadata", "signature", "author", "license"), ("describe",)),
+    **dict.fromkeys(("typecheck", "elaborate", "shape"), ("infer", "reshape")),
     **dict.fromkeys(("operations", "operators", "search"), ("ops",)),
-    **dict.fromkeys(("bisect", "shrink", "minimize", "delta"), ("reduce",)),
+    **dict.fromkeys(("bisect", "shrink", "minimize", "minimise", "delta", "creduce"), ("reduce",)),
     **dict.fromkeys(("cut", "slice", "split", "subgraph"), ("extract",)),
-    **dict.fromkeys(("resize", "shape"), ("reshape",)),
-    **dict.fromkeys(("find", "where", "line"), ("locate",)),
+    **dict.fromkeys(("debug", "probe", "tap"), ("expose",)),
+    "resize": ("reshape",),
+    "prune": ("build --prune-weights",),
+    **dict.fromkeys(("find", "where", "line", "addr2line"), ("locate",)),
     **dict.fromkeys(("mv", "replace"), ("rename",)),
-    **dict.fromkeys(("predict", "eval", "evaluate", "exec", "execute", "interpret"), ("run",)),
-    **dict.fromkeys(("cmp", "snr", "equal"), ("diff", "compare")),
-    **dict.fromkeys(("random", "fuzz", "sample"), ("generate",)),
+    **dict.fromkeys(("predict", "eval", "evaluate", "exec", "execute", "interpret", "trace"), ("run",)),
+    **dict.fromkeys(("cmp", "snr", "psnr", "equal", "accuracy"), ("diff", "compare")),
+    "breaking": ("diff --breaking",),
+    **dict.fromkeys(("combine", "compose", "join"), ("merge",)),
+    **dict.fromkeys(("random", "fuzz", "sample", "smith", "mutate"), ("generate",)),
     **dict.fromkeys(("setup", "install", "init"), ("git setup", "completion", "setup")),
-    **dict.fromkeys(("server", "language-server", "serve"), ("lsp",)),
-    **dict.fromkeys(("code", "error", "why"), ("explain",)),
     **dict.fromkeys(("remove", "uninstall"), ("undo",)),
+    **dict.fromkeys(("complete", "autocomplete", "bash", "zsh", "fish"), ("completion",)),
+    **dict.fromkeys(("server", "language", "serve"), ("lsp",)),
+    **dict.fromkeys(("code", "error", "rule", "why"), ("explain",)),
     **dict.fromkeys(("doc", "docs"), ("help", "ops")),
-    "man": ("help",),
+    **dict.fromkeys(("man", "usage"), ("help",)),
     "version": ("--version",),
 }
 """What other tools call what a verb does, or part of it."""
@@ -67,13 +80,25 @@ OPTIONS_MEANT = {
 MODEL_ENDINGS = (".mil", ".mlmodel", ".mlpackage", ".mlmodelc", ".pb", ".txtpb")
 
 
+CLOSE = 0.85
+"""How like a word of VERBS_MEANT another one has to be: such a guess may be wrong twice."""
+
+
 def verbs_meant(word: str, verbs: Collection[str]) -> tuple[str, ...]:
     """Return what was perhaps meant by a verb that is not there: verbs, some with an option; nothing if unknown."""
-    known = {**{verb: (verb,) for verb in verbs}, **VERBS_MEANT}
-    if word.lower() not in known and (word.lower().endswith(MODEL_ENDINGS) or os.path.isfile(word)):
+    known = {**VERBS_MEANT, **{verb: (verb,) for verb in verbs}}
+    known = {name: found for name, meant in known.items() if (found := _those_in(verbs, meant))}
+    written = word.lower()
+    for name in (written, re.split("[-_]", written)[0]):  # `quantize_weights` is `quantize`
+        if name in known:
+            return known[name]
+    if written.endswith(MODEL_ENDINGS) or os.path.isfile(word):
         return (f"print {shlex.quote(word)}",)
-    found = word.lower() if word.lower() in known else nearest(word, known)
-    meant = known[found] if found else ()
+    near = nearest(word, known, CLOSE) or nearest(word, verbs)
+    return known[near] if near else ()
+
+
+def _those_in(verbs: Collection[str], meant: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(each for each in meant if each.split()[0] in verbs or each.startswith("--"))
 
 
