@@ -78,7 +78,6 @@ class Listing(Completion):
         return list(_listed(super().get_completions(args, incomplete)))
 
 
-@add_completion_class
 class Bash(Listing):
     """Completion for bash, which gives the line up to the cursor, and what it takes for the word there.
 
@@ -102,7 +101,6 @@ class Bash(Listing):
         return super().format_completion(item)
 
 
-@add_completion_class
 class Zsh(Completion):
     """Completion for zsh, which lists files itself, by a pattern for their names."""
 
@@ -115,7 +113,6 @@ class Zsh(Completion):
         return f"{FILES}\t{len(before)}\t{_pattern(item.endings)}"
 
 
-@add_completion_class
 class Fish(Listing):
     """Completion for fish, which gives the words before the last, and that one as it is written."""
 
@@ -127,6 +124,10 @@ class Fish(Listing):
 
     def format_completion(self, item: Item) -> str:
         return super().format_completion(item).partition("\t")[2].removesuffix("\t")
+
+
+for known in (Bash, Zsh, Fish):
+    add_completion_class(known)
 
 
 def _begun(line: str) -> tuple[list[str], str]:
