@@ -19,6 +19,7 @@ from support.laws.differing import (
     markdown_says_all,
     page_says_all,
     panes_are_the_texts,
+    what_differs_is_told,
     what_is_told_leads_to_its_lines,
 )
 from support.pipelines import binary, piped, unary
@@ -140,6 +141,8 @@ def test_only_models_that_both_pipelines_have_lead_to_texts(tmp_path: Path) -> N
 
 def test_what_is_told_leads_to_its_lines(difference: miltext.Difference) -> None:
     what_is_told_leads_to_its_lines(difference)
+    if difference.same is False:
+        what_differs_is_told(difference)
 
 
 # ---- the panes

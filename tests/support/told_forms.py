@@ -74,7 +74,9 @@ def counts_of_markdown(text: str) -> list[str]:
 
 
 class Page(HTMLParser):
-    """The entries of a page: `lines` in their order, `counts`, ids of elements, and where links lead."""
+    """The entries of a page: `lines` in their order, `counts`, ids of elements, where links lead, and the `leading`
+    rows, which lead to an entry.
+    """
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -83,6 +85,7 @@ class Page(HTMLParser):
         self.ids: list[str] = []
         self.links: list[str] = []
         self.rows: list[str] = []
+        self.leading: list[str] = []
         self._open: list[tuple[str, str]] = []
         self.feed(html)
         assert not self._open
@@ -93,6 +96,7 @@ class Page(HTMLParser):
             self._open.append((tag, given.get("class", "")))
         self.ids += [given["id"]] if "id" in given else []
         self.links += [given["href"]] if "href" in given else []
+        self.leading += self.ids[-1:] if given.get("href", "").startswith("#t") else []
         if ("ul", "counts") in self._open and tag == "li":
             self.counts.append("")
         elif tag == "li":

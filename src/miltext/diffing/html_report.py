@@ -145,7 +145,8 @@ class _Page:
         if drawn is None or row is None:
             return "", f'<small> <a href="#{drawn.name}">texts</a></small>' if drawn else ""
         self.entries += 1
-        entry, places = f"t{self.entries}", [*drawn.panes.places(row)]
+        entry, rows = f"t{self.entries}", [row, *drawn.untold_constants(row)]
+        places = dict.fromkeys(each for place in rows for each in drawn.panes.places(place))
         drawn.tell(entry, [row, *[place for _, place, _ in places]])
         lines = [
             f'<a href="#{drawn.id(place)}" title="line {number} of the {"new" if side else "old"} text">'

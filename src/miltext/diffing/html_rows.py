@@ -64,6 +64,10 @@ class DrawnPanes:
         for place in places:
             self.told.setdefault(place, entry)
 
+    def untold_constants(self, place: int) -> list[int]:
+        """Return the rows of constants that differ and that an operation takes, of which nothing was told yet."""
+        return [each for each in self.panes.constants(place) if each not in self.told]
+
     def rows(self) -> Iterator[str]:
         """Yield the rows, with what is neither told of nor near to such folded."""
         rows = self.panes.rows

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.lining_up import ADDED, DIFFERENT, EQUAL, LOOSE, REMOVED
 from miltext.models.pairing.sequences import common
+from miltext.schema.walk import is_constant
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 RENAMED = "="
 """What two lines are that differ only in what is not a change: names of values, places of weights, and which tools
 made the programs."""
+
+_TOLD_AT_USES = (DIFFERENT, REMOVED, ADDED)
+"""What the row of a constant is that an operation which takes it is told of."""
 
 
 class Line(NamedTuple):
@@ -128,6 +132,14 @@ class Panes:
             place = row if line or not node else self._begun[node]
             if found := self.rows[place].sides[side]:
                 yield side, place, found.number
+
+    def constants(self, row: int) -> Iterator[int]:
+        """Yield the rows of constants that an operation takes and that differ: they are told of where they are used."""
+        for side, node in enumerate(self.rows[row].nodes):
+            for value in node.operands if node else ():
+                maker, place = self._graphs[side].makers[value], self._defined[side].get(value)
+                if maker and place is not None and is_constant(maker.operation):
+                    yield from [place] if self.rows[place].mark in _TOLD_AT_USES else []
 
     def links(self, row: Row, side: int) -> Mapping[str, int]:
         """Return the rows of the values that an operation takes, by their names."""

@@ -49,6 +49,15 @@ def what_is_told_leads_to_its_lines(difference: miltext.Difference) -> None:
                     assert told.words[0].partition("(")[0] in line.text
 
 
+def what_differs_is_told(difference: miltext.Difference) -> None:
+    """Each operation that the panes show as changed leads back to what is told of it, or of one that takes it."""
+    told = Page(difference.to_html())
+    for index, (_, inner) in enumerate(each for each in _models(difference) if each[1]._texts):
+        for place, row in enumerate(Panes(inner._texts).rows if inner._texts else ()):
+            if row.mark in "~+->" and any(row.nodes):
+                assert f"m{index}-{place}" in told.leading, row
+
+
 def panes_are_the_texts(difference: miltext.Difference, old: Program, new: Program) -> Panes:
     """The lines of each pane are those of the printed program, with their numbers."""
     assert difference._texts
