@@ -100,6 +100,7 @@ class _Page:
 
     def report(self, report: Report) -> Iterator[str]:
         """Yield the counts, and all that is told."""
+        self._find(report.found)
         if report.same is False:
             counts = [f"<li><b>{escape(visible(what))}</b>: {escape(much)}</li>" for what, much in report.counts]
             yield f'<ul class="counts">{"".join(counts)}</ul>\n'
@@ -138,6 +139,14 @@ class _Page:
         cells = "".join(f"<td>{word}</td>" for word in others)
         return f'<tr class="{KINDS[told.sign]}"{entry}><td>{first}{place}</td>{cells}</tr>\n'
 
+    def _find(self, told: Sequence[Told]) -> None:
+        """Find the rows that have entries of their own."""
+        for each in told:
+            self._find(each.inner)
+            if len(each.at) > 1 and each.at[0] in self.drawn:
+                _, drawn = self.drawn[each.at[0]]
+                drawn.entered.add(drawn.panes.row_at(each.at[1:]))
+
     def _enter(self, at: At) -> tuple[str, str]:
         """Return the id of an entry, and links to the lines that it tells of; nothing of what has no line."""
         _, drawn = self.drawn.get(at[0], ("", None)) if at else ("", None)
@@ -145,7 +154,7 @@ class _Page:
         if drawn is None or row is None:
             return "", f'<small> <a href="#{drawn.name}">texts</a></small>' if drawn else ""
         self.entries += 1
-        entry, rows = f"t{self.entries}", [row, *drawn.untold_constants(row)]
+        entry, rows = f"t{self.entries}", [row, *drawn.constants(row)]
         places = dict.fromkeys(each for place in rows for each in drawn.panes.places(place))
         drawn.tell(entry, [row, *[place for _, place, _ in places]])
         lines = [

@@ -48,11 +48,12 @@ _FUNCTION, _STATEMENT = ("root", "functions"), ("root", "functions", "function",
 class DrawnPanes:
     """Two panes that are drawn: their id is `name`, and those of their rows begin with it.
 
-    `told` are the entries that tell of rows.
+    `entered` are the rows that have entries of their own, `told` the entries that rows lead back to.
     """
 
     panes: Panes
     name: str
+    entered: set[int | None] = field(default_factory=set)
     told: dict[int, str] = field(default_factory=dict)
 
     def id(self, place: int) -> str:
@@ -64,9 +65,11 @@ class DrawnPanes:
         for place in places:
             self.told.setdefault(place, entry)
 
-    def untold_constants(self, place: int) -> list[int]:
-        """Return the rows of constants that differ and that an operation takes, of which nothing was told yet."""
-        return [each for each in self.panes.constants(place) if each not in self.told]
+    def constants(self, place: int) -> list[int]:
+        """Return the rows of constants that differ and that an operation takes, but for those with entries of their
+        own.
+        """
+        return [each for each in self.panes.constants(place) if each not in self.entered]
 
     def rows(self) -> Iterator[str]:
         """Yield the rows, with what is neither told of nor near to such folded."""
