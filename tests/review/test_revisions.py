@@ -563,7 +563,10 @@ def test_a_submodule_is_a_repository_of_its_own(repository: Path) -> None:
     for name in ("vendor", "vendor/m.mil"):
         done = ended(repository, "one", name)
         assert done.stderr.decode().startswith(f"{name}: error[MIL846]: `vendor` is a submodule, a repository of its")
-    assert diff(repository, "one", status=0) == "no difference\n"
+    assert diff(repository, "one", status=0).startswith("# vendor: this submodule has another commit; ")
+    (repository / "folder").mkdir()
+    write_text(repository / "folder" / "m.mil", ALONE)
+    assert diff(repository, "one", "folder").splitlines()[2:] == ["+ model folder/m.mil: mlProgram"]
     assert "operation: add -> sub" in diff(inner, "one", "m.mil")
 
 
@@ -576,6 +579,7 @@ def test_names_of_all_kinds(repository: Path) -> None:
     for name in names:
         write_text(repository / name, ALONE.replace("add", "sub"))
     assert diff(repository, "one", "--stat").count(": main: ") == len(names)
+    assert "model two\ufffdlines.mil\n" in diff(repository, "one")
     for name in names:
         assert "operation: add -> sub" in diff(repository, "one", "--", name)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics import visible
 from miltext.diffing.report import Told
 
 if TYPE_CHECKING:
@@ -27,10 +28,15 @@ def render_text(report: Report, color: bool) -> str:
     return written(told, color)
 
 
+def _safe(text: str) -> str:
+    """Return a line that is one on a terminal, whatever the names of files are."""
+    return text if text.isprintable() else visible(text)
+
+
 def written(told: Sequence[Told], color: bool) -> str:
     """Return told things as lines, each in the colour of its sign if asked; a heading has no sign in its line."""
     lines = [
-        (sign, f"{INDENT * depth}{sign.strip('@')}{' ' * (sign not in ('@', ''))}{text}")
+        (sign, f"{INDENT * depth}{sign.strip('@')}{' ' * (sign not in ('@', ''))}{_safe(text)}")
         for depth, sign, text in flat(told)
     ]
     return "".join(f"\x1b[{COLORS[sign]}m{line}\x1b[0m\n" if color and sign else f"{line}\n" for sign, line in lines)

@@ -18,6 +18,7 @@ from miltext.diffing.structure import Change, ModelDifference
 from miltext.models.bundle import SIGNS
 from miltext.models.coremldata import FILE_NAME as COREMLDATA
 from miltext.models.files import MODEL_FOLDERS
+from miltext.models.interrupts import ended_by_signals
 from miltext.models.manifest import MANIFEST
 from miltext.models.metadata_json import FILE_NAME as METADATA
 from miltext.models.model_weights import MODEL_PATH, blob_values
@@ -50,8 +51,9 @@ def revisions(folder: Path, words: str, cached: bool = False) -> Iterator[Review
     that revision and the working tree or, if `cached`, the index. Raise ModelError (MIL845) for what git does not have.
     """
     repository = Repository(folder)
-    with TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True) as made:  # Windows keeps what is mapped
-        yield Review(repository, *_sides(repository, words, cached, Path(made).resolve()))
+    made = TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True)  # Windows keeps what is mapped
+    with ended_by_signals(), made as place:
+        yield Review(repository, *_sides(repository, words, cached, Path(place).resolve()))
 
 
 def _sides(repository: Repository, words: str, cached: bool, folder: Path) -> tuple[Files, Files]:
@@ -100,7 +102,10 @@ class Review:
         paths = [self._path(name) for name in names] or [""]
         if len(paths) == 1 and all(_is_model(side, paths[0]) for side in self._sides):
             return replace(self._one(paths[0], compare), breaking=breaking)
-        notes: list[str] = []
+        notes = [
+            f"{name}: this submodule has another commit; its models are not compared"
+            for name in self._submodules(paths)
+        ]
         complete, found = True, list[ModelDifference]()
         for pair in self._pairs(paths):
             if breaking and pair.old is None:
@@ -119,6 +124,13 @@ class Review:
                 found.append(inner)
         old, new = [side.title for side in self._sides]
         return Difference(old, new, tuple(notes), complete=complete, models=tuple(found), breaking=breaking)
+
+    def _submodules(self, paths: Sequence[str]) -> list[str]:
+        """Return the submodules below these paths that differ."""
+        old, new = [side.entries for side in self._sides]
+        there = {each: None for entries in (old, new) for each in entries if entries[each].mode == SUBMODULE}
+        differ = [each for each in there if old.get(each) != new.get(each)]
+        return [self._repository.name_of(each) for each in differ if {*paths} & {"", *parents(each)}]
 
     # ---- which models
 
