@@ -84,6 +84,11 @@ def test_the_page_shows_what_is_told() -> None:
     assert "\n".join(shown) in page
 
 
+def test_the_page_shows_a_compressed_weight() -> None:
+    shown = (FOLDER / "weight_palettized" / "expected.txt").read_text(encoding="utf-8").splitlines()[2:]
+    assert "\n".join(shown) in (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")
+
+
 def test_build_info_is_compared_when_asked() -> None:
     folder = FOLDER / "build_info"
     difference = miltext.diff(folder / "a.mil", folder / "b.mil", build_info=True)

@@ -25,7 +25,10 @@ WEIGHTS: dict[str, dict[str, list[Record]]] = {
     "everything_at_once": {"a.bin": BOTH, "b.bin": [("fp16", ONE_ELSE), BOTH[1]]},
     "weight_element": {"a.bin": BOTH, "b.bin": [("fp16", ONE_ELSE), BOTH[1]]},
     "weight_inline": {"a.bin": BOTH},
-    "weight_palettized": {"a.bin": BOTH, "b.bin": [("uint4", np.arange(32) % 16), ("fp16", FIRST[:16]), BOTH[1]]},
+    "weight_palettized": {
+        "a.bin": BOTH,
+        "b.bin": [("uint4", np.arange(32) // 2), ("fp16", FIRST[::2] + 1 / 16), BOTH[1]],
+    },
     "weight_type": {"a.bin": BOTH, "b.bin": [("fp32", FIRST + 0.001), BOTH[1]]},
     "weights_absent": {},
     "weights_elsewhere": {"a.bin": BOTH, "b.bin": BOTH[::-1]},
