@@ -144,6 +144,10 @@ def test_a_weight_with_several_uses_is_told_once() -> None:
     assert one(program("fp16", use=use), program("1-bit palette", use=use)).operation == "w"
 
 
+def test_a_weight_that_is_given_back_has_its_name_alone() -> None:
+    assert one(program("fp16", given="y, w"), program("4-bit linear", given="y, w")).operation == "w"
+
+
 def test_a_table_that_something_else_uses_is_still_told() -> None:
     found = miltext.diff(program("fp16"), program("1-bit palette", given="y, l")).functions[0].blocks[0]
     assert [each.name for each in found.added] == ["l"]

@@ -96,7 +96,7 @@ class _Matcher:
                 yield partial(self._match_closures, level)
             yield partial(self._align, level)
             yield partial(self._match_by, _named, level)
-        for level in (EXACT, TYPED):
+        for level in (EXACT, TYPED, HELD):
             yield partial(self._match_by, _constants, level)
         yield partial(self._flood, LOOSE, needed=2)
 
