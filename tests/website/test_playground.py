@@ -229,6 +229,7 @@ def test_one_of_the_programs_of_a_pipeline_is_chosen(desktop: Driver) -> None:
     desktop.drop("two.mlmodel", spec.SerializeToString())
     desktop.settle()
     choices = desktop.page.locator("#notice button:not(#dismiss)")
+    assert "These are 2 texts" in desktop["#notice"]
     assert choices.all_inner_texts() == ["two.mlmodel, model 0", "two.mlmodel, model 1"]
     assert "second" not in desktop.text
     desktop.click("#notice button >> nth=1")

@@ -9,7 +9,12 @@ import { SUPERSEDED, Work } from "./work.js";
 const KEPT = "miltext-playground-text";
 const PAUSE = 120; // ms without an edit before a text is checked
 const SLOW = 400; // ms before it is told that something is computed
-const BUSY = { hello: "Starting Python…", findings: "Checking…", opened: "Reading the files…", mended: "Applying what is certain…" };
+const BUSY = {
+  hello: "Starting Python…",
+  findings: "Checking…",
+  opened: "Reading the files…",
+  mended: "Applying what is certain…",
+};
 const by = (id) => document.getElementById(id);
 const tabs = [...by("tabs").children];
 const codes = new URL("{codes}", document.baseURI).href;
@@ -46,7 +51,8 @@ async function refresh() {
   work.drop("mended");
   const started = performance.now();
   await answered(work.ask("findings", text), (answer) => {
-    took = isReady ? performance.now() - started : 0;
+    took = isReady ? performance.now() - started : 0; // the first waited for Python, too
+    isReady = true;
     isStale = editor.text !== text;
     last = answer;
     editor.underline(answer.findings);
@@ -63,6 +69,7 @@ async function answered(question, use) {
   } catch (failure) {
     const says = "The text is as it was, and an edit tries again. If it fails again, please report it, with the text.";
     tell(`This failed: ${failure.message}. ${says}`);
+    if (document.body.dataset.state === "computing") by("pane").replaceChildren();
     document.body.dataset.state = "failed";
   }
 }
@@ -78,7 +85,8 @@ function summary({ errors, warnings, noted, findings }) {
   const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
   if (!editor.text.trim()) return "Nothing to check: type, choose an example, or drop a file.";
   if (!findings.length) return "No problems found.";
-  return [errors && count(errors, "error"), warnings && count(warnings, "warning"), noted && count(noted, "note")].filter(Boolean).join(", ");
+  const counts = [errors && count(errors, "error"), warnings && count(warnings, "warning"), noted && count(noted, "note")];
+  return counts.filter(Boolean).join(", ");
 }
 
 // ---- panes
@@ -90,14 +98,21 @@ async function show() {
     return done();
   }
   const text = editor.text;
-  if (!text.trim()) return pane.replaceChildren(element("p", { className: "quiet" }, "There is no text yet.")), done();
-  if (pane.dataset.pane !== active) pane.replaceChildren(element("p", { className: "quiet" }, "Computing…"));
+  if (!text.trim()) {
+    pane.replaceChildren(quiet("There is no text yet."));
+    return done();
+  }
+  if (pane.dataset.pane !== active) pane.replaceChildren(quiet("Computing…"));
   const wanted = active;
   document.body.dataset.state = "computing";
   await answered(work.ask(wanted, text, "pane"), (answer) => {
     fill(pane, wanted, answer);
     done();
   });
+}
+
+function quiet(text) {
+  return element("p", { className: "quiet" }, text);
 }
 
 function done() {
@@ -120,8 +135,8 @@ function findingsPane(pane) {
     const says = `Apply what is certain (${last.certain})`;
     shown.push(element("div", { className: "bar" }, element("button", { type: "button", id: "mend", onclick: mend }, says)));
   }
-  shown.push(last.findings.length ? findingsList(last.findings, hooks) : element("p", { className: "quiet" }, summary(last)));
-  if (more > 0) shown.push(element("p", { className: "quiet" }, `${more} more are not listed.`));
+  shown.push(last.findings.length ? findingsList(last.findings, hooks) : quiet(summary(last)));
+  if (more > 0) shown.push(quiet(`${more} more are not listed.`));
   const focused = [...pane.querySelectorAll("button")].indexOf(document.activeElement);
   pane.replaceChildren(...shown);
   if (focused >= 0) ([...pane.querySelectorAll("button")][focused] ?? pane).focus(); // where one was in the list
@@ -172,7 +187,7 @@ function kept() {
 }
 
 async function openFiles(files) {
-  if (!files.length) return;
+  if (!files.length) return tell("There are no files in this.");
   try {
     const subject = await contents(files);
     await answered(work.ask("opened", subject), take);
@@ -186,7 +201,11 @@ function take({ texts, notes: said, findings }) {
   const lines = [...(said ?? []), ...(findings ?? []).map((found) => found.message)];
   if (texts?.length) put(texts[0]);
   if (texts?.some(({ text }) => text.includes("\r"))) lines.push("The ends of its lines are shown as line feeds.");
-  const choices = texts?.length > 1 ? texts.map((each) => element("button", { type: "button", onclick: () => put(each) }, each.name)) : [];
+  const choices = [];
+  if (texts?.length > 1) {
+    lines.push(`These are ${texts.length} texts; the first is shown.`);
+    choices.push(...texts.map((each) => element("button", { type: "button", onclick: () => put(each) }, each.name)));
+  }
   tell(...lines.map((line) => element("p", {}, ...worded(line))), ...choices);
 }
 
@@ -215,7 +234,8 @@ async function fromLink() {
 async function copyLink() {
   const link = new URL(await toFragment(editor.text), location.href).href;
   if (link.length > LONGEST) {
-    return tell(`A link to this text would have ${link.length} characters, and ${LONGEST} are the most that last on their way: send the file.`);
+    const says = `A link to this text would have ${link.length} characters, and more than ${LONGEST} are cut off on their way`;
+    return tell(`${says}: send the file.`);
   }
   linked = editor.text;
   history.replaceState(null, "", link);
@@ -264,6 +284,7 @@ async function start() {
   listen();
   select(active);
   if (!(await fromLink())) editor.replace(kept() ?? examples[0].text);
+  edited(); // an empty text was no edit
   await answered(work.ask("hello", null), () => {
     isReady = true;
     document.body.dataset.ready = String(Math.round(performance.now()));
