@@ -167,12 +167,13 @@ def test_each_example_is_as_its_title_says() -> None:
     assert counts == [5, *[0] * (len(texts) - 1)]
 
 
-def test_the_page_asks_for_one_thing_at_a_time() -> None:
+@pytest.mark.parametrize("name", ["work", "files"])
+def test_a_script_of_the_page_by_itself(name: str) -> None:
     if shutil.which("node") is None:
         pytest.skip("node is not installed")
-    script = Path(__file__).with_name("playground_work.mjs")
-    work = ROOT / "website" / "playground" / "page" / "work.js"
-    done = subprocess.run(["node", script, work.as_uri()], capture_output=True, text=True, check=False)
+    script = Path(__file__).with_name(f"playground_{name}.mjs")
+    tried = ROOT / "website" / "playground" / "page" / f"{name}.js"
+    done = subprocess.run(["node", script, tried.as_uri()], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

@@ -43,7 +43,7 @@ def opened(place: str) -> dict[str, Any]:
     """
     folder = Path(place)
     texts: list[dict[str, str]] = []
-    notes = [] if any(folder.iterdir()) else ["This is empty, or holds nothing but weights."]
+    notes = [] if any(folder.iterdir()) else ["There is no text and no model in this, or nothing but weights."]
     for path in sorted(folder.iterdir()):
         with _telling(path.name, notes):
             top = _unpacked(path) if path.suffix.lower() == ".zip" else path
@@ -75,13 +75,17 @@ def _unpacked(archive: Path) -> Path:
     folder = archive.with_name(f"{archive.name} unpacked")
     folder.mkdir()
     with refusing(partial(_no_zip, archive.name)), zipfile.ZipFile(archive) as files:
-        wanted = [each for each in files.infolist() if not each.filename.lower().endswith(WEIGHTS)]
+        wanted = [each for each in files.infolist() if not _is_weights(each.filename.lower())]
         size = sum(each.file_size for each in wanted)
         if len(wanted) > MOST_FILES or size > MOST_BYTES:
             message = f"this holds {len(wanted)} files of {size} bytes, which is too much for a page"
             raise refusal("MIL250", f"{message}; use `miltext print`", archive.name)
         files.extractall(folder, wanted)
     return folder
+
+
+def _is_weights(name: str) -> bool:
+    return name.endswith(WEIGHTS) and not name.endswith("coremldata.bin")
 
 
 def _no_zip(name: str, failure: Exception) -> ModelError:

@@ -1,6 +1,7 @@
 // Files that are dropped or chosen, with their paths. Weights stay where they are: a text needs none of them.
 
-const WEIGHTS = /\.(bin|npy|npz|safetensors)$/i;
+const WEIGHTS = /(?<!coremldata)\.(bin|npy|npz|safetensors)$/i;
+const OURS = /\.(mil|mlmodel|pb|txtpb|zip)$|\.(mlpackage|mlmodelc)\/|(^|\/)Manifest\.json$/i; // of a folder, which may have all sorts
 const MOST = 64 << 20; // bytes
 
 export async function dropped(transfer) {
@@ -33,7 +34,7 @@ async function walk(entry, files) {
 
 // The files' bytes, for the worker. Throws where they are more than a page can take.
 export async function contents(files) {
-  const wanted = files.filter(({ path }) => !WEIGHTS.test(path));
+  const wanted = files.filter(({ path }) => !WEIGHTS.test(path) && (OURS.test(path) || !path.includes("/")));
   const size = wanted.reduce((sum, { file }) => sum + file.size, 0);
   if (size > MOST) throw new Error(`these are ${Math.ceil(size / 1e6)} MB, which is too much for a page: use \`miltext print\``);
   return Promise.all(wanted.map(async ({ path, file }) => ({ path, bytes: await file.arrayBuffer() })));
