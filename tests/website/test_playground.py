@@ -136,6 +136,12 @@ def test_an_empty_text_is_nothing_to_check(desktop: Driver) -> None:
     assert desktop.shown("graph") == "There is no text yet."
 
 
+def test_characters_that_hide_are_shown(desktop: Driver) -> None:
+    desktop.write("// \u202e\u200b\n" + GOOD)
+    assert desktop.page.locator("#editor .cm-specialChar").count() == 2
+    assert "MIL024" in desktop["#pane"]
+
+
 def test_offsets_are_those_of_the_page(desktop: Driver) -> None:
     desktop.write("// \U0001f600\U0001f600 two\n" + WRONG)
     assert desktop["#editor .cm-lintRange-error"] == "imagge"

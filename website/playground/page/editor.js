@@ -4,11 +4,11 @@ import { bracketMatching, indentUnit } from "@codemirror/language";
 import { lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { search, searchKeymap } from "@codemirror/search";
 import { EditorState } from "@codemirror/state";
-import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { drawSelection, EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
 import { mil } from "./highlight.js";
 
 const SEVERITIES = { error: "error", warning: "warning", note: "info" };
-const SHARED = [lineNumbers(), drawSelection(), search({ top: true }), bracketMatching(), indentUnit.of("    ")];
+const SHARED = [lineNumbers(), highlightSpecialChars(), drawSelection(), search({ top: true }), bracketMatching(), indentUnit.of("    ")];
 
 export class Editor {
   // `onEdit(text)` hears of each change of the text.
