@@ -261,6 +261,10 @@ def test_what_git_does_not_know_is_in_the_working_tree_unless_it_is_ignored(hist
     ("words", "message"),
     [
         (("nope", "m.mil"), "error[MIL845]: `nope` is not a revision of this repository"),
+        (
+            ("m.mil",),
+            "error[MIL845]: `m.mil` is not a revision of this repository; for the file, write `--git HEAD m.mil`",
+        ),
         (("one..nope",), "error[MIL845]: `nope` is not a revision of this repository"),
         (("nope...one",), "error[MIL845]: `nope` is not a revision of this repository"),
         (("one...alone",), "error[MIL845]: `one` and `alone` have no commit in common"),

@@ -44,8 +44,8 @@ Examples:
   miltext diff --breaking --git v1 Model.mlpackage        # what breaks apps that were made for v1
   miltext diff --git v1..v2 Old.mlpackage New.mlpackage   # a model that was renamed
 \b
-Exit status: 0 no difference; 1 a difference; 2 unknown: a model cannot be read, or no difference was
-found and a weight or a model was not read.
+Exit status: 0 no difference; 1 a difference, with --breaking one that breaks callers; 2 unknown: a model
+cannot be read, or no difference was found and a weight or a model was not read.
 """
 
 

@@ -87,7 +87,8 @@ class Repository:
         with suppress(ModelError):
             if not revision.startswith("-"):
                 return self.ask("rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
-        raise refusal("MIL845", f"`{revision}` is not a revision of this repository")
+        a_file = f"; for the file, write `--git HEAD {revision}`" if os.path.exists(self._folder / revision) else ""
+        raise refusal("MIL845", f"`{revision}` is not a revision of this repository{a_file}")
 
     def base_of(self, one: str, other: str) -> str:
         """Return the last commit that two revisions have in common. Raise ModelError (MIL845) where there is none."""
