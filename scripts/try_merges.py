@@ -63,7 +63,7 @@ def main(folder: Path, pairs: int, seed: int, edits: int, packages: int, largest
         click.echo(shown)
     merged = sum(count for outcome, count in counts.items() if outcome.endswith("merged"))
     took = time.perf_counter() - start
-    click.echo(f"{pairs} pairs on {len(texts)} texts: {merged} merged, {len(failures)} failed, {took:.1f} s")
+    click.echo(f"{pairs + packages} pairs on {len(texts)} texts: {merged} merged, {len(failures)} failed, {took:.1f} s")
     sys.exit(bool(failures))
 
 

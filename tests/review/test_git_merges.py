@@ -219,6 +219,19 @@ def test_a_package_is_merged_with_its_weights(merging: Merging, command: tuple[s
     assert merging.git("status", "--short") == ""
 
 
+def test_commits_of_before_do_not_stand_for_those_that_are_merged(merging: Merging) -> None:
+    """Branches that are gone, but in the reflog, changed a part of the package alike, and another part not so."""
+    for name in ("theirs", "ours"):
+        merging.git("checkout", "-q", "-B", name, "main")
+        retrained(merging, int(name == "ours"))
+        merging.commit()
+    package_branches(merging, ("tanh", "valid"))
+    before = digests(merging)
+    merging.git("merge", "-q", "theirs")
+    assert sum(before[name] != held for name, held in digests(merging).items()) == 1
+    assert "= tanh(" in miltext.to_text(miltext.load(merging.folder / MODEL).program)
+
+
 def test_a_package_in_conflict_stays_ours(merging: Merging) -> None:
     package_branches(merging, ("tanh", "sigmoid"))
     ours = [(merging.folder / name).read_bytes() for name in (MODEL, WEIGHTS)]

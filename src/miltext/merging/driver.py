@@ -10,8 +10,9 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.merging.contents import weight_files
 from miltext.merging.models import Kept, MergedModel, merge_models
-from miltext.merging.trees import NotFound, Trees, trees
+from miltext.merging.trees import NotFound, Trees, require_same, trees
 from miltext.models.contents import parse_spec, read_file
 from miltext.models.model_weights import MODEL_PATH
 from miltext.models.spec import SpecModel
@@ -38,59 +39,73 @@ class Outcome(NamedTuple):
 
 def merge_part(path: str, files: Sequence[str], markers: Markers) -> Outcome:
     """Merge a model or a weight file of a package, whose three versions are in files. Raise MiltextError."""
-    is_weights = path.endswith(WEIGHTS)
     if any(part.endswith(".mlmodelc") for part in PurePosixPath(path).parts):
         return Outcome(None, ["this is a part of a compiled model: merge what it was compiled from, and compile that"])
     try:
-        found = trees(path, 2 if is_weights else 1, files)
+        return _merge_part(path, files, markers)
     except (NotFound, IndexError) as failure:
         way = "merge the packages with `miltext merge BASE OURS THEIRS -o MERGED`"
         return Outcome(None, [f"{failure}; {way}", "ours stays; see that the weight file beside it is ours, too"])
-    names = {name for tree in found.versions for name in tree if "/" not in name and name.endswith(".mlmodel")}
-    name = PurePosixPath(path).name if not is_weights else next(iter(names), "")
-    if (is_weights and len(names) != 1) or not all(name in tree for tree in found.versions):
-        return Outcome(None, ["the versions do not have one model file that these weights are of"])
+
+
+def _merge_part(path: str, files: Sequence[str], markers: Markers) -> Outcome:
+    """Merge as `merge_part` does. Raise NotFound, and IndexError for a weight file that is in no package."""
+    is_weights = path.endswith(WEIGHTS)
+    found = trees(path, 2 if is_weights else 1, files)
     with TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True) as made:
-        merged = _merged(found, name, Path(made), markers)
+        package = _Package(found, _only_model(found) if is_weights else PurePosixPath(path).name, Path(made))
+        merged = package.merged(markers)
         if not merged.is_whole:
-            return _ours(merged, found, name, is_weights)
+            return package.ours(merged, is_weights)
         assert merged.model is not None
         if not is_weights:
             return Outcome(merged.model.SerializeToString(deterministic=True))
-        written = Path(made) / "merged" / PurePosixPath(path).relative_to(PurePosixPath(path).parents[1])
-        return Outcome(written.read_bytes() if written.exists() else read_file(Path(files[1])))
+        written = package.target / PurePosixPath(path).relative_to(PurePosixPath(path).parents[1])
+        return Outcome(read_file(written if written.exists() else Path(files[1])))
 
 
-def _ours(merged: MergedModel, found: Trees, name: str, is_weights: bool) -> Outcome:
-    """Return ours in place of a model that is in conflict.
-
-    Where git takes the weight file of theirs, our model has its weights there, if they are.
-    """
-    reasons = [*merged.conflicts, "ours stays whole"]
-    if is_weights or found.settled(name, DRIVER) is not None:
-        return Outcome(None, reasons, merged.text, merged.errors)
-    taken = [file for tree in found.versions for file in tree if found.settled(file, DRIVER) == 2]
-    if not taken:
-        return Outcome(None, reasons, merged.text, merged.errors)
-    if merged.model is not None:
-        data = merged.model.SerializeToString(deterministic=True)
-        return Outcome(data, [*reasons, "its weights are in the file of theirs"], merged.text, merged.errors)
-    files = " ".join(dict.fromkeys(taken))
-    return Outcome(
-        None,
-        [*reasons, f"but git takes {files} of theirs: `git checkout HEAD --` brings ours back"],
-        merged.text,
-        merged.errors,
-    )
+def _only_model(found: Trees) -> str:
+    """Return the name of the model in a folder, which has one in all versions. Raise NotFound."""
+    names = {name for tree in found.versions for name in tree if "/" not in name and name.endswith(".mlmodel")}
+    if len(names) != 1 or not all(names <= tree.keys() for tree in found.versions):
+        raise NotFound("the weight file is not that of one model in all versions")
+    return names.pop()
 
 
-def _merged(found: Trees, name: str, folder: Path, markers: Markers) -> MergedModel:
-    """Merge the packages, as git will have their other files."""
-    models = [
-        SpecModel("mlmodel", name, None, each, parse_spec(read_file(each / name), name)) for each in found.write(folder)
-    ]
-    files = {file for tree in found.versions for file in tree}
-    weights = {f"{MODEL_PATH}/{file}": place for file in files if (place := found.settled(file, DRIVER)) is not None}
-    kept = Kept(found.settled(name, DRIVER), weights)
-    (folder / "merged").mkdir()
-    return merge_models(models[0], models[1], models[2], folder / "merged", markers, kept)
+class _Package:
+    """The three versions of a model and its weight files, of which git settles some by itself."""
+
+    def __init__(self, found: Trees, name: str, folder: Path) -> None:
+        folders = found.write(folder, [name])
+        specs = [(each, parse_spec(read_file(each / name), name)) for each in folders]
+        self._models = [SpecModel("mlmodel", name, None, each, spec) for each, spec in specs]
+        weights = sorted({file for model in self._models for file in weight_files(model.program)})
+        found.write(folder, [file.partition("/")[2] for file in weights])
+        settled = {file: found.settled(file.partition("/")[2], DRIVER) for file in weights}
+        own = found.settled(name, DRIVER)
+        for file in [file for file, side in {name: own, **settled}.items() if side is None]:
+            require_same(found, file.removeprefix(f"{MODEL_PATH}/"))
+        if None in settled.values():
+            _only_model(found)  # so that each driver of a part finds the same
+        self._kept = Kept(own, {file: side for file, side in settled.items() if side is not None})
+        self.target = folder / "merged"
+        self.target.mkdir()
+
+    def merged(self, markers: Markers) -> MergedModel:
+        """Merge the model, as git will have its other files."""
+        base, ours, theirs = self._models
+        return merge_models(base, ours, theirs, self.target, markers, self._kept)
+
+    def ours(self, merged: MergedModel, is_weights: bool) -> Outcome:
+        """Return ours in place of a model that is in conflict.
+
+        Where git takes the weight file of theirs, our model has its weights there, if they are.
+        """
+        taken = [file.partition("/")[2] for file, side in self._kept.weights.items() if side == 2]
+        data, reasons = None, [*merged.conflicts, "ours stays whole"]
+        if taken and not is_weights and merged.model is not None:
+            data = merged.model.SerializeToString(deterministic=True)
+            reasons.append("its weights are in the file of theirs")
+        elif taken and not is_weights:
+            reasons.append(f"but git takes {', '.join(taken)} of theirs: `git checkout HEAD --` brings ours back")
+        return Outcome(data, reasons, merged.text, merged.errors)

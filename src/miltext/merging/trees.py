@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -43,24 +43,23 @@ class Trees(NamedTuple):
             return 2
         if theirs in (ours, base) or None in (base, ours, theirs):
             return 1
-        asked = _git("check-attr", "-z", "merge", "--", f"{self.path}/{file}").split("\0")
+        asked = _git("check-attr", "-z", "merge", "--", str(PurePosixPath(self.path, file))).split("\0")
         return None if driver in asked[2:3] else 1
 
-    def write(self, folder: Path) -> list[Path]:
-        """Write the files of each version into a folder of its own."""
-        made, written = list[Path](), dict[str, Path]()
-        for name, tree in zip(self._fields, self.versions, strict=False):
-            for path, blob in tree.items():
-                target = folder / name / path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                if blob in written:
-                    os.link(written[blob], target)
-                    continue
+    def write(self, folder: Path, files: Iterable[str]) -> list[Path]:
+        """Write some files of each version into a folder of its own, as far as it has them."""
+        written = dict[str, Path]()
+        folders = [folder / name for name in self._fields[:3]]
+        for path, place, tree in ((path, *each) for path in files for each in zip(folders, self.versions, strict=True)):
+            blob, target = tree.get(path, ""), place / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if blob in written:
+                os.link(written[blob], target)
+            elif blob:
                 with open(target, "wb") as file:
                     subprocess.run(["git", "cat-file", "blob", blob], stdout=file, check=True)
                 written[blob] = target
-            made.append(folder / name)
-        return made
+        return folders
 
 
 def trees(path: str, depth: int, files: Sequence[str]) -> Trees:
@@ -68,11 +67,26 @@ def trees(path: str, depth: int, files: Sequence[str]) -> Trees:
 
     The `files` are the base's, ours and theirs of that path. Raise NotFound.
     """
-    wanted = _git("hash-object", "--no-filters", "--", *files).split()
-    folder = str(PurePosixPath(path).parents[depth - 1])
-    if _git("diff-index", "--cached", "--name-only", "HEAD", "--", folder):
+    folder = PurePosixPath(path).parents[depth - 1]
+    return _trees(
+        path,
+        "" if folder == PurePosixPath() else str(folder),
+        _git("hash-object", "--no-filters", "--", *files).split(),
+    )
+
+
+def require_same(found: Trees, file: str) -> None:
+    """Raise NotFound if the driver of another file in the folder would not find these trees."""
+    wanted = [tree.get(file, "") for tree in found.versions]
+    if _trees(str(PurePosixPath(found.path, file)), found.path, wanted) != found:
+        raise NotFound("several commits fit")
+
+
+def _trees(path: str, folder: str, wanted: Sequence[str]) -> Trees:
+    """Return the files of a folder in the commits in which a path is these objects. Raise NotFound."""
+    if _git("diff-index", "--cached", "--name-only", "HEAD", "--", folder or "."):
         raise NotFound("the index has changes of the package")
-    candidates = [*_merged_heads(), *_picked(path, wanted)]
+    candidates = [*_merged_heads()] or [*_picked(path, wanted)]
     fitting = [each for each in candidates if [_object(f"{commit}:{path}") for commit in each] == wanted]
     found = {tuple(_object(f"{commit}:{folder}") for commit in each) for each in fitting}
     if not candidates:
@@ -118,7 +132,7 @@ _PICKING = ("rebase-merge", "rebase-apply", "sequencer", "CHERRY_PICK_HEAD", "RE
 
 def _folders_with(path: str, folder: str, wanted: Sequence[str]) -> list[set[str]]:
     """Return for each of the files all folders of the history that have it."""
-    commits = _git("log", "--all", "--reflog", "--format=%H", "--full-history", "--", folder).split()
+    commits = _git("log", "--all", "--reflog", "--format=%H", "--full-history", "--", folder or ".").split()
     lines = "".join(f"{commit}:{name}\n" for commit in commits for name in (path, folder))
     objects = _git("cat-file", "--batch-check=%(objectname)", input=lines).split("\n")
     known = {*zip(objects[::2], objects[1::2], strict=False)}
