@@ -277,7 +277,7 @@ def test_the_command_says_that_nothing_is_lost(tmp_path: Path) -> None:
 def test_the_form_for_programs(package: Path, tmp_path: Path) -> None:
     _, told, _ = run(package, "--to", "fp16", "-o", tmp_path / "N.mlpackage", "--format", "json")
     found = json.loads(told)
-    assert (found["form"], found["to"], found["largest"]["name"], found["warnings"]) == (1, "fp16", "w", [])
+    assert (found["form"], found["to"], found["largest"]["name"], found["warnings"]) == (2, "fp16", "w", 0)
     assert [each["name"] for each in found["constants"]] == ["w", "v", "b"]
     assert found["bytes"]["before"] == 2 * found["bytes"]["after"]
 

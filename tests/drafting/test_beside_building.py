@@ -68,8 +68,13 @@ def test_what_needs_a_program_refuses_a_draft_with_a_way_out(words: list[str], f
     written(miltext.infer_draft(HALVED), "whole.mil")
     result = run(*[word.format("draft.mil") for word in words])
     assert result.exit_code in (1, 2)
-    assert "draft.mil:4:13: error[MIL112]" in result.stderr
-    assert "`miltext infer`" in result.stderr
+    if "--json" in words:
+        (told,) = json.loads(result.stdout)["diagnostics"]
+        assert (told["code"], told["start"]["line"]) == ("MIL112", 4)
+        assert "`miltext infer`" in told["message"]
+    else:
+        assert "draft.mil:4:13: error[MIL112]" in result.stderr
+        assert "`miltext infer`" in result.stderr
     assert sorted(path.name for path in folder.iterdir()) == ["draft.mil", "whole.mil"]
 
 

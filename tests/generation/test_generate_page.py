@@ -34,9 +34,13 @@ def test_the_examples_run_as_they_stand() -> None:
         exec(re.sub(r"@settings\(max_examples=\d+\)", "@few", example), names)
 
 
+ELSEWHERE = ("--output", "--seed", "--force", "--quiet", "--color")
+"""Options that the page shows in examples, or that every verb has."""
+
+
 def test_each_option_is_named() -> None:
     assert [field.name for field in dataclasses.fields(Options) if f"`{field.name}`" not in PAGE] == []
     options = [option for parameter in verb.params for option in parameter.opts if option.startswith("--")]
     assert [
-        option for option in options if f"`{option}" not in PAGE and option not in ("--output", "--seed", "--force")
+        option for option in options if f"`{option}" not in PAGE and option not in ELSEWHERE
     ] == []

@@ -365,8 +365,8 @@ def damaged(random: Random, whole: bytes) -> bytes:
 
 # ---- cases
 
-SAID = re.compile(r"(error\[|^// )MIL\d{3}|^miltext: ", re.MULTILINE)
-"""How the project's own errors show."""
+SAID = re.compile(r"""(error\[|^// |^ +"code": ")MIL\d{3}|^miltext: """, re.MULTILINE)
+"""How the project's own errors show, in JSON too."""
 
 FINDS = ("check", "diff", "fmt", "sidecar --check")
 """Verbs whose exit status is 1 where they found something."""
