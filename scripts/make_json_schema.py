@@ -57,6 +57,8 @@ def schema(page: str) -> Schema:
     for verb, keys in found.items():
         own = {key.way for key in keys}
         whole = _object([*keys, *(key for key in every if key.way not in own)], ())
+        for name in {key.way[0] for key in every} - {way[0] for way in own}:
+            whole["properties"][name] = {"$ref": f"#/$defs/{FAILURE}/properties/{name}"}
         made[verb] = {"anyOf": [whole, {"$ref": f"#/$defs/{FAILURE}"}]}
     return {"$schema": DRAFT, "title": "What miltext tells as JSON", "$defs": made}
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 Schema = Mapping[str, Any]
@@ -23,7 +25,7 @@ def faults(value: Any, schema: Schema, whole: Schema, where: str = "$") -> Itera
     """Yield where a value is not what a schema in a `whole` one says; an object has no keys that are not listed."""
     assert schema.keys() <= WORDS, schema.keys()
     if "$ref" in schema:
-        yield from faults(value, whole["$defs"][schema["$ref"].rpartition("/")[2]], whole, where)
+        yield from faults(value, reduce(getitem, schema["$ref"].removeprefix("#/").split("/"), whole), whole, where)
     if "anyOf" in schema:
         tried = [list(faults(value, each, whole, where)) for each in schema["anyOf"]]
         yield from min(tried, key=len)
