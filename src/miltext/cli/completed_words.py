@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 from click.shell_completion import CompletionItem
 
+from miltext.models.files import MODEL_FILES, MODEL_FOLDERS
+
 if TYPE_CHECKING:
     _Type: TypeAlias = click.ParamType[Any]
 else:
@@ -19,8 +21,8 @@ Item: TypeAlias = "CompletionItem[str]"
 Source: TypeAlias = Callable[[click.Context, str], Iterable[Item]]
 """Returns what the beginning of a word may become."""
 
-MODELS = (".mil", ".mlmodel", ".mlpackage", ".mlmodelc", ".pb", ".txtpb")
-BUILT = (".mlpackage", ".mlmodel", ".mlmodelc")
+MODELS = (*MODEL_FILES, *MODEL_FOLDERS)
+BUILT = (*MODEL_FOLDERS, ".mlmodel")
 FILES, PART = "files", "part"
 """Kinds of items besides click's own: files that the shell is to list, and what is only the beginning of a word."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -106,37 +107,41 @@ def command(
     form = Form(**{name: options.pop(name) for name in Form._fields})
     form.refuse_unclear()
     _check_names(names, revisions, cached)
-    if output != "-":
-        from miltext.models.outputs import check_output
-
-        for name in names or ("-",):
-            check_output(output, form.kind, name)
-
-    def compare(old: Model, new: Model) -> Difference:
-        from miltext.diffing import diff
-        from miltext.diffing.breaking import breaking as breaking_changes
-
-        models = old.at(nested), new.at(nested)
-        if breaking:
-            return breaking_changes(*models)
-        with weights_bar("comparing weights", models[1]) as progress:
-            return diff(models[0], models[1], progress=progress.add, **options)
-
-    def write(difference: Difference) -> None:
-        write_text(output, [form.text(difference, output)], form.kind, names[-1] if names else "-")
-        sys.exit({True: 0, False: WRONG, None: FAILED}[difference.same])
-
+    _check_output(output, form.kind, names)
+    compare = partial(_compared, nested=nested, breaking=breaking, **options)
     try:
         if revisions is None:
-            write(compare(open_whole(names[0]), open_whole(names[1])))
+            same = form.write(compare(open_whole(names[0]), open_whole(names[1])), output, names)
         else:
             from miltext.review.revisions import revisions as between
 
             with between(Path.cwd(), revisions, cached) as review:  # whose files are there until all is written
-                write(review.difference(names, compare, breaking=breaking))
+                same = form.write(review.difference(names, compare, breaking=breaking), output, names)
     except MiltextError as error:
         show_failure(error)
         sys.exit(FAILED)
+    sys.exit({True: 0, False: WRONG, None: FAILED}[same])
+
+
+def _compared(old: Model, new: Model, *, nested: str | None, breaking: bool, **options: bool) -> Difference:
+    """Return the difference of two models, or of those inside them, or only what of it breaks callers."""
+    from miltext.diffing import diff
+    from miltext.diffing.breaking import breaking as breaking_changes
+
+    old, new = old.at(nested), new.at(nested)
+    if breaking:
+        return breaking_changes(old, new)
+    with weights_bar("comparing weights", new) as progress:
+        return diff(old, new, progress=progress.add, **options)
+
+
+def _check_output(output: str, kind: str, names: tuple[str, ...]) -> None:
+    """Refuse an output that is one of the models, or a file of another kind, before anything is compared."""
+    if output != "-":
+        from miltext.models.outputs import check_output
+
+        for name in names or ("-",):
+            check_output(output, kind, name)
 
 
 def _check_names(names: tuple[str, ...], revisions: str | None, cached: bool) -> None:
@@ -176,6 +181,11 @@ class Form(NamedTuple):
             raise click.UsageError("--draft says what the lines of a unified diff are: add --format unified")
         if self.limit is not None and self.form != "markdown":
             raise click.UsageError("--limit says how long a comment may be: add --format markdown")
+
+    def write(self, difference: Difference, output: str, names: tuple[str, ...]) -> bool | None:
+        """Write a difference in this form, and return whether the models are the same; None if that is not known."""
+        write_text(output, [self.text(difference, output)], self.kind, names[-1] if names else "-")
+        return difference.same
 
     def text(self, difference: Difference, output: str) -> str:
         """Return a difference in this form; in colours only on a terminal."""

@@ -35,12 +35,6 @@ BESIDE = ".conflict.mil"
 
 Names = tuple[str, str, str]
 """The names of the base, of ours and of theirs."""
-DRIVER_EPILOG = """\b
-Example:
-  miltext mergedriver base.mil mine.mil yours.mil 7 model.mil
-\b
-Exit status: 0 merged; 3 conflicts, or errors that neither side has; 2 a version cannot be read.
-"""
 
 
 @click.command("merge", epilog=EPILOG)
@@ -147,6 +141,13 @@ def _tell_conflicts(name: str, reasons: Sequence[str], text: str | None, beside:
 
 
 # ---- for git
+
+DRIVER_EPILOG = """\b
+Example:
+  miltext mergedriver base.mil mine.mil yours.mil 7 model.mil
+\b
+Exit status: 0 merged; 3 conflicts, or errors that neither side has; 2 a version cannot be read.
+"""
 
 
 @click.command("mergedriver", epilog=DRIVER_EPILOG)

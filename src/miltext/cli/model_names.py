@@ -131,10 +131,7 @@ def _stages(model: Model) -> Iterator[str]:
 READERS: dict[str, tuple[Callable[[str], Iterable[str]], Callable[[Model], Iterable[str]]]] = {
     "inputs": (_text_inputs, _inputs),
     "values": (_text_values, _values),
-    "names": (
-        lambda text: [*_text_inputs(text), *_text_values(text)],
-        lambda model: [*_inputs(model), *_values(model)],
-    ),
+    "names": (_text_names, _names),
     "functions": (_text_functions, _functions),
     "stages": (lambda _: (), _stages),
 }

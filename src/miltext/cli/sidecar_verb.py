@@ -12,6 +12,7 @@ import click
 from miltext.cli.as_json import asks_json, done_so_far, format_option
 from miltext.cli.progress import Progress, size_below
 from miltext.cli.streams import WRONG, existing, tell, write_json
+from miltext.models.files import MODEL_FOLDERS
 
 EPILOG = """\b
 Examples:
@@ -103,7 +104,7 @@ def _made(path: Path, form: str, width: int | None) -> list[tuple[Path, str]]:
 def _whole(name: str) -> Path:
     """Return the package or bundle that a path names or is inside of; else the path itself."""
     path = Path(os.path.abspath(name))
-    outer = [each for each in (path, *path.parents) if each.suffix in (".mlpackage", ".mlmodelc")]
+    outer = [each for each in (path, *path.parents) if each.suffix in MODEL_FOLDERS]
     whole = outer[-1] if outer else path
     near = whole if os.path.isabs(name) else Path(os.path.relpath(whole))
     return whole if near.name in ("", "..") else near

@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TypeAlias
 import click
 
 from miltext.cli.streams import FAILED, WRONG, existing, report_failures, tell
+from miltext.models.files import MODEL_FILES, MODEL_FOLDERS
 from miltext.settings.project import NAME
 
 INTERVAL = 0.2
@@ -21,7 +22,8 @@ SHARE = 20
 """Looks at very many files take time: at most one part in so many of it."""
 
 ENDINGS = (
-    *(".mil", ".mlmodel", ".mlpackage", ".mlmodelc", ".pb", ".txtpb"),
+    *MODEL_FILES,
+    *MODEL_FOLDERS,
     *(".npy", ".npz", ".safetensors", ".bin", ".json", ".toml"),
 )
 """How the names of the files end that a check reads: texts and models, what is in these and beside those, settings."""

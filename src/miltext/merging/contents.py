@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copyfile
 from typing import TYPE_CHECKING, Any
 
 from miltext.models.model_weights import BlobFolder, blob_values, resolve
@@ -77,6 +78,13 @@ def weight_files(program: Program) -> list[str]:
     return sorted({held.value.blobFileValue.fileName for held in blob_values(program)})
 
 
+def file_for(name: str, folder: Path) -> Path:
+    """Return where a weight file of a program's name for it is written in a folder, of which its own is made."""
+    path = folder / name.partition("/")[2]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
 def placed_in(program: Program, contents: Contents, folder: Path, name: str) -> None:
     """Give the weights of a merged program their places in a weight file of a folder. Raise Unplaced, WeightsError."""
     offsets = dict[Content, int]()
@@ -97,10 +105,8 @@ def placed_in(program: Program, contents: Contents, folder: Path, name: str) -> 
 
 def written_anew(program: Program, contents: Contents, folder: Path, name: str) -> None:
     """Write a weight file with all that a merged program has in it, and give its weights their places there."""
-    path = folder / name.partition("/")[2]
-    path.parent.mkdir(parents=True, exist_ok=True)
     written = dict[Content, int]()
-    with BlobWriter(path) as writer:
+    with BlobWriter(file_for(name, folder)) as writer:
         for held in blob_values(program):
             place = held.value.blobFileValue
             if place.fileName == name:
@@ -115,7 +121,7 @@ def replaced(own: Program, merged: Program, contents: Contents, source: Path, ta
     """Write a copy of a weight file in which the records that a program names hold what the merged one has there.
 
     Both programs are equal but for what their weights hold. Raise Unplaced where a record would have to hold two
-    things, or a thing of another size.
+    things, or one of another type or size.
     """
     wanted = dict[int, Blob]()
     path = resolve(name, source)
@@ -126,15 +132,16 @@ def replaced(own: Program, merged: Program, contents: Contents, source: Path, ta
             known = wanted.setdefault(offset, blob)
             record = file.blob(offset)
             same = (blob.dtype, blob.size, blob.padding_bits) == (record.dtype, record.size, record.padding_bits)
-            if not same or contents.content(known) != contents.content(blob):
+            if not same:
+                raise Unplaced(f"the record at offset {offset} of `{name}` would need another type or size")
+            if contents.content(known) != contents.content(blob):
                 raise Unplaced(f"the record at offset {offset} of `{name}` would have to hold two things")
-        data = bytearray(path.read_bytes())
-        for offset, blob in wanted.items():
-            start = file.blob(offset).start
-            data[start : start + blob.size] = blob.data
-    made = target / name.partition("/")[2]
-    made.parent.mkdir(parents=True, exist_ok=True)
-    made.write_bytes(data)
+        made = file_for(name, target)
+        copyfile(path, made)
+        with open(made, "r+b") as copy:
+            for offset, blob in wanted.items():
+                copy.seek(file.blob(offset).start)
+                copy.write(blob.data)
 
 
 def _pairs(own: Program, merged: Program, name: str) -> Iterator[tuple[Any, Any]]:

@@ -12,7 +12,7 @@ from shutil import copyfile
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import ModelError
-from miltext.merging.contents import Contents, Unplaced, placed_in, replaced, weight_files, written_anew
+from miltext.merging.contents import Contents, Unplaced, file_for, placed_in, replaced, weight_files, written_anew
 from miltext.merging.judging import new_errors
 from miltext.merging.merging import merge_texts
 from miltext.merging.messages import merge_messages
@@ -142,9 +142,7 @@ class _Merge:
         for side in self._models[1:]:
             with suppress(Unplaced, ModelError):
                 placed_in(program, self._contents, _folder(side), name)
-                target = folder / name.partition("/")[2]
-                target.parent.mkdir(parents=True, exist_ok=True)
-                copyfile(resolve(name, _folder(side)), target)
+                copyfile(resolve(name, _folder(side)), file_for(name, folder))
                 return True
         return False
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.scopes import Scopes, Value
-from miltext.parsing.spans import name_in, name_of
+from miltext.parsing.spans import name_in
 from miltext.parsing.trees import first
 from miltext.syntax.names import name_text
 from miltext.syntax.plain_tokens import operation_head
@@ -30,7 +30,7 @@ Key: TypeAlias = object
 class Hole:
     """What stands in the braces of a program or a block, between two offsets: its items.
 
-    `inputs` and `tail` are the values that the block takes, and the phrases after the brace.
+    `inputs` are the values that the block takes.
     """
 
     start: int
@@ -91,9 +91,9 @@ class Side:
     # ---- items
 
     def _program(self, root: Node) -> Item:
-        opening, closing = [child for child in root.children if child.token in ("{", "}")]
+        opening = next(child for child in root.children if child.token == "{")
         functions = [(function, self._bodies(function)) for function in named(root, "function")]
-        return Item(root, 0, len(self.text), [], [self._hole(opening, closing, functions)])
+        return Item(root, 0, len(self.text), [], [self._hole(opening, functions)])
 
     def _bodies(self, function: Node) -> list[Hole]:
         return [
@@ -106,9 +106,9 @@ class Side:
         """Return the hole of a block; `head` has its inputs."""
         block = body if body.name == "block" else first(body, "block")
         assert block is not None  # by the grammar
-        opening, closing = [child for child in block.children if child.token in ("{", "}")]
+        opening = next(child for child in block.children if child.token == "{")
         statements = [(each, self._inner(each)) for each in named(block, "operation")]
-        hole = self._hole(opening, closing, statements)
+        hole = self._hole(opening, statements)
         for parameters in [*named(head, "parameters"), *(named(body, "parameters") if body is not head else ())]:
             hole.inputs += [self._defined[each.children[-1].start] for each in parameters.children if _is_value(each)]
         return hole
@@ -118,7 +118,7 @@ class Side:
             return []
         return [self._block(inner, inner) for inner in named(operation, "inner_block")]
 
-    def _hole(self, opening: Node, closing: Node, nodes: list[tuple[Node, list[Hole]]]) -> Hole:
+    def _hole(self, opening: Node, nodes: list[tuple[Node, list[Hole]]]) -> Hole:
         start = end = self._beside(opening.end)
         items = list[Item]()
         for node, holes in nodes:
@@ -198,12 +198,6 @@ class Side:
 def function_name(item: Item) -> str:
     """Return the name of a function."""
     return name_in(item.node)
-
-
-def opset_of(body: Node) -> str | None:
-    """Return the opset that a block states, as it is written."""
-    opset = first(body, "opset")
-    return name_of(opset.children[1].token or "") if opset else None
 
 
 def _is_value(phrase: Node) -> bool:

@@ -17,6 +17,9 @@ PIECE = 1 << 20
 MODEL_FOLDERS = (".mlpackage", ".mlmodelc")
 """How the names of models end that are folders."""
 
+MODEL_FILES = (".mil", ".mlmodel", ".pb", ".txtpb")
+"""How the names of models end that are files."""
+
 Progress = Callable[[int], object]
 """A callback for the progress of work: it gets the number of bytes, or elements, of each piece that is done."""
 
