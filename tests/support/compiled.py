@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from miltext.models.opening import open_model
-from miltext.printing.coremlc import BUILD_INFO
 from miltext.schema.proto import Model
+from miltext.schema.stamps import BUILD_INFO
 from miltext.schema.walk import values
 
 

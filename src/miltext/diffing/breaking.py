@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from miltext.descriptions.labels import labels_of
-from miltext.diffing.descriptions import MADE_BY
 from miltext.diffing.difference import Difference
 from miltext.diffing.ports import surface_of
 from miltext.diffing.structure import Change
 from miltext.schema.operations import opset_place
 from miltext.schema.opsets import OPSETS
+from miltext.schema.stamps import STAMP
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
@@ -40,9 +40,6 @@ RULES = {
     "update-removed": "callers that train it on the device fail",
 }
 """Why each kind of change breaks callers."""
-
-_TOOLS = MADE_BY.partition("[")[2]
-"""How the keys begin that tools write into the metadata of what they made."""
 
 _LISTED = 5
 """How many labels are named."""
@@ -189,5 +186,5 @@ def _stated(old: Model, new: Model) -> Iterator[Change]:
         yield Change("predicted-feature", "", was, now or None)
     entries, left = old.description.metadata.userDefined, new.description.metadata.userDefined
     for key in sorted(entries):
-        if key not in left and not key.startswith(_TOOLS):
+        if key not in left and not key.startswith(STAMP):
             yield Change("metadata-removed", quote(key), quote(entries[key]), None)

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from miltext.diffing.structure import Change
 from miltext.models.description_facts import facts
+from miltext.schema.stamps import STAMP
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
 
-MADE_BY = "metadata.userDefined[com.github.apple.coremltools."
+MADE_BY = f"metadata.userDefined[{STAMP}"
 """The prefix of the facts about the tools that made a model, and when."""
 
 

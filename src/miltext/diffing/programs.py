@@ -16,7 +16,7 @@ from miltext.models.building.decompiling import order_as_described, take_shapes
 from miltext.models.pairing.contents import Contents
 from miltext.models.pairing.graph import Graph, Keys
 from miltext.models.pairing.pairing import pair_functions
-from miltext.printing.coremlc import BUILD_INFO
+from miltext.schema.stamps import BUILD_INFO
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:

@@ -7,12 +7,10 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from miltext.merging.ordering import merged_order
+from miltext.schema.stamps import STAMP
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Message
-
-STAMP = "com.github.apple.coremltools."
-"""How the keys of metadata begin that say what exported a model, and when: ours stays where both sides differ."""
 
 
 def merge_messages(base: Message, ours: Message, theirs: Message, place: str = "") -> list[str]:
@@ -67,7 +65,7 @@ def _merge_map(base: Mapping[str, Any], ours: Any, theirs: Mapping[str, Any], pl
     for key in sorted({*base, *theirs}):
         before, mine, other = (each.get(key) for each in (base, ours, theirs))
         if other in (mine, before) or (key.startswith(STAMP) and mine is not None):
-            continue
+            continue  # each export states anew when it was made
         if mine != before:
             conflicts.append(f"{place}[{key}]")
         elif other is None:

@@ -11,14 +11,12 @@ from typing import TypeVar
 from miltext.diagnostics import Span
 from miltext.merging.forms import Form, Listed, Part, Unfit, words_of
 from miltext.merging.ordering import merged_order
+from miltext.schema.stamps import BUILD_INFO
 from miltext.syntax.parser import SyntaxFailure
 
 T = TypeVar("T")
 
 Edit = tuple[Span, str]
-
-STAMPS = "buildInfo"
-"""The attribute of a program that says what made it, and when: where both sides state that anew, ours stays."""
 
 
 def merge_forms(base: Form | None, ours: Form, theirs: Form) -> list[str | None]:
@@ -158,7 +156,7 @@ class _Merge:
             self._rewrite(key, before, mine, other)
             return
         for name, part in mine.items.items():
-            if not (self._base.kind == "program" and name == STAMPS and _is_stamped(before, mine, other)):
+            if not (self._base.kind == "program" and name == BUILD_INFO and _is_stamped(before, mine, other)):
                 self._phrase(before.items.get(name), part, other.items[name])
 
     def _rewrite(self, key: str, before: Listed, mine: Listed, other: Listed) -> None:
@@ -187,8 +185,8 @@ class _Merge:
 
 
 def _is_stamped(before: Listed, mine: Listed, other: Listed) -> bool:
-    """Whether both sides state anew what made a program, and when."""
-    said = [each.items[STAMPS].normal if STAMPS in each.items else None for each in (before, mine, other)]
+    """Whether both sides state anew what made a program, and when: then ours stays."""
+    said = [each.items[BUILD_INFO].normal if BUILD_INFO in each.items else None for each in (before, mine, other)]
     return said[0] not in said[1:]
 
 

@@ -18,6 +18,7 @@ from miltext.printing.printer import Printer
 from miltext.printing.tensors import Style
 from miltext.schema.opsets import DIALECTS
 from miltext.schema.proto import Function, ModelDescription, Program
+from miltext.schema.stamps import BUILD_INFO
 from miltext.schema.types import DictionaryType, write_type
 from miltext.schema.value_builders import STRING, immediate
 from miltext.schema.walk import values
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 LAST_OF_DIALECT_1_0 = 8
 """The last specification version whose models Apple's compiler writes in dialect 1.0."""
 
-BUILD_INFO = "buildInfo"
 STRINGS = DictionaryType(STRING, STRING)
 
 

@@ -18,15 +18,13 @@ from miltext.models.manifest import MANIFEST, by_paths
 from miltext.models.spec import SpecModel
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
+from miltext.schema.stamps import BUILD_INFO, STAMP
 from miltext.syntax.literals import quote
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.schema.proto import Program
-
-BUILD_INFO, STAMP = "buildInfo", "com.github.apple.coremltools."
-"""The attribute of a program, and how the keys of metadata begin, that say which tools made a model, and when."""
 
 ELIDE = 256
 """Literals of more elements than this are shown by their digest."""

@@ -57,6 +57,7 @@ def normalize(
     from miltext.printing import renaming
     from miltext.printing.printing import to_text
     from miltext.printing.tensors import Style
+    from miltext.schema.stamps import BUILD_INFO
     from miltext.schema.walk import values
     from miltext.syntax.programs import own_copy
 
@@ -64,7 +65,7 @@ def normalize(
     message, folder = program_and_folder(source)
     program = own_copy(message)
     if not keep_build_info:
-        program.attributes.pop("buildInfo", None)
+        program.attributes.pop(BUILD_INFO, None)
     if rename_values:
         renaming.rename_values(program)
     if drop_names:

@@ -18,11 +18,11 @@ from miltext.models.building.storing import named_files
 from miltext.models.contents import pipeline_of, stages
 from miltext.models.model_weights import BlobFolder
 from miltext.models.refusals import refusal
-from miltext.printing.coremlc import BUILD_INFO
 from miltext.printing.flexible_shapes import ATTRIBUTE, read_information
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto import Program, Value
 from miltext.schema.proto.kinds import PROGRAM
+from miltext.schema.stamps import BUILD_INFO
 
 if TYPE_CHECKING:
     from miltext.models.model import Model

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from miltext.models.building.decompiling import strip, take_shapes
 from miltext.models.building.new_model import ml_programs, models_with_programs
-from miltext.printing.coremlc import BUILD_INFO, STRINGS, says_what_is_described
+from miltext.printing.coremlc import STRINGS, says_what_is_described
 from miltext.printing.flexible_shapes import ATTRIBUTE
+from miltext.schema.stamps import BUILD_INFO
 from miltext.schema.value_builders import immediate
 
 if TYPE_CHECKING:
