@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.diffing.html_rows import KINDS as ROWS
 from miltext.diffing.html_rows import DrawnPanes
 from miltext.diffing.panes import Panes
 from miltext.diffing.report import COLUMNS, LISTED, SIGNS, Report, path_of
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from miltext.diffing.lining_up import Texts
     from miltext.diffing.report import At, Told
 
-KINDS = {"+": "plus", "-": "minus", "~": "change", ">": "move", "=": "name", "#": "note", "@": "head", "": "detail"}
+KINDS = {**ROWS, "#": "note", "@": "head", "": "detail"}
 """The class of an element by its sign."""
 
 _PAGE = """<!DOCTYPE html>

@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING
 
 from pygments.token import Name, _TokenType
 
+from miltext.diagnostics.wording import tally
 from miltext.diffing.lining_up import EQUAL
 from miltext.diffing.panes import RENAMED
 from miltext.diffing.report import SIGNS
-from miltext.diffing.telling import counted
+from miltext.diffing.unified import CONTEXT
 from miltext.highlight import MilLexer
 from miltext.models.pairing.sequences import common
-from miltext.printing.html_page import CLASSES
+from miltext.printing.html_page import class_of
 
 if TYPE_CHECKING:
     from miltext.diffing.panes import Line, Panes, Row
-
-CONTEXT = 3
-"""How many unchanged lines are shown around a change."""
 
 FOLDED = 4
 """The fewest unchanged lines that are folded."""
@@ -138,7 +136,7 @@ def _cell(line: Line, drawn: str) -> str:
 def _fold_title(rows: Sequence[Row]) -> str:
     """Return how many lines are folded, and in how many something stands that is not a difference."""
     others = sum(row.mark == RENAMED for row in rows)
-    return f"{counted(len(rows), 'equal line')}{f', {others} with other names or places' if others else ''}"
+    return f"{tally(len(rows), 'equal line')}{f', {others} with other names or places' if others else ''}"
 
 
 # ---- a line
@@ -161,9 +159,7 @@ def _tokens(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _class(kind: _TokenType) -> str:
-    if kind in (Name, Name.Variable):
-        return "v"
-    return next((CLASSES[each] for each in reversed(kind.split()) if each in CLASSES), "")
+    return "v" if kind in (Name, Name.Variable) else class_of(kind)
 
 
 def _differing(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -> tuple[set[int], set[int]]:

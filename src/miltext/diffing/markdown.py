@@ -12,8 +12,8 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics.wording import tally
 from miltext.diffing.report import COLUMNS
-from miltext.diffing.telling import counted
 from miltext.diffing.text import INDENT, flat
 from miltext.syntax.literals import visible
 
@@ -81,7 +81,7 @@ class _Part:
 
 def _shortened(line: str) -> str:
     rest = len(line) - 1 - LONGEST
-    return f"{line[:LONGEST]}… and {counted(rest, 'more character')}\n" if rest > 0 else line
+    return f"{line[:LONGEST]}… and {tally(rest, 'more character')}\n" if rest > 0 else line
 
 
 def render_markdown(report: Report, limit: int = LIMIT) -> str:
@@ -162,7 +162,7 @@ def _folding(title: str, part: _Part) -> _Part:
     """Return a part below its title, folded if it is long."""
     if len(part.lines) > LONG:
         summary = f"{html_code(title)}, " if title else ""
-        opening = f"\n<details><summary>{summary}{counted(len(part.lines), 'line')}</summary>\n\n"
+        opening = f"\n<details><summary>{summary}{tally(len(part.lines), 'line')}</summary>\n\n"
         return replace(part, opening=f"{opening}{part.opening}", closing=f"{part.closing}\n</details>\n")
     head = f"**{said(title)}**\n\n" if title else ""
     return replace(part, opening=f"\n{head}{part.opening}")

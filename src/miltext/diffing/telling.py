@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics.wording import tally
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
@@ -40,18 +41,13 @@ _TOLD = {"operation", "type", "outputs", "blocks"}
 """The kinds of changes of an operation that are named; arguments and attributes have names."""
 
 
-def counted(number: int, noun: str) -> str:
-    """Return `1 operation`, `2 operations`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 # ---- functions and operations
 
 
 def function_text(function: FunctionDifference) -> str:
     """Return the head of a function that only one program has, or the name of one that both have."""
     if function.status != "changed":
-        return f"{function.text}, {counted(function.operations, 'operation')}"
+        return f"{function.text}, {tally(function.operations, 'operation')}"
     renamed = "" if function.name == function.old_name else f", renamed from {function.old_name}"
     return f"func {function.name}{renamed}"
 
@@ -92,8 +88,8 @@ def uses_text(uses: Sequence[tuple[str, str]]) -> str:
 def apart(measure: Measure) -> str:
     """Return how far two tensors are apart."""
     if not measure.changed:
-        return f"the same {counted(measure.count, 'element')}"
-    text = f"{measure.changed} of {counted(measure.count, 'element')}"
+        return f"the same {tally(measure.count, 'element')}"
+    text = f"{measure.changed} of {tally(measure.count, 'element')}"
     if measure.maximum is None or measure.mean is None or measure.snr is None:
         return text
     return f"{text}, max {measure.maximum:.3g}, mean {measure.mean:.3g}, SNR {measure.snr:.1f} dB"
@@ -151,7 +147,7 @@ def counts(difference: Difference) -> Iterator[tuple[str, str]]:
     if difference.same is not False:
         yield "", difference.verdict
     if difference.changes:
-        yield "model", counted(len(difference.changes), "change")
+        yield "model", tally(len(difference.changes), "change")
     yield from ((function.name, _summary(function)) for function in difference.functions)
     if difference.weights.changed:
         yield "weights", weights_summary(difference.weights)
@@ -170,7 +166,7 @@ def count_line(what: str, said: str) -> str:
 
 def _summary(function: FunctionDifference) -> str:
     if function.status != "changed":
-        return f"{function.status}, {counted(function.operations, 'operation')}"
+        return f"{function.status}, {tally(function.operations, 'operation')}"
     found = Counter(renamed=len(told_renames(function.renamed)))
     for block in [each for outer in function.blocks for each in outer.walk()]:
         found.update(added=len(block.added), removed=len(block.removed), changed=len(block.changed))
@@ -178,7 +174,7 @@ def _summary(function: FunctionDifference) -> str:
         found.update(renamed=len(told_renames(block.renamed)), other=len(block.changes))
     told = [] if function.name == function.old_name else [f"renamed from {function.old_name}"]
     nouns = {**dict.fromkeys(("added", "removed", "changed", "moved"), "operation"), "renamed": "value"}
-    told += [f"{counted(found[kind], noun)} {kind}" for kind, noun in nouns.items() if found[kind]]
+    told += [f"{tally(found[kind], noun)} {kind}" for kind, noun in nouns.items() if found[kind]]
     if function.changes or found["other"]:
         told.append("interface changed")
     return ", ".join(told)

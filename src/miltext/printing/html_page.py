@@ -112,7 +112,7 @@ def _spans(line: list[Piece]) -> Iterator[str]:
     """Yield a line's pieces; a stretch of one class, or of numbers and what stands between them, is one element."""
     stretch, current, between = "", "", ""
     for piece in line:
-        name = "" if piece.value is not None else _class(piece.kind)
+        name = "" if piece.value is not None else class_of(piece.kind)
         if piece.value is None and name == current:
             stretch, between = stretch + between + piece.text, ""
         elif piece.value is None and current == "m" and (piece.kind is Whitespace or piece.text == ","):
@@ -135,7 +135,8 @@ def _value(piece: Piece) -> str:
     return f'<a href="#v{piece.value}">{escape(piece.text)}</a>'
 
 
-def _class(kind: _TokenType) -> str:
+def class_of(kind: _TokenType) -> str:
+    """Return the class of a token's span, empty for none."""
     while kind not in CLASSES and kind.parent is not None:
         kind = kind.parent
     return CLASSES.get(kind, "")

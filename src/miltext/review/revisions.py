@@ -30,8 +30,8 @@ from miltext.review.sidecar import is_sidecar
 if TYPE_CHECKING:
     from miltext.models.model import Model
 
-TEXTS = (".mil", ".mlmodel")
-"""How the names of models end that are files, and are looked for in folders."""
+SEARCHED = (".mil", ".mlmodel")
+"""How the names of those files end that are taken for models in folders."""
 
 _POINTERS = ("MIL252", "MIL303")
 """The codes of a git-lfs pointer in place of a file."""
@@ -309,7 +309,7 @@ def _model_of(path: str) -> str | None:
             return each
         if name.startswith(".") or name == "node_modules":
             return None
-    return path if path.lower().endswith(TEXTS) and not is_sidecar(path) else None
+    return path if path.lower().endswith(SEARCHED) and not is_sidecar(path) else None
 
 
 def _enclosing(path: str, models: Sequence[str]) -> str:

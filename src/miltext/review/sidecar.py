@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import visible
 from miltext.formatting.document import keep_line_ends
+from miltext.models.files import MODEL_FILES, MODEL_FOLDERS
 from miltext.models.opening import open_model
 from miltext.printing.printing import pieces
 from miltext.review.textconv import around
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 ENDING = ".mil"
 
-_NAME = re.compile(r"\.(mlmodel|mlpackage|mlmodelc|mil|pb|txtpb)(\.[0-9]+)*\.mil$")
+_NAME = re.compile(rf"({'|'.join(map(re.escape, (*MODEL_FILES, *MODEL_FOLDERS)))})(\.[0-9]+)*\.mil$")
 """The ends of names of sidecars, as in the pre-commit hooks."""
 
 
