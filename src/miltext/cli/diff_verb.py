@@ -26,6 +26,7 @@ from miltext.diagnostics import MiltextError
 if TYPE_CHECKING:
     from miltext.diffing import Difference
     from miltext.models.model import Model
+    from miltext.review.revisions import Compare
 
 EPILOG = """\b
 Examples:
@@ -108,7 +109,7 @@ def command(
     form.refuse_unclear()
     _check_names(names, revisions, cached)
     _check_output(output, form.kind, names)
-    compare = partial(_compared, nested=nested, breaking=breaking, **options)
+    compare: Compare = partial(_compared, nested=nested, breaking=breaking, **options)
     try:
         if revisions is None:
             same = form.write(compare(open_whole(names[0]), open_whole(names[1])), output, names)
