@@ -20,7 +20,7 @@ _TWICE = re.compile(r"(<text[^>]*>[^<]*</text>)\1")
 
 
 def is_readable(expression: Tree[Token]) -> bool:
-    """Say whether a diagram shows more than the listing: not one of a long regular expression."""
+    """Tell whether a diagram shows more than the listing: not one of a long regular expression."""
     literals = [str(token) for tree in expression.find_data("literal") for token in tree.children if token]
     return all(len(literal) <= LONGEST for literal in literals)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
@@ -242,8 +242,3 @@ KINDS: dict[str, Callable[[Random, str, str], Edit | None]] = {
     "comment": _comment,
     "layout": _lay_out,
 }
-
-
-def texts_to_edit(paths: Iterator[str]) -> list[str]:
-    """Return the texts that have statements to edit."""
-    return [text for text in paths if len(statements(text)) > 3]

@@ -38,8 +38,8 @@ function finding(found, { show, apply, page }) {
   parts.push(element("p", { className: "message" }, ...worded(found.message)));
   for (const note of found.notes) parts.push(element("p", { className: "aside" }, "note: ", ...worded(note.message), " ", ...at(note, show)));
   if (found.edit) {
-    const [put, is_sure] = [found.suggestion.trim(), found.applicability === "safe"];
-    const says = put ? `${is_sure ? "Apply" : "Try"}: ` : `${is_sure ? "Apply" : "Try"}: remove this`;
+    const [put, isSure] = [found.suggestion.trim(), found.applicability === "safe"];
+    const says = put ? `${isSure ? "Apply" : "Try"}: ` : `${isSure ? "Apply" : "Try"}: remove this`;
     const shown = put ? [element("code", {}, put.length > 60 ? `${put.slice(0, 60)}…` : put)] : [];
     parts.push(element("button", { type: "button", className: "fix", onclick: () => apply(found.edit) }, says, ...shown));
   }
