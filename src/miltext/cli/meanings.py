@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 import click
 
 from miltext.diagnostics.suggestions import nearest
+from miltext.models.files import MODEL_FILES, MODEL_FOLDERS
 
 VERBS_MEANT = {
     **dict.fromkeys(("lint", "linter", "validate", "verify", "test", "analyze"), ("check",)),
@@ -87,9 +88,6 @@ OPTIONS_MEANT = {
 }
 """What other tools call an option; of what it may mean, the first that a verb has is told."""
 
-MODEL_ENDINGS = (".mil", ".mlmodel", ".mlpackage", ".mlmodelc", ".pb", ".txtpb")
-
-
 CLOSE = 0.85
 """How like a word of VERBS_MEANT another one has to be: such a guess may be wrong twice."""
 
@@ -102,7 +100,7 @@ def verbs_meant(word: str, verbs: Collection[str]) -> tuple[str, ...]:
     for name in (written, re.split("[-_]", written)[0]):  # `quantize_weights` is `quantize`
         if name in known:
             return known[name]
-    if written.endswith(MODEL_ENDINGS) or os.path.isfile(word):
+    if written.endswith((*MODEL_FILES, *MODEL_FOLDERS)) or os.path.isfile(word):
         return (f"print {shlex.quote(word)}",)
     near = nearest(word, known, CLOSE) or nearest(word, verbs)
     return known[near] if near else ()
