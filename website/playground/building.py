@@ -18,7 +18,7 @@ from importlib.metadata import files
 from pathlib import Path
 
 from miltext.printing.graph import SCRIPTS, STYLE
-from miltext.printing.html_page import COLOURS
+from miltext.printing.html_page import COLOURS, TOKENS
 from website.playground.highlighting import rules
 
 HERE = Path(__file__).parent
@@ -85,7 +85,7 @@ def _bundle(out: Path, site: str, codes: str) -> None:
         esbuild = MODULES / ".bin" / "esbuild"
         _run(esbuild, main, "--bundle", "--minify", "--format=esm", "--target=es2022", f"--outfile={out / 'main.js'}")
     shutil.copyfile(PAGE / "worker.js", out / "worker.js")
-    (out / "style.css").write_text(_joined(COLOURS, STYLE, PAGE / "style.css"), encoding="utf-8")
+    (out / "style.css").write_text(_joined(COLOURS, TOKENS, STYLE, PAGE / "style.css"), encoding="utf-8")
     (out / "graph.js").write_text(_joined(*SCRIPTS), encoding="utf-8")
     page = (PAGE / "index.html").read_text(encoding="utf-8").replace("{site}", site)
     (out / "index.html").write_text(page, encoding="utf-8")

@@ -12,6 +12,7 @@ from typing import Any
 
 from miltext.diagnostics import MiltextError, ModelError, refusing
 from miltext.models.contents import is_binary, is_spec
+from miltext.models.files import MODEL_FILES, MODEL_FOLDERS
 from miltext.models.manifest import MANIFEST
 from miltext.models.opening import open_model
 from miltext.models.refusals import refusal
@@ -20,9 +21,7 @@ from miltext.schema.proto import Model as Spec
 from miltext.schema.proto import Program
 from website.playground.lost_numbers import lost_nans
 
-FOLDERS = (".mlpackage", ".mlmodelc")
-FILES = (".mil", ".mlmodel", ".pb", ".txtpb")
-ALL = ", ".join((*FOLDERS, *FILES))
+ALL = ", ".join((*MODEL_FOLDERS, *MODEL_FILES))
 WEIGHTS = (".bin", ".npy", ".npz", ".safetensors")
 """How the names of files end that hold weights: a text does not need them, and they are large."""
 
@@ -94,11 +93,11 @@ def _no_zip(name: str, failure: Exception) -> ModelError:
 
 def _models(path: Path) -> Iterator[Path]:
     """Yield the models and texts at a path or below it, none of those inside another."""
-    if path.is_dir() and path.suffix.lower() not in FOLDERS and not (path / MANIFEST).exists():
+    if path.is_dir() and path.suffix.lower() not in MODEL_FOLDERS and not (path / MANIFEST).exists():
         for inside in sorted(path.iterdir()):
             if inside.name != "__MACOSX":
                 yield from _models(inside)
-    elif path.is_dir() or path.suffix.lower() in FILES:
+    elif path.is_dir() or path.suffix.lower() in MODEL_FILES:
         yield path
 
 

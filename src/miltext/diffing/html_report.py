@@ -18,7 +18,7 @@ from miltext.diffing.html_rows import DrawnPanes
 from miltext.diffing.panes import Panes
 from miltext.diffing.report import COLUMNS, LISTED, SIGNS, Report, path_of
 from miltext.diffing.telling import model_title
-from miltext.printing.html_page import COLOURS, policy
+from miltext.printing.html_page import COLOURS, TOKENS, policy
 from miltext.syntax.literals import visible
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def render_html(difference: Difference, report: Report) -> str:
         {path: (title, DrawnPanes(Panes(texts), f"m{index}")) for index, (path, title, texts) in enumerate(inside)}
     )
     here = Path(__file__)
-    style = "".join(file.read_text(encoding="utf-8") for file in (COLOURS, here.with_suffix(".css")))
+    style = "".join(file.read_text(encoding="utf-8") for file in (COLOURS, TOKENS, here.with_suffix(".css")))
     script = here.with_suffix(".js").read_text(encoding="utf-8")
     old, new = [escape(visible(name)) for name in (report.old, report.new)]
     return _PAGE.format(

@@ -35,6 +35,9 @@ CLASSES: dict[_TokenType, str] = {
 COLOURS = Path(__file__).with_name("colours.css")
 """The colours of all that is shown in a browser, by names that every style uses; the site copies the file."""
 
+TOKENS = COLOURS.with_name("tokens.css")
+"""The style of the CLASSES, which all pages with MIL text in them share."""
+
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -65,7 +68,7 @@ _PAGE = """<!DOCTYPE html>
 """
 
 _HERE = Path(__file__)
-_STYLES = (COLOURS, _HERE.with_suffix(".css"), STYLE)
+_STYLES = (COLOURS, TOKENS, _HERE.with_suffix(".css"), STYLE)
 _SCRIPTS = (*SCRIPTS, _HERE.with_suffix(".js"))
 
 
