@@ -54,15 +54,24 @@ def normalize(
 
     Raise TypeError for another source, ValueError for weights without their model, WeightsError, and PrintError.
     """
-    from miltext.printing import renaming
     from miltext.printing.printing import to_text
     from miltext.printing.tensors import Style
-    from miltext.schema.stamps import BUILD_INFO
     from miltext.schema.walk import values
-    from miltext.syntax.programs import own_copy
 
     source = exported(source)  # its weights are there for as long as it is
     message, folder = program_and_folder(source)
+    program = _pinned(message, rename_values, drop_names, keep_build_info)
+    if not digest_weights or not any(held.value.HasField("blobFileValue") for held in values(program)):
+        return to_text(program, dialect=dialect, floats=floats, elide=elide)
+    return _with_digests(program, folder, Style(dialect, floats, elide))
+
+
+def _pinned(message: Message, rename_values: bool, drop_names: bool, keep_build_info: bool) -> Program:
+    """Return a copy of a Program without what does not matter."""
+    from miltext.printing import renaming
+    from miltext.schema.stamps import BUILD_INFO
+    from miltext.syntax.programs import own_copy
+
     program = own_copy(message)
     if not keep_build_info:
         program.attributes.pop(BUILD_INFO, None)
@@ -70,9 +79,7 @@ def normalize(
         renaming.rename_values(program)
     if drop_names:
         renaming.drop_names(program)
-    if not digest_weights or not any(held.value.HasField("blobFileValue") for held in values(program)):
-        return to_text(program, dialect=dialect, floats=floats, elide=elide)
-    return _with_digests(program, folder, Style(dialect, floats, elide))
+    return program
 
 
 def _with_digests(program: Program, folder: Path | None, style: Style) -> str:
