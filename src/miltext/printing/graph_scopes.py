@@ -17,6 +17,8 @@ from math import ceil, log
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.schema.dtypes import BY_NAME
+
 if TYPE_CHECKING:
     from miltext.printing.reading import Part
 
@@ -26,7 +28,7 @@ MOST = 32
 FEW = 8
 """The most inputs, outputs, functions or blocks of a part that are not in a scope."""
 
-_ENDS = frozenset("bool cast fp16 fp32 fp64 int16 int32 int4 int8 palettized promoted quantized to uint8".split())
+_ENDS = frozenset((*BY_NAME, "cast", "palettized", "promoted", "quantized", "to"))
 """Words that converters end a name with: what stands before them tells where a value comes from."""
 
 _SHARE = 10
