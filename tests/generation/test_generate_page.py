@@ -41,6 +41,4 @@ ELSEWHERE = ("--output", "--seed", "--force", "--quiet", "--color")
 def test_each_option_is_named() -> None:
     assert [field.name for field in dataclasses.fields(Options) if f"`{field.name}`" not in PAGE] == []
     options = [option for parameter in verb.params for option in parameter.opts if option.startswith("--")]
-    assert [
-        option for option in options if f"`{option}" not in PAGE and option not in ELSEWHERE
-    ] == []
+    assert [option for option in options if f"`{option}" not in PAGE and option not in ELSEWHERE] == []
