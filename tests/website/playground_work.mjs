@@ -56,5 +56,19 @@ workers[1].answer({ failure: "out of memory" });
 await assert.rejects(after, /out of memory/);
 assert.equal(workers.length, 3); // a Python that failed is not asked again
 const lost = work.ask("findings", "lost");
-workers[2].onerror({ preventDefault() {}, message: "" });
+workers[2].onerror({ preventDefault() {}, target: workers[2], message: "" });
 await assert.rejects(lost, /did not start/);
+
+workers[2].onerror({ preventDefault() {}, target: workers[2], message: "late" }); // of one that is gone
+const idle = workers.at(-1);
+idle.onerror({ preventDefault() {}, target: idle, message: "404" }); // before anything was asked
+const anew = work.ask("hello", null);
+assert.ok(workers.at(-1) !== idle && workers.at(-1).asked.length === 1);
+workers.at(-1).answer({ answer: {} });
+await anew;
+
+delete globalThis.Worker;
+const without = new Work("worker.js", (question) => told.push(question));
+await assert.rejects(without.ask("hello", null), /this browser starts none/);
+await assert.rejects(without.ask("findings", "a"), /this browser starts none/);
+assert.equal(told.at(-1), null);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from base64 import urlsafe_b64encode
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -276,6 +277,58 @@ def test_a_text_of_a_megabyte_is_opened(desktop: Driver) -> None:
 
 
 # ---- links, and a phone
+
+
+def plain(text: str) -> str:
+    """The fragment of a link from a browser that does not pack."""
+    return f"#plain={urlsafe_b64encode(text.encode()).decode().rstrip('=')}"
+
+
+def test_back_from_a_link_the_own_text_is_there(desktop: Driver) -> None:
+    desktop.write(GOOD)
+    for fragment, shown in ((plain(WRONG), WRONG), (plain(""), "")):
+        desktop.page.evaluate("() => { document.body.dataset.state = 'left' }")
+        desktop.page.evaluate("fragment => { location.hash = fragment }", fragment)
+        desktop.settle()
+        assert desktop.text.strip() == shown.strip()
+        assert shown or "Nothing to check" in desktop["#pane"]
+        desktop.page.evaluate("() => { document.body.dataset.state = 'left'; history.back() }")
+        desktop.settle()
+        assert desktop.text == GOOD
+
+
+# ---- a worker that does not start
+
+
+def test_a_start_that_fails_is_told_and_tried_again(opener: Opener, url: str) -> None:
+    context = opener.browser.new_context()
+    opener.contexts.append(context)
+    context.route("**/worker.js", lambda route: route.fulfill(status=503, body="busy"))
+    page = context.new_page()
+    page.goto(f"{url}{plain(GOOD + ' ' * 100_000)}")
+    page.wait_for_selector("#notice:visible")
+    page.wait_for_function("() => document.body.dataset.state === 'failed'")
+    assert "the worker did not start" in page.inner_text("#notice")
+    context.unroute("**/worker.js")
+    page.click("#tab-graph")
+    page.wait_for_selector(".g-op", timeout=60_000)
+    assert not page.is_visible("#notice")
+    page.click("#tab-program")
+    page.wait_for_function("() => document.getElementById('pane').innerText.includes('relu')")
+
+
+def test_a_browser_without_workers_is_told(opener: Opener, url: str) -> None:
+    context = opener.browser.new_context()
+    opener.contexts.append(context)
+    page = context.new_page()
+    uncaught: list[str] = []
+    context.on("weberror", lambda error: uncaught.append(str(error.error)))
+    page.add_init_script("delete window.Worker")
+    page.goto(url)
+    page.wait_for_selector("#notice:visible")
+    assert "this browser starts none" in page.inner_text("#notice")
+    page.wait_for_function("() => document.getElementById('status').innerText === ''")
+    assert uncaught == []
 
 
 def test_a_link_has_the_text_on_a_phone_in_the_dark(desktop: Driver, opener: Opener) -> None:

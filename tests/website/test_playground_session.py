@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,21 @@ def files(folder: Path) -> Path:
     return folder
 
 
+def zips(folder: Path) -> Path:
+    """A folder of zips that cannot be unpacked, each for a reason of its own, and of one that can."""
+    folder.mkdir()
+    names = {"clash": ("a", "a/b.mil"), "good": ("a.mil",), "long": ("x" * 300 + ".mil",), "secret": ("a.mil",)}
+    for zipped, inside in names.items():
+        with zipfile.ZipFile(folder / f"{zipped}.zip", "w") as archive:
+            for name in inside:
+                archive.writestr(name, "program(1.3)\n{\n}\n")
+    secret = bytearray((folder / "secret.zip").read_bytes())
+    for start, flags in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        secret[secret.index(start) + flags] |= 1
+    (folder / "secret.zip").write_bytes(secret)
+    return folder
+
+
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
     top = tmp_path_factory.mktemp("dropped")
@@ -74,6 +90,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
     package = top / "package"
     shutil.copytree(EXAMPLE, package / EXAMPLE.name, ignore=shutil.ignore_patterns("*.bin"))
     asked |= {"opened files": ("opened", str(files(top / "files"))), "opened package": ("opened", str(package))}
+    asked["opened zips"] = ("opened", str(zips(top / "zips")))
     asked["opened nothing"] = ("opened", str(top.joinpath("nothing")))
     (top / "nothing").mkdir()
     environment = {
@@ -143,6 +160,16 @@ def test_files_that_are_dropped_together_are_told_apart(answers: Mapping[str, An
     assert "not a whole zip" in opened["notes"][2]
 
 
+def test_a_zip_that_cannot_be_unpacked_says_why(answers: Mapping[str, Any]) -> None:
+    opened = answers["opened zips"]
+    assert [each["name"] for each in opened["texts"]] == ["good.zip/a.mil"]
+    clash, long, secret = opened["notes"]
+    assert clash.startswith("clash.zip: this zip has a file and a folder of one name")
+    assert long.startswith("long.zip: this zip has a name that cannot be unpacked (File name too long)")
+    assert secret == "secret.zip: this zip is encrypted: unpack it, and drop what was in it"
+    assert "/" not in clash + long
+
+
 def test_a_package_needs_no_weights(answers: Mapping[str, Any]) -> None:
     ((text),) = answers["opened package"]["texts"]
     assert text["name"] == EXAMPLE.name
@@ -167,7 +194,7 @@ def test_each_example_is_as_its_title_says() -> None:
     assert counts == [5, *[0] * (len(texts) - 1)]
 
 
-@pytest.mark.parametrize("name", ["work", "files"])
+@pytest.mark.parametrize("name", ["work", "files", "link"])
 def test_a_script_of_the_page_by_itself(name: str) -> None:
     if shutil.which("node") is None:
         pytest.skip("node is not installed")

@@ -34,6 +34,9 @@ LOST = (
     "`miltext print` shows them."
 )
 
+ENCRYPTED = 1
+"""The bit of an entry's flags that says so: 4.4.4 of PKWARE's APPNOTE."""
+
 
 def opened(place: str) -> dict[str, Any]:
     """Tell the texts of what is in a folder, which is removed: of each model, or of each program of a pipeline.
@@ -56,7 +59,7 @@ def opened(place: str) -> dict[str, Any]:
                 with _telling(name, notes):
                     texts += _texts(model, name)
                     notes += _lost(model, name)
-    shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)  # a file that cannot be removed takes memory alone
     return {"texts": texts, "notes": notes}
 
 
@@ -79,6 +82,8 @@ def _unpacked(archive: Path) -> Path:
         if len(wanted) > MOST_FILES or size > MOST_BYTES:
             message = f"this holds {len(wanted)} files of {size} bytes, which is too much for a page"
             raise refusal("MIL250", f"{message}; use `miltext print`", archive.name)
+        if any(each.flag_bits & ENCRYPTED for each in wanted):
+            raise refusal("MIL250", "this zip is encrypted: unpack it, and drop what was in it", archive.name)
         files.extractall(folder, wanted)
     return folder
 
@@ -88,7 +93,14 @@ def _is_weights(name: str) -> bool:
 
 
 def _no_zip(name: str, failure: Exception) -> ModelError:
-    return refusal("MIL250", f"this is not a whole zip: {failure}", name)
+    reason = f"this is not a whole zip: {failure}"
+    if isinstance(failure, FileExistsError | NotADirectoryError | IsADirectoryError):
+        reason = "this zip has a file and a folder of one name: unpack it, and drop what is wanted of it"
+    elif isinstance(failure, OSError) and failure.strerror:
+        reason = f"this zip has a name that cannot be unpacked ({failure.strerror}): rename what has it"
+    elif isinstance(failure, NotImplementedError):
+        reason = f"this zip cannot be unpacked ({failure}): drop what was in it"
+    return refusal("MIL250", reason, name)
 
 
 def _models(path: Path) -> Iterator[Path]:

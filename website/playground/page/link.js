@@ -1,16 +1,28 @@
 // A text in a link: after `#text=` deflated, after `#plain=` as it is, each as UTF-8 in base64url.
 
-export const LONGEST = 60_000; // characters; longer ones are cut off by programs that people send links with
-const LARGEST = 8 << 20; // characters of a text that a link is unpacked to
+const LONGEST = 60_000; // characters; longer ones are cut off by programs that people send links with
+const LARGEST = 8 << 20; // bytes of a text that a link is unpacked to
 
-export async function toFragment(text) {
+// What a link cannot hold; its message says why, and what to do.
+export class TooLarge extends Error {}
+
+// The link to a page with a text. Throws TooLarge.
+export async function linkTo(text, page) {
   const bytes = new TextEncoder().encode(text);
+  if (bytes.length > LARGEST) throw new TooLarge(`A link holds no text of more than ${LARGEST >> 20} MiB: send the file.`);
+  const link = new URL(await fragment(bytes), page).href;
+  if (link.length <= LONGEST) return link;
+  const says = `A link to this text would have ${link.length} characters, and more than ${LONGEST} are cut off on their way`;
+  throw new TooLarge(`${says}: send the file.`);
+}
+
+async function fragment(bytes) {
   if (!("CompressionStream" in globalThis)) return `#plain=${base64(bytes)}`;
   const packed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate"));
   return `#text=${base64(new Uint8Array(await new Response(packed).arrayBuffer()))}`;
 }
 
-// The text of a fragment, null where it has none. Throws where it is damaged.
+// The text of a fragment, null where it has none. Throws TooLarge, or another error where it is damaged.
 export async function fromFragment(fragment) {
   const [, kind, packed] = /^#(text|plain)=(.*)$/.exec(fragment) ?? [];
   if (!kind) return null;
@@ -25,7 +37,7 @@ async function inflated(bytes) {
   for (let read = await reader.read(); !read.done; read = await reader.read()) {
     pieces.push(read.value);
     size += read.value.length;
-    if (size > LARGEST) throw new Error("it unpacks to too much");
+    if (size > LARGEST) throw new TooLarge(`The text of this link has more than ${LARGEST >> 20} MiB, and is not read: ask for the file.`);
   }
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }

@@ -2,7 +2,7 @@
 import { Editor } from "./editor.js";
 import examples from "./examples.json";
 import { chosen, contents, dropped } from "./files.js";
-import { fromFragment, LONGEST, toFragment } from "./link.js";
+import { fromFragment, linkTo, TooLarge } from "./link.js";
 import { element, findingsList, graphPane, notes, PANES, textPane, worded } from "./panes.js";
 import { SUPERSEDED, Work } from "./work.js";
 
@@ -22,10 +22,9 @@ const hooks = { show: (from, to) => editor.show(from, to), apply: (edit) => !isS
 
 let active = "findings";
 let isStale = true; // whether the text was edited after what is shown was asked for
-let isReady = false;
 let took = 0; // ms that the last check took
 let timer = 0;
-let last = null; // the last findings
+let last = null; // the last findings; null until Python answered
 let linked = null; // the text of the link in the address bar
 let telling = 0;
 
@@ -43,16 +42,17 @@ function edited() {
 
 async function refresh() {
   const text = editor.text;
-  keep(text);
-  if (text !== linked) forgetLink();
+  if (text !== linked) {
+    keep(text);
+    forgetLink();
+  }
   const example = examples.findIndex((each) => each.text === text);
   by("examples").value = example < 0 ? "" : String(example);
   work.drop("pane");
   work.drop("mended");
   const started = performance.now();
   await answered(work.ask("findings", text), (answer) => {
-    took = isReady ? performance.now() - started : 0; // the first waited for Python, too
-    isReady = true;
+    took = last ? performance.now() - started : 0; // the first waited for Python, too
     isStale = editor.text !== text;
     last = answer;
     editor.underline(answer.findings);
@@ -65,10 +65,13 @@ async function refresh() {
 async function answered(question, use) {
   try {
     const answer = await question;
-    if (answer !== SUPERSEDED) use(answer);
+    if (answer === SUPERSEDED) return;
+    if (by("notice").dataset.kind === "failure") tell(); // it is over
+    use(answer);
   } catch (failure) {
     const says = "The text is as it was, and an edit tries again. If it fails again, please report it, with the text.";
     tell(`This failed: ${failure.message}. ${says}`);
+    by("notice").dataset.kind = "failure";
     if (document.body.dataset.state === "computing") by("pane").replaceChildren();
     document.body.dataset.state = "failed";
   }
@@ -157,7 +160,8 @@ function select(pane, focus) {
     if (isActive && focus) tab.focus();
   }
   work.drop("pane");
-  if (isReady) show();
+  if (last) show();
+  else if (document.body.dataset.state === "failed") refresh();
 }
 
 function onTabKey(event) {
@@ -216,6 +220,7 @@ function put({ text }) {
 function tell(...parts) {
   by("notice-text").replaceChildren(...parts);
   by("notice").hidden = !parts.length;
+  by("notice").dataset.kind = "";
 }
 
 async function fromLink() {
@@ -225,26 +230,39 @@ async function fromLink() {
     linked = text;
     editor.replace(text);
     return true;
-  } catch {
-    tell("The link is damaged or cut off: its text cannot be read. Ask for it once more, or for the file.");
+  } catch (failure) {
+    const says = "The link is damaged or cut off: its text cannot be read. Ask for it once more, or for the file.";
+    tell(failure instanceof TooLarge ? failure.message : says);
     return false;
   }
 }
 
+// Back from a link, the text is there again that stood before it.
+async function onHash() {
+  const isBack = linked !== null && !location.hash;
+  if (isBack) {
+    linked = null;
+    own();
+  } else await fromLink();
+}
+
+function own() {
+  editor.replace(kept() ?? examples[0].text);
+}
+
 async function copyLink() {
-  const link = new URL(await toFragment(editor.text), location.href).href;
-  if (link.length > LONGEST) {
-    const says = `A link to this text would have ${link.length} characters, and more than ${LONGEST} are cut off on their way`;
-    return tell(`${says}: send the file.`);
-  }
-  linked = editor.text;
-  history.replaceState(null, "", link);
+  const text = editor.text;
+  let link;
   try {
-    await navigator.clipboard.writeText(link);
-    tell("The link is copied. It holds the whole text; no server sees it.");
-  } catch {
-    tell("The link is in the address bar. It holds the whole text; no server sees it.");
+    link = await linkTo(text, location.href);
+  } catch (failure) {
+    return tell(failure.message);
   }
+  keep(text);
+  linked = text;
+  history.replaceState(null, "", link);
+  const isCopied = await navigator.clipboard?.writeText(link).then(() => true, () => false);
+  tell(`The link is ${isCopied ? "copied" : "in the address bar"}. It holds the whole text; no server sees it.`);
 }
 
 function forgetLink() {
@@ -268,7 +286,7 @@ function listen() {
   by("examples").onchange = ({ target }) => {
     if (target.value) tell(), put(examples[target.value]);
   };
-  addEventListener("hashchange", fromLink);
+  addEventListener("hashchange", onHash);
   addEventListener("dragover", (event) => event.dataTransfer?.types.includes("Files") && event.preventDefault());
   addEventListener("drop", onDrop, true);
 }
@@ -283,10 +301,9 @@ async function onDrop(event) {
 async function start() {
   listen();
   select(active);
-  if (!(await fromLink())) editor.replace(kept() ?? examples[0].text);
+  if (!(await fromLink())) own();
   edited(); // an empty text was no edit
   await answered(work.ask("hello", null), () => {
-    isReady = true;
     document.body.dataset.ready = String(Math.round(performance.now()));
   });
 }

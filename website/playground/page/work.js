@@ -1,5 +1,6 @@
 // The worker, asked one question at a time. Of the questions of a slot only the newest counts: an older one that waits
 // is not asked, and the answer of one that runs is not heard. A worker that is busy with it for too long starts anew.
+// Only this file knows whether there is a worker: where there is none, a question starts one, or fails.
 
 const PATIENCE = 4000; // ms that a stale question may keep the worker from a newer one; a start takes about as long
 export const SUPERSEDED = Symbol("a newer question took its place");
@@ -15,15 +16,27 @@ export class Work {
     this.start();
   }
 
+  // Gives the worker, or null where the browser has none; `lack` tells why.
   start() {
     this.worker?.terminate();
+    this.worker = null;
     this.hasStarted = false;
-    this.worker = new Worker(this.url, { type: "module" });
+    try {
+      this.worker = new Worker(this.url, { type: "module" });
+    } catch (failure) {
+      this.lack = `Python runs in a worker, and this browser starts none (${failure.message})`;
+      return null;
+    }
     this.worker.onmessage = ({ data }) => data.id === this.running?.id && this.finish(data);
-    this.worker.onerror = (event) => {
-      event.preventDefault();
-      this.running && this.finish({ failure: event.message || "the worker did not start" });
-    };
+    this.worker.onerror = (event) => this.fail(event);
+    return this.worker;
+  }
+
+  fail(event) {
+    event.preventDefault();
+    if (event.target !== this.worker) return; // the error of one that is gone
+    if (this.running) this.finish({ failure: event.message || "the worker did not start" });
+    else this.worker = null;
   }
 
   // Resolves with an answer or SUPERSEDED; rejects where Python fails.
@@ -63,6 +76,7 @@ export class Work {
     this.onBusy(first?.question ?? null);
     if (!first) return;
     this.waiting.delete(first.slot);
+    if (!this.worker && !this.start()) return this.finish({ failure: this.lack });
     this.worker.postMessage({ id: first.id, question: first.question, subject: first.subject });
   }
 
