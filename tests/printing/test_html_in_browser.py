@@ -74,6 +74,15 @@ def test_values_blocks_and_the_search(show: Show) -> None:
     assert shown.locator("main details[open]").count() == 3
 
 
+def test_what_folds_all_is_named_for_blocks_that_are_folded_by_hand(show: Show) -> None:
+    shown = show(TEXT)
+    for is_open, says in ((False, "Unfold all"), (True, "Fold all")):
+        shown.evaluate(
+            "open => document.querySelectorAll('details details').forEach((block) => { block.open = open; })", is_open
+        )
+        shown.wait_for_function(f"() => document.getElementById('fold').innerText === '{says}'")
+
+
 def test_lines_are_picked_by_clicks_and_by_the_address(show: Show) -> None:
     shown = show(TEXT, "#L8-L10")
     assert picked(shown) == ["L8", "L9", "L10"]
@@ -81,6 +90,8 @@ def test_lines_are_picked_by_clicks_and_by_the_address(show: Show) -> None:
     assert (picked(shown), shown.evaluate("location.hash")) == (["L5"], "#L5")
     shown.click("#L3 [data-n]", modifiers=["Shift"])
     assert (picked(shown), shown.evaluate("location.hash")) == (["L3", "L4", "L5"], "#L3-L5")
+    shown.click("#L6 [data-n]", modifiers=["Shift"])  # up to the line that was clicked first
+    assert (picked(shown), shown.evaluate("location.hash")) == (["L5", "L6"], "#L5-L6")
     shown.click("#fold")
     shown.evaluate("location.hash = '#L11'")
     shown.wait_for_selector("#L11.picked")
@@ -109,8 +120,28 @@ def test_the_graph_folds_and_leads_to_the_text_and_back(show: Show) -> None:
     assert (shown.inner_text(".g-told"), shown.text_content(".g-chosen .g-name")) == ("1 of 1", "var_30")
     shown.check(".g input[type=checkbox]")
     assert "const" in titles(shown)
+    node(shown, "const").click()
+    shown.uncheck(".g input[type=checkbox]")  # what was chosen goes
+    assert "const" not in titles(shown)
+    assert shown.locator(".g-chosen").count() == 0
+    shown.check(".g input[type=checkbox]")
     shown.click("button:text-is('Fold')")
     assert sorted(titles(shown)) == ["function main", "model_layers", "relu", "var_47", "x"]
+
+
+def test_what_a_search_unfolded_is_folded_by_the_next(show: Show) -> None:
+    shown = show(layered(12))
+    shown.keyboard.press("g")
+    before = titles(shown)
+    shown.locator(".g input[type=search]").press_sequentially("layers_7_mlp_up")
+    once = titles(shown)
+    assert len(before) < len(once)
+    shown.keyboard.press("Control+a")
+    shown.locator(".g input[type=search]").press_sequentially("layers_3_mlp_up")
+    assert len(titles(shown)) == len(once)
+    shown.locator(".g-chosen").click()  # what is worked with stays
+    shown.fill(".g input[type=search]", "layers_7_mlp_up")
+    assert len(titles(shown)) > len(once)
 
 
 def test_keys_follow_values_and_fold(show: Show) -> None:

@@ -23,6 +23,7 @@ const drawGraph = (() => {
       this.constants = false;
       this.scale = 1;
       this.chosen = null;
+      this.lent = []; // what was unfolded to show what was found last
       this.boxes = new Map();
       this.bar();
       this.listen();
@@ -111,8 +112,9 @@ const drawGraph = (() => {
       const countAll = this.nodes.filter((node) => node.kind !== "const" || this.constants).length;
       this.all.disabled = countAll > MANY;
       this.all.title = countAll > MANY ? `Unfold all: ${countAll} nodes are too many to be shown at once` : "Unfold all";
-      if (before) {
-        const after = this.placeOf(this.boxes.get(still.id));
+      const shown = before && this.boxes.get(still.id); // not a constant that is hidden now
+      if (shown) {
+        const after = this.placeOf(shown);
         this.view.scrollBy(after.x - before.x, after.y - before.y);
       }
       if (this.chosen && !this.boxes.has(this.chosen.id)) this.chosen = null;
@@ -218,16 +220,17 @@ const drawGraph = (() => {
       this.live.textContent = words;
     }
 
-    // Shows a node, and unfolds what it is in.
+    // Shows a node, and unfolds what it is in; gives what was folded.
     reveal(node, how) {
       this.constants ||= this.shown.checked = node.kind === "const";
-      let changed = !this.boxes.has(node.id);
+      const unfolded = [];
       for (let around = this.nodes[node.parent]; around; around = this.nodes[around.parent]) {
-        changed ||= !this.open.has(around.id);
-        this.open.add(around.id);
+        if (!this.open.has(around.id)) unfolded.push(around.id);
       }
-      if (changed) this.draw();
+      unfolded.forEach((id) => this.open.add(id));
+      if (unfolded.length || !this.boxes.has(node.id)) this.draw();
       this.choose(node, how);
+      return unfolded;
     }
 
     // Shows what a line of the text says; for a constant that is hidden, what uses it.
@@ -252,7 +255,8 @@ const drawGraph = (() => {
       const count = this.find(this.search.value);
       if (count) {
         this.at = (Math.max(this.at, by < 0 ? 0 : -1) + by + count) % count;
-        this.reveal(this.hits[this.at], { focus: false });
+        this.lent.forEach((id) => this.open.delete(id));
+        this.lent = this.reveal(this.hits[this.at], { focus: false });
       }
       this.told.textContent = this.wanted ? `${count ? this.at + 1 : 0} of ${count}` : "";
     }
@@ -342,6 +346,7 @@ const drawGraph = (() => {
     }
 
     act(node) {
+      this.lent = [];
       if (node.inside.length) this.toggle(node);
       else this.choose(node, { tell: true });
     }

@@ -86,7 +86,7 @@ const graphData = (() => {
 
   function nameOf(node, values) {
     if (node.kind === "input" || node.kind === "output") return node.kind;
-    if (node.inside.length) return counted(node.operations, "operation");
+    if (node.inside.length) return node.operations || node.kind !== "scope" ? counted(node.operations, "operation") : "";
     return node.makes.map((value) => values[value][0]).join(", ");
   }
 

@@ -42,10 +42,12 @@ main.addEventListener("click", (event) => {
 // ---- lines: a click picks one, one with shift those up to it, and so does #L12 or #L12-L20
 
 let picked = [];
+let anchor = 0; // the line that others are picked up to
 
 function pick(first, last) {
   picked.forEach((line) => line.classList.remove("picked"));
   picked = [];
+  anchor = first;
   for (let at = Math.min(first, last); at <= Math.max(first, last); at++) {
     const line = document.getElementById(`L${at}`);
     if (!line) break;
@@ -71,7 +73,7 @@ main.addEventListener("click", (event) => {
   if (!link || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
   const at = Number(link.dataset.n);
-  const from = event.shiftKey && picked.length ? Number(picked[0].id.slice(1)) : at;
+  const from = event.shiftKey && picked.length ? anchor : at;
   pick(from, at);
   history.replaceState(null, "", from === at ? `#L${at}` : `#L${Math.min(from, at)}-L${Math.max(from, at)}`);
   if (!section.hidden) graph.select(at);
@@ -127,8 +129,19 @@ fold.addEventListener("click", () => {
   const blocks = [...main.querySelectorAll("details details")];
   const open = !blocks.some((block) => block.open);
   blocks.forEach((block) => { block.open = open; });
-  fold.textContent = open ? "Fold all" : "Unfold all";
+  nameFold();
 });
+
+let naming = 0;
+
+function nameFold() {
+  fold.textContent = main.querySelector("details details[open]") ? "Fold all" : "Unfold all";
+}
+
+main.addEventListener("toggle", () => {
+  cancelAnimationFrame(naming); // once for all that are folded together
+  naming = requestAnimationFrame(nameFold);
+}, true);
 
 let texts = null; // each line's element and its text in lower case, made when first looked for
 let hits = [];
