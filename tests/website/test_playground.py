@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from base64 import urlsafe_b64encode
 import sys
 import zipfile
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
