@@ -235,6 +235,13 @@ def test_odd_texts_have_a_graph(stage: Page) -> None:
             stage.keyboard.press(key)
 
 
+def test_a_scope_without_operations_counts_none(stage: Page) -> None:
+    put(stage, function("fp16 y = relu(x = x0);", inputs=", ".join(f"fp16 x{at}" for at in range(13)), outputs="y"))
+    stage.click("button:text-is('Fold')")
+    assert "13 inputs" in titles(stage)
+    assert [name for name in stage.locator(".g-name").all_text_contents() if name.startswith("0 ")] == []
+
+
 def test_two_graphs_on_one_page_are_apart(stage: Page) -> None:
     put(stage, LOOP)
     put(stage, layered(2), "two")

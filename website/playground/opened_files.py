@@ -34,6 +34,9 @@ LOST = (
     "`miltext print` shows them."
 )
 
+LONGEST = 255
+"""Bytes of a name: Emscripten's files, as those of most systems, have no longer ones."""
+
 ENCRYPTED = 1
 """The bit of an entry's flags that says so: 4.4.4 of PKWARE's APPNOTE."""
 
@@ -78,14 +81,22 @@ def _unpacked(archive: Path) -> Path:
     folder.mkdir()
     with refusing(partial(_no_zip, archive.name)), zipfile.ZipFile(archive) as files:
         wanted = [each for each in files.infolist() if not _is_weights(each.filename.lower())]
-        size = sum(each.file_size for each in wanted)
-        if len(wanted) > MOST_FILES or size > MOST_BYTES:
-            message = f"this holds {len(wanted)} files of {size} bytes, which is too much for a page"
-            raise refusal("MIL250", f"{message}; use `miltext print`", archive.name)
-        if any(each.flag_bits & ENCRYPTED for each in wanted):
-            raise refusal("MIL250", "this zip is encrypted: unpack it, and drop what was in it", archive.name)
+        if reason := _unfit(wanted):
+            raise refusal("MIL250", reason, archive.name)
         files.extractall(folder, wanted)
     return folder
+
+
+def _unfit(entries: list[zipfile.ZipInfo]) -> str | None:
+    """Return why entries of a zip are not unpacked, and what to do; None if they are."""
+    size = sum(each.file_size for each in entries)
+    if len(entries) > MOST_FILES or size > MOST_BYTES:
+        return f"this holds {len(entries)} files of {size} bytes, which is too much for a page; use `miltext print`"
+    if any(each.flag_bits & ENCRYPTED for each in entries):
+        return "this zip is encrypted: unpack it, and drop what was in it"
+    if any(len(part.encode()) > LONGEST for each in entries for part in each.filename.split("/")):
+        return f"this zip has a name of more than {LONGEST} bytes: rename what has it"
+    return None
 
 
 def _is_weights(name: str) -> bool:
@@ -96,8 +107,6 @@ def _no_zip(name: str, failure: Exception) -> ModelError:
     reason = f"this is not a whole zip: {failure}"
     if isinstance(failure, FileExistsError | NotADirectoryError | IsADirectoryError):
         reason = "this zip has a file and a folder of one name: unpack it, and drop what is wanted of it"
-    elif isinstance(failure, OSError) and failure.strerror:
-        reason = f"this zip has a name that cannot be unpacked ({failure.strerror}): rename what has it"
     elif isinstance(failure, NotImplementedError):
         reason = f"this zip cannot be unpacked ({failure}): drop what was in it"
     return refusal("MIL250", reason, name)
