@@ -232,6 +232,46 @@ def test_commits_of_before_do_not_stand_for_those_that_are_merged(merging: Mergi
     assert "= tanh(" in miltext.to_text(miltext.load(merging.folder / MODEL).program)
 
 
+@pytest.mark.parametrize("command", [("merge", "--no-edit"), ("rebase", "--onto", "release", "main")])
+def test_a_topic_that_was_merged_elsewhere_is_merged_again(merging: Merging, command: tuple[str, ...]) -> None:
+    """The merge elsewhere changed the model as the topic did, beside other weights."""
+    for name, old, new in (("theirs", "same", "valid"), ("release", "relu(", "tanh("), ("ours", "", "")):
+        merging.git("checkout", "-q", "-B", name, "main")
+        rewritten(merging, old, new) if old else retrained(merging, 1)
+        merging.commit()
+    topic = merging.git("rev-parse", "theirs").strip()
+    merging.git("merge", "-q", "--no-edit", topic)
+    for _ in range(2):
+        merging.git("checkout", "-q", "--detach", "release")
+        merging.git(command[0], "-q", *command[1:], topic)
+        text = miltext.to_text(miltext.load(merging.folder / MODEL).program)
+        assert ["= tanh(" in text, 'string("valid")' in text] == [True, True]
+
+
+def test_a_model_without_a_folder_is_merged(merging: Merging) -> None:
+    shutil.copyfile(merging.folder / MODEL, merging.folder / "top.mlmodel")
+    model = miltext.load(merging.folder / "top.mlmodel")
+    assert model.spec is not None
+    del next(iter(model.spec.mlProgram.functions["main"].block_specializations.values())).operations[:]
+    for branch, field, value in (("base", "author", ""), ("theirs", "author", "a"), ("ours", "license", "b")):
+        merging.git("checkout", "-q", "-B", branch, "main" if branch == "base" else "base")
+        spec = type(model.spec).FromString(model.spec.SerializeToString())
+        setattr(spec.description.metadata, field, value)
+        (merging.folder / "top.mlmodel").write_bytes(spec.SerializeToString(deterministic=True))
+        merging.commit()
+    merging.git("merge", "-q", "--no-edit", "theirs")
+    spec = type(model.spec).FromString((merging.folder / "top.mlmodel").read_bytes())
+    assert [spec.description.metadata.author, spec.description.metadata.license] == ["a", "b"]
+
+
+def test_a_package_whose_commits_nothing_tells_stays_ours(merging: Merging) -> None:
+    package_branches(merging, ("tanh", "valid"))
+    merging.git("mv", "Model.mlpackage", "A model.mlpackage")
+    merging.commit()
+    shown = merging.git("merge", "theirs", status=1)
+    assert "`git checkout HEAD -- 'A model.mlpackage'` brings ours back" in shown
+
+
 def test_a_package_in_conflict_stays_ours(merging: Merging) -> None:
     package_branches(merging, ("tanh", "sigmoid"))
     ours = [(merging.folder / name).read_bytes() for name in (MODEL, WEIGHTS)]

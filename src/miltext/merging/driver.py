@@ -6,13 +6,14 @@ the package are merged, with those that git settles by itself as they will be; a
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.merging.contents import weight_files
 from miltext.merging.models import Kept, MergedModel, merge_models
-from miltext.merging.trees import NotFound, Trees, require_same, trees
+from miltext.merging.trees import NotFound, Staged, Trees, require_same, trees
 from miltext.models.contents import parse_spec, read_file
 from miltext.models.model_weights import MODEL_PATH
 from miltext.models.spec import SpecModel
@@ -43,13 +44,22 @@ def merge_part(path: str, files: Sequence[str], markers: Markers) -> Outcome:
         return Outcome(None, ["this is a part of a compiled model: merge what it was compiled from, and compile that"])
     try:
         return _merge_part(path, files, markers)
-    except (NotFound, IndexError) as failure:
+    except NotFound as failure:
         way = "merge the packages with `miltext merge BASE OURS THEIRS -o MERGED`"
-        return Outcome(None, [f"{failure}; {way}", "ours stays; see that the weight file beside it is ours, too"])
+        doubt = "ours stays; see that the weight file beside it is ours, too"
+        back = "" if isinstance(failure, Staged) else f": {_bring_back(PurePosixPath(path))}"
+        return Outcome(None, [f"{failure}; {way}", f"{doubt}{back}"])
+
+
+def _bring_back(path: PurePosixPath) -> str:
+    """Return what to say of a package of which git may have taken a file of theirs."""
+    parents = path.parents
+    package = next((each for each in parents if each.suffix == ".mlpackage"), parents[0])
+    return f"`git checkout HEAD -- {shlex.quote(str(package))}` brings ours back"
 
 
 def _merge_part(path: str, files: Sequence[str], markers: Markers) -> Outcome:
-    """Merge as `merge_part` does. Raise NotFound, and IndexError for a weight file that is in no package."""
+    """Merge as `merge_part` does. Raise NotFound."""
     is_weights = path.endswith(WEIGHTS)
     found = trees(path, 2 if is_weights else 1, files)
     with TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True) as made:
@@ -76,6 +86,7 @@ class _Package:
     """The three versions of a model and its weight files, of which git settles some by itself."""
 
     def __init__(self, found: Trees, name: str, folder: Path) -> None:
+        self._path = PurePosixPath(found.path, name)
         folders = found.write(folder, [name])
         specs = [(each, parse_spec(read_file(each / name), name)) for each in folders]
         self._models = [SpecModel("mlmodel", name, None, each, spec) for each, spec in specs]
@@ -107,5 +118,5 @@ class _Package:
             data = merged.model.SerializeToString(deterministic=True)
             reasons.append("its weights are in the file of theirs")
         elif taken and not is_weights:
-            reasons.append(f"but git takes {', '.join(taken)} of theirs: `git checkout HEAD --` brings ours back")
+            reasons.append(f"but git takes {', '.join(taken)} of theirs: {_bring_back(self._path)}")
         return Outcome(data, reasons, merged.text, merged.errors)

@@ -1,12 +1,14 @@
 """The files of a package in the three commits that git merges, which tells a driver nothing but one file of each.
 
-A merge sets variables for its commits. While git applies or reverts commits, the one that made just this change is
-meant. Otherwise, only one version of the package may ever have had the file. A guess is not taken.
+A merge sets variables for its commits, and a rebase or a pick of several commits has a list of them. While git applies
+or reverts one commit, the one that made just this change is meant. Otherwise, only one version of the package may ever
+have had the file. A guess is not taken.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
@@ -19,6 +21,10 @@ Tree = dict[str, str]
 
 class NotFound(Exception):
     """The commits that are merged cannot be told for certain."""
+
+
+class Staged(NotFound):
+    """The index has changes of the package, which no commit has."""
 
 
 class Trees(NamedTuple):
@@ -67,12 +73,11 @@ def trees(path: str, depth: int, files: Sequence[str]) -> Trees:
 
     The `files` are the base's, ours and theirs of that path. Raise NotFound.
     """
-    folder = PurePosixPath(path).parents[depth - 1]
-    return _trees(
-        path,
-        "" if folder == PurePosixPath() else str(folder),
-        _git("hash-object", "--no-filters", "--", *files).split(),
-    )
+    parents = PurePosixPath(path).parents
+    if len(parents) < depth:
+        raise NotFound("the weight file is in no package")
+    folder = "" if parents[depth - 1] == PurePosixPath() else str(parents[depth - 1])
+    return _trees(path, folder, _git("hash-object", "--no-filters", "--", *files).split())
 
 
 def require_same(found: Trees, file: str) -> None:
@@ -85,11 +90,14 @@ def require_same(found: Trees, file: str) -> None:
 def _trees(path: str, folder: str, wanted: Sequence[str]) -> Trees:
     """Return the files of a folder in the commits in which a path is these objects. Raise NotFound."""
     if _git("diff-index", "--cached", "--name-only", "HEAD", "--", folder or "."):
-        raise NotFound("the index has changes of the package")
-    candidates = [*_merged_heads()] or [*_picked(path, wanted)]
-    fitting = [each for each in candidates if [_object(f"{commit}:{path}") for commit in each] == wanted]
+        raise Staged("the index has changes of the package")
+    told = [*_merged_heads()]
+    fitting = _fitting(told or _listed(), path, wanted)
+    if not told and not fitting:
+        told = [*_picked(path, wanted)]
+        fitting = _fitting(told, path, wanted)
     found = {tuple(_object(f"{commit}:{folder}") for commit in each) for each in fitting}
-    if not candidates:
+    if not told and not fitting:
         found = set(product(*_folders_with(path, folder, wanted)))
     if len(found) != 1:
         raise NotFound("git does not tell which commits are merged" if not found else "several commits fit")
@@ -101,12 +109,39 @@ Commits = tuple[str, str, str]
 """The base, ours and theirs."""
 
 
+def _fitting(candidates: Iterable[Commits], path: str, wanted: Sequence[str]) -> list[Commits]:
+    """Return the commits in which a path is these objects."""
+    return [each for each in candidates if [_object(f"{commit}:{path}") for commit in each] == wanted]
+
+
 def _merged_heads() -> Iterator[Commits]:
     """Yield the commits of a merge, for which git sets variables; a base that git makes of several is none of them."""
     heads = [name.removeprefix("GITHEAD_") for name in os.environ if name.startswith("GITHEAD_")]
     for theirs in heads or _git("rev-parse", "--verify", "-q", "MERGE_HEAD").split():
         bases = _git("merge-base", "--all", "HEAD", theirs).split()
         yield (bases[0] if len(bases) == 1 else "", "HEAD", theirs)
+
+
+def _listed() -> Iterator[Commits]:
+    """Yield the commits of the command that a rebase, or a pick of several commits, is at.
+
+    git writes its lists before it merges: a rebase has the command as the last that is done, a pick as the first to do.
+    Where it has stopped, something else may merge.
+    """
+    if any(_git("rev-parse", "--verify", "-q", head) for head in _STOPPED):
+        return
+    for name, place in (("rebase-merge/done", -1), ("sequencer/todo", 0)):
+        path = Path(_git("rev-parse", "--git-path", name).strip())
+        lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
+        found = _COMMAND.match(lines[place]) if lines else None
+        for parent in _git("rev-parse", f"{found[2]}^@").split() if found else ():
+            yield (found[2], "HEAD", parent) if found[1] == "revert" else (parent, "HEAD", found[2])
+
+
+_STOPPED = ("CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
+"""What git sets when it stops at a commit, and takes away before it goes on."""
+
+_COMMAND = re.compile(r"(pick|revert|reword|edit|squash|fixup|[presf])\s+(?:-[cC]\s+)?([0-9a-f]+)\b")
 
 
 def _picked(path: str, wanted: Sequence[str]) -> Iterator[Commits]:
