@@ -162,9 +162,44 @@ def test_what_both_changed_of_a_description_is_told_by_its_place() -> None:
         spec.description.input[0].type.multiArrayType.dataType = 65568
     ours.description.input[0].type.imageType.width = 1
     theirs.description.input[0].type.dictionaryType.SetInParent()
-    assert {*merge_messages(base, ours, theirs)} == {
+    assert {clash.place for clash in merge_messages(base, ours, theirs)} == {
         "description.input[x].shortDescription",
         "description.input[x].type.Type",
         "description.metadata.userDefined[mine]",
     }
     assert ours.description.metadata.userDefined["com.github.apple.coremltools.version"] == "2"
+
+
+def test_a_message_that_both_begin_is_merged_field_by_field() -> None:
+    base, ours, theirs = Spec(), Spec(), Spec()
+    ours.description.metadata.author = "a"
+    theirs.description.metadata.license = "b"
+    assert merge_messages(base, ours, theirs) == []
+    assert [ours.description.metadata.author, ours.description.metadata.license] == ["a", "b"]
+    theirs.description.metadata.author = "c"
+    (clash,) = merge_messages(base, ours, theirs)
+    assert clash.place == "description.metadata.author"
+    assert merge_messages(theirs, ours, base)[0].values[2] is None
+
+
+def test_an_output_that_each_side_replaces_is_a_conflict() -> None:
+    base, ours, theirs = Spec(), Spec(), Spec()
+    for spec, name in ((base, "a"), (ours, "b"), (theirs, "c")):
+        spec.description.output.add(name=name)
+    (clash,) = merge_messages(base, ours, theirs)
+    assert clash.conflict == tuple(f'// description.output: name: "{name}"' for name in "abc")
+    assert [each.name for each in ours.description.output] == ["b"]
+
+
+def test_the_text_beside_shows_what_conflicts_in_the_description(scene: Scene) -> None:
+    scene.edit((authored("a\nA"), tanh), (authored("b"),))
+    result, _ = scene.as_git_does()
+    assert result.text.startswith(
+        """<<<<<<< ours
+// description.metadata.author: "a\\nA"
+=======
+// description.metadata.author: "b"
+>>>>>>> theirs
+program(1.3)"""
+    )
+    assert "= tanh(" in result.text

@@ -2,32 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from miltext.merging.ordering import merged_order
+from miltext.merging.conflicts import Conflict
+from miltext.merging.ordering import merged_order, replaced_twice
 from miltext.schema.stamps import STAMP
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Message
 
 
-def merge_messages(base: Message, ours: Message, theirs: Message, place: str = "") -> list[str]:
+class Clash(NamedTuple):
+    """A place that both sides changed, and what is there in the base, in ours and in theirs; None for nothing."""
+
+    place: str
+    values: Sequence[Any]
+
+    @property
+    def conflict(self) -> Conflict:
+        """The clash as comments of a text."""
+        return Conflict(*("" if each is None else f"// {self.place}: {_shown(each)}" for each in self.values))
+
+
+def _shown(value: Any) -> str:
+    """Return a value on one line."""
+    from google.protobuf import text_format
+
+    if hasattr(value, "DESCRIPTOR"):
+        return str(text_format.MessageToString(value, as_one_line=True))
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_shown, value))
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (str, int, float)) else str(value)
+
+
+def merge_messages(base: Message, ours: Message, theirs: Message, place: str = "") -> list[Clash]:
     """Write into ours what theirs changed; return the places that both changed, where ours is left as it is."""
-    conflicts = list[str]()
+    conflicts = list[Clash]()
     if base.SerializeToString(deterministic=True) == theirs.SerializeToString(deterministic=True):
         return conflicts
     for group in ours.DESCRIPTOR.oneofs:
         before, mine, other = (each.WhichOneof(group.name) for each in (base, ours, theirs))
         if mine != other and before not in (mine, other):
-            return [f"{place}.{group.name}".lstrip(".")]
+            return [_clash(f"{place}.{group.name}".lstrip("."), (base, ours, theirs))]
     for field in ours.DESCRIPTOR.fields:
         conflicts += _merge_field(field, (base, ours, theirs), f"{place}.{field.name}".lstrip("."))
     return conflicts
 
 
-def _merge_field(field: Any, messages: tuple[Message, Message, Message], place: str) -> list[str]:
+def _merge_field(field: Any, messages: tuple[Message, Message, Message], place: str) -> list[Clash]:
     ours = messages[1]
     values = [getattr(message, field.name) for message in messages]
     if field.message_type is not None and field.message_type.GetOptions().map_entry:
@@ -37,10 +62,11 @@ def _merge_field(field: Any, messages: tuple[Message, Message, Message], place: 
     said = [_said(message, field) for message in messages]
     if said[1] == said[2] or said[0] == said[2]:
         return []
-    if field.message_type is not None and None not in said:
+    if field.message_type is not None and None not in said[1:]:
         return merge_messages(values[0], values[1], values[2], place)
     if said[0] != said[1]:
-        return [place]
+        present = zip(said, values, strict=True)
+        return [_clash(place, [None if each is None else value for each, value in present])]
     if said[2] is None:
         ours.ClearField(field.name)
     elif field.message_type is not None:
@@ -51,6 +77,11 @@ def _merge_field(field: Any, messages: tuple[Message, Message, Message], place: 
     return []
 
 
+def _clash(place: str, values: Sequence[Any]) -> Clash:
+    """Return a clash with what is there now: ours changes as the merge goes on."""
+    return Clash(place, deepcopy([[*each] if hasattr(each, "append") else each for each in values]))
+
+
 def _said(message: Message, field: Any) -> object:
     """Return what a message has in a field that is not repeated; None if that is not set."""
     value = getattr(message, field.name)
@@ -59,15 +90,15 @@ def _said(message: Message, field: Any) -> object:
     return value.SerializeToString(deterministic=True) if field.message_type is not None else value
 
 
-def _merge_map(base: Mapping[str, Any], ours: Any, theirs: Mapping[str, Any], place: str) -> list[str]:
+def _merge_map(base: Mapping[str, Any], ours: Any, theirs: Mapping[str, Any], place: str) -> list[Clash]:
     """Merge maps of strings, key by key."""
-    conflicts = list[str]()
+    conflicts = list[Clash]()
     for key in sorted({*base, *theirs}):
         before, mine, other = (each.get(key) for each in (base, ours, theirs))
         if other in (mine, before) or (key.startswith(STAMP) and mine is not None):
             continue  # each export states anew when it was made
         if mine != before:
-            conflicts.append(f"{place}[{key}]")
+            conflicts.append(Clash(f"{place}[{key}]", (before, mine, other)))
         elif other is None:
             del ours[key]
         else:
@@ -75,7 +106,7 @@ def _merge_map(base: Mapping[str, Any], ours: Any, theirs: Mapping[str, Any], pl
     return conflicts
 
 
-def _merge_list(values: list[Any], place: str) -> list[str]:
+def _merge_list(values: list[Any], place: str) -> list[Clash]:
     """Merge lists: of messages with names one by one, of others as a whole."""
     said = [[_wire(each) for each in listed] for listed in values]
     if said[1] == said[2] or said[0] == said[2]:
@@ -84,14 +115,14 @@ def _merge_list(values: list[Any], place: str) -> list[str]:
         _set(values[1], [*values[2]])
         return []
     named = [_named(listed) for listed in values]
-    if any(each is None for each in named):
-        return [place]
+    if any(each is None for each in named) or replaced_twice(*named):
+        return [_clash(place, values)]
     return _merge_named(named, values[1], place)
 
 
-def _merge_named(named: list[Any], ours: Any, place: str) -> list[str]:
+def _merge_named(named: list[Any], ours: Any, place: str) -> list[Clash]:
     base, mine, theirs = named
-    conflicts, kept = list[str](), list[Any]()
+    conflicts, kept = list[Clash](), list[Any]()
     for name in merged_order([*base], [*mine], [*theirs]):
         before, own, other = (each.get(name) for each in named)
         said = [None if each is None else _wire(each) for each in (before, own, other)]
@@ -101,7 +132,7 @@ def _merge_named(named: list[Any], ours: Any, place: str) -> list[str]:
         elif said[0] == said[1]:
             found = other
         elif said[1] != said[2] and said[0] != said[2]:
-            conflicts.append(f"{place}[{name}]")
+            conflicts.append(_clash(f"{place}[{name}]", (before, own, other)))
         if found is not None:
             kept.append(found)
     _set(ours, kept)

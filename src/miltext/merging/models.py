@@ -15,7 +15,7 @@ from miltext.diagnostics import ModelError
 from miltext.merging.contents import Contents, Unplaced, file_for, placed_in, replaced, weight_files, written_anew
 from miltext.merging.judging import new_errors
 from miltext.merging.merging import merge_texts
-from miltext.merging.messages import merge_messages
+from miltext.merging.messages import Clash, merge_messages
 from miltext.models.model_weights import resolve
 from miltext.parsing.parser import parse
 from miltext.printing.printing import to_text
@@ -43,7 +43,7 @@ class Kept(NamedTuple):
 
 
 class MergedModel(NamedTuple):
-    """What came of a merge: the text, with markers where programs are in conflict; and the model.
+    """What came of a merge: the text, with markers around what is in conflict, the description as comments; the model.
 
     `conflicts` say in words what cannot be merged, `errors` what is wrong that was wrong on neither side. If there are
     any, the model is ours, with its weights where they are in the files that are kept; None if they are not there.
@@ -89,13 +89,14 @@ class _Merge:
     def run(self, folder: Path, markers: Markers, check: bool) -> MergedModel:
         texts = [to_text(program) for program in self._programs]
         merged = merge_texts(texts[0], texts[1], texts[2], markers)
-        spec, places = self._around()
-        conflicts = [f"both sides changed `{place}`" for place in places]
+        spec, clashes = self._around()
+        conflicts = [f"both sides changed `{clash.place}`" for clash in clashes]
         if merged.conflicts:
             number = "an operation" if merged.conflicts == 1 else f"{merged.conflicts} operations"
             conflicts.insert(0, f"both sides changed {number}")
         if conflicts:
-            return MergedModel(merged.text, self._ours(), conflicts)
+            text = markers.text([*(clash.conflict for clash in clashes), merged.text])
+            return MergedModel(text, self._ours(), conflicts)
         program = parse(merged.text)
         errors = new_errors(merged.text, texts[1], texts[2]) if check else []
         try:
@@ -120,7 +121,7 @@ class _Merge:
         spec.mlProgram.CopyFrom(program)
         return spec
 
-    def _around(self) -> tuple[Spec, list[str]]:
+    def _around(self) -> tuple[Spec, list[Clash]]:
         """Return the merged model without its program, and the places that both sides changed."""
         shells = [_shell(model) for model in self._models]
         return shells[1], merge_messages(shells[0], shells[1], shells[2])

@@ -31,6 +31,15 @@ def merged_order(base: Sequence[K], ours: Sequence[K], theirs: Sequence[K]) -> l
     return order
 
 
+def replaced_twice(base: Collection[K], ours: Collection[K], theirs: Collection[K]) -> bool:
+    """Whether both took the same thing away, and each put another one there: a list of both would say what neither
+    does.
+    """
+    mine, other = {*ours}, {*theirs}
+    added = mine.difference(base), other.difference(base)
+    return not mine.union(other).issuperset(base) and bool(added[0] - added[1]) and bool(added[1] - added[0])
+
+
 def _moved(base: Sequence[K], side: Sequence[K]) -> set[K]:
     """Return what stands in another order on a side."""
     places = {key: place for place, key in enumerate(side)}

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from miltext.diagnostics import Span
 from miltext.merging.forms import Form, Listed, Part, Unfit, words_of
-from miltext.merging.ordering import merged_order
+from miltext.merging.ordering import merged_order, replaced_twice
 from miltext.schema.stamps import BUILD_INFO
 from miltext.syntax.parser import SyntaxFailure
 
@@ -167,7 +167,10 @@ class _Merge:
         if self._canvas.comments_in(mine.span):
             self.broken.append(place)
             return
-        order = merged_order([*before.items], [*mine.items], [*other.items])
+        versions = before.items, mine.items, other.items
+        if not _is_unordered(key) and replaced_twice(*versions):
+            self.broken.append(place)
+        order = merged_order(*map(list, versions))
         found = [self._kept(place, *(each.items.get(name) for each in (before, mine, other))) for name in order]
         self.edits.append((mine.span, mine.written([text for text in found if text is not None])))
 
@@ -193,4 +196,8 @@ def _is_stamped(before: Listed, mine: Listed, other: Listed) -> bool:
 def _said(listed: Listed, key: str) -> object:
     """Return what a list says; the order of arguments and attributes says nothing."""
     said = {name: part.normal for name, part in listed.items.items()}
-    return said if key.startswith(("arguments", "attributes")) else [*said.items()]
+    return said if _is_unordered(key) else [*said.items()]
+
+
+def _is_unordered(key: str) -> bool:
+    return key.startswith(("arguments", "attributes"))
