@@ -160,6 +160,16 @@ CONFLICTS = {
         [("program(1.3)", 'program(1.3) $doc("two")')],
         ["one", "two"],
     ),
+    "one output in place of another": (
+        [after("c", NEW), ("(d)", "(n)")],
+        [after("c", NEW.replace("n =", "m =")), ("(d)", "(m)")],
+        ["-> (n)", "-> (m)"],
+    ),
+    "a value that both add, and its uses": (
+        [after("b", NEW), ("y = a)[", "y = n)[")],
+        [after("b", NEW.replace("exp", "log")), ("x = c, y", "x = n, y")],
+        ["exp", "log", "x = c, y = n", "x = n, y = a"],
+    ),
     "the function's opset": ([("ios18", "ios17")], [("ios18", "ios16")], ["ios17", "ios16"]),
 }
 

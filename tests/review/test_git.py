@@ -90,6 +90,18 @@ def test_a_tool_that_was_chosen_stays(repository: Repository) -> None:
     assert repository.git("config", "diff.tool") == "meld\n"
 
 
+@pytest.mark.parametrize("key", ["diff.tool", "merge.tool"])
+def test_a_tool_that_was_chosen_for_all_repositories_stays_in_each(repository: Repository, key: str) -> None:
+    repository.git("config", "--global", key, "meld")
+    repository.git("config", "diff.miltext.binary", "true")
+    repository.miltext("git", "setup")
+    assert "diff.tool=" not in repository.git("config", "--local", "--list")
+    repository.miltext("git", "undo")
+    assert re.findall("^diff.*", repository.git("config", "--local", "--list"), re.MULTILINE) == [
+        "diff.miltext.binary=true"
+    ]
+
+
 @pytest.mark.parametrize("scope", [(), ("--global",)], ids=["local", "global"])
 def test_a_dry_run_writes_nothing_and_undo_leaves_no_trace(repository: Repository, scope: tuple[str, ...]) -> None:
     attributes = repository.folder / ".git" / "info" / "attributes"
@@ -174,6 +186,9 @@ def test_git_goes_on_where_miltext_is_gone(
     moving.mkdir(exist_ok=True)
     (moving / "miltext").write_bytes(script)
     (moving / "miltext").chmod(0o755)
+    for _ in range(2):  # what git kept is forgotten, and from then on it keeps texts again
+        assert changes(repository.git("show")) == ["-relu", "+tanh"]
+    assert "relu" in repository.git("grep", "-h", "relu", "refs/notes/textconv/miltext")
     repository.miltext("git", "setup", *scope)
     assert changes(repository.git("show")) == ["-relu", "+tanh"]
 

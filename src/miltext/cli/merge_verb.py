@@ -62,8 +62,11 @@ def command(
 
     names = (base, ours, theirs)
     markers = Markers(ours, base, theirs, marker_size, diff3)
+    models = [name for name in names if name.rstrip("/").endswith(MODELS)]
+    if models and len(models) < len(names):
+        fail(f"merge three texts or three models: {models[0]} is a model, and not all are")
     try:
-        if all(name.rstrip("/").endswith(MODELS) for name in names):
+        if models:
             found = _merge_models(names, output, markers, force, check=not no_check)
         else:
             shown = ours if output == "-" else output

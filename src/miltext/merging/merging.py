@@ -82,6 +82,7 @@ class Merge:
         self._own_names = {key: name for key, name in names.named.items() if key not in names.disputed}
         self._program = Triple(base.program if base else None, ours.program, theirs.program)
         self._disputed = names.disputed
+        self._twice = set[Key]()
         self._in_conflict = set[Key]()
 
     def pieces(self) -> list[Piece]:
@@ -89,6 +90,7 @@ class Merge:
         self._find_disputed()
         self._find_missed()
         self._find_races()
+        self._find_twice()
         return list(self._item(self._program))
 
     # ---- what is in conflict for what stands elsewhere
@@ -130,6 +132,28 @@ class Merge:
                 both = [*added[place], *also[place]]
                 if any(not item.results for item in both):
                     self._in_conflict |= {item.key for item in both}
+
+    def _find_twice(self) -> None:
+        """Find the values that both added, each otherwise, and the statements of both that use them."""
+        items = [each for hole in self._inside(self._program) for each in _triples(*hole)]
+        items = [each for each in items if each.ours is not None and each.theirs is not None]
+        for each in items:
+            if each.base is None and self._is_changed_by_both(each):
+                self._twice |= self._made(each)
+        if self._twice:
+            self._in_conflict |= {_key(each) for each in items if self._uses_what_is_twice(each)}
+
+    def _is_changed_by_both(self, triple: Triple) -> bool:
+        """Whether both sides changed an item, each otherwise, whatever the layout."""
+        before, mine, other = (words_of(self._text(*each)) for each in zip(self._sides, triple, strict=True))
+        return mine != other and before not in (mine, other)
+
+    def _uses_what_is_twice(self, triple: Triple) -> bool:
+        """Whether a statement, merged, would use a value of which there are two."""
+        if any(item.holes for _, item in self._present(triple)):
+            return False
+        used = set[Key]().union(*(side.uses(item) for side, item in self._present(triple)))
+        return not self._twice.isdisjoint(used) and self._is_changed_by_both(triple)
 
     def _inside(self, triple: Triple) -> Iterator[tuple[Hole | None, Hole, Hole]]:
         """Yield the holes of an item and of those inside it, as far as both sides have them."""

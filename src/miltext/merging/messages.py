@@ -29,10 +29,8 @@ class Clash(NamedTuple):
 
 def _shown(value: Any) -> str:
     """Return a value on one line."""
-    from google.protobuf import text_format
-
     if hasattr(value, "DESCRIPTOR"):
-        return str(text_format.MessageToString(value, as_one_line=True))
+        return " ".join(line.strip() for line in str(value).splitlines())
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_shown, value))
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (str, int, float)) else str(value)
@@ -115,9 +113,10 @@ def _merge_list(values: list[Any], place: str) -> list[Clash]:
         _set(values[1], [*values[2]])
         return []
     named = [_named(listed) for listed in values]
-    if any(each is None for each in named) or replaced_twice(*named):
+    found = [each for each in named if each is not None]
+    if len(found) < len(named) or replaced_twice(found[0], found[1], found[2]):
         return [_clash(place, values)]
-    return _merge_named(named, values[1], place)
+    return _merge_named(found, values[1], place)
 
 
 def _merge_named(named: list[Any], ours: Any, place: str) -> list[Clash]:

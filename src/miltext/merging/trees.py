@@ -134,8 +134,9 @@ def _listed() -> Iterator[Commits]:
         path = Path(_git("rev-parse", "--git-path", name).strip())
         lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
         found = _COMMAND.match(lines[place]) if lines else None
-        for parent in _git("rev-parse", f"{found[2]}^@").split() if found else ():
-            yield (found[2], "HEAD", parent) if found[1] == "revert" else (parent, "HEAD", found[2])
+        kind, commit = found.groups() if found else ("", "")
+        for parent in _git("rev-parse", f"{commit}^@").split() if commit else ():
+            yield (commit, "HEAD", parent) if kind == "revert" else (parent, "HEAD", commit)
 
 
 _STOPPED = ("CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")

@@ -114,7 +114,7 @@ class Installation:
     def configuration(self) -> dict[str, str]:
         """Return the keys to set. The structural diff becomes git's difftool unless another one is chosen."""
         command = _command()
-        chosen = {} if self._get("diff.tool") not in ("", DRIVER) else {"diff.tool": DRIVER}
+        chosen = {} if self._tool() not in ("", DRIVER) else {"diff.tool": DRIVER}
         return {
             f"diff.{DRIVER}.textconv": self._or_name(f"{command} textconv{self._options}"),
             f"diff.{DRIVER}.cachetextconv": "true",
@@ -132,11 +132,25 @@ class Installation:
             **chosen,
         }
 
+    def _tool(self) -> str:
+        """Return the tool that git compares files with here, or everywhere; empty if none is chosen."""
+        scopes = ("--global", "--system") if self._everywhere else ("--includes",)
+        asked = (self._asked("config", scope, "--get", key) for key in ("diff.tool", "merge.tool") for scope in scopes)
+        return next(filter(None, asked), "")
+
     def _or_name(self, command: str) -> str:
-        """Return a command for git's shell that names the file if the given command fails, where git would stop."""
-        again = f"miltext git setup{self._options}{' --global' * self._everywhere}"
-        said = f'echo "miltext cannot be run; to record where it is now: {again}"'
-        return f'f() {{ {command} "$1" 2>/dev/null || {{ {said}; {_NAME_IT}; }}; }}; f'
+        """Return a command for git's shell that names the file if the given command fails, where git would stop.
+
+        git keeps what it is given. So a failure has git not look there, in this repository, and the next success has it
+        forget what is there and look there again.
+        """
+        setup = f"miltext git setup{self._options}{' --global' * self._everywhere}"
+        said = f'echo "miltext cannot be run; to record where it is now: {setup}"'
+        kept = f"git config --local diff.{DRIVER}.cachetextconv"
+        again = f"{kept} true" if not self._everywhere else f"git config --local --unset diff.{DRIVER}.cachetextconv"
+        mend = f'[ "$({kept})" != false ] || {{ git update-ref -d {CACHE}; {again}; }}'
+        fails = f"{said}; {kept} false 2>/dev/null; {_NAME_IT}"
+        return f'f() {{ if {command} "$1" 2>/dev/null; then {mend}; else {fails}; fi; }}; f'
 
     def _or_itself(self, command: str) -> str:
         """Return a command for git's shell that gives a file as it is if the given command fails."""
@@ -144,7 +158,9 @@ class Installation:
 
     def _or_else(self, command: str, otherwise: str) -> str:
         """Return a merge driver for git's shell that does something else where a command cannot be run."""
-        return f"f() {{ {command} {_MERGED}; case $? in 0) ;; {IN_CONFLICT}) return 1 ;; *) {otherwise} ;; esac; }}; f"
+        is_there = f"command -v {shlex.quote(shlex.split(command)[0])} >/dev/null"
+        runs = f"{is_there} && {command} {_MERGED}"
+        return f"f() {{ {runs}; case $? in 0) ;; {IN_CONFLICT}) return 1 ;; *) {otherwise} ;; esac; }}; f"
 
     def plan(self) -> str:
         """Return what `install` writes, for people."""
@@ -171,9 +187,9 @@ class Installation:
 
     def remove(self) -> None:
         """Remove what `install` wrote, and nothing else."""
-        for section in SECTIONS:
-            if self._asked("config", self.scope, "--get-regexp", rf"^{re.escape(section)}\."):
-                self._git("config", self.scope, "--remove-section", section)
+        for key in self.configuration():
+            if key.startswith(SECTIONS) and self._get(key):
+                self._git("config", self.scope, "--unset-all", key)
         if self._get("diff.tool") == DRIVER:
             self._git("config", self.scope, "--unset", "diff.tool")
         before = self._read()
