@@ -107,6 +107,12 @@ def test_git_gives_names_to_the_versions(files: Files, labels: tuple[str, ...], 
     assert [line.split(" ", 1)[1] for line in text.splitlines() if line[0] in "<>"] == wanted
 
 
+def test_texts_and_models_are_not_merged_with_one_another(files: Files) -> None:
+    done = run("merge", "base.mil", "ours.mil", "X.mlpackage", cwd=files.folder)
+    assert done.returncode == 2
+    assert b"merge three texts or three models: X.mlpackage is a model" in done.stderr
+
+
 def test_git_is_told_what_it_has_to_merge_by_itself(files: Files) -> None:
     done = run("mergedriver", "base.mil", "broken.mil", "theirs.mil", "7", "m.mil", cwd=files.folder)
     assert done.returncode == 2
