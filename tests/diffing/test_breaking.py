@@ -11,6 +11,7 @@ from conftest import ROOT
 
 import miltext
 from miltext.diffing.breaking import RULES, breaking
+from miltext.diffing.other_kinds import CLASSES, LABELS
 from miltext.models.building.description import describe
 from miltext.models.programs import TextModel
 from miltext.models.spec import SpecModel
@@ -23,6 +24,8 @@ from miltext.schema.proto import (
     Int64FeatureType,
     Model,
 )
+from miltext.schema.proto.kinds import MODEL_KINDS
+from miltext.schema.wire import number_tag, sized, tag, varint, varints
 
 PROGRAM = """\
 program(1.3)
@@ -81,6 +84,19 @@ def listed(*shapes: list[int]) -> FeatureType:
 
 def picture(color: int = ImageFeatureType.RGB, size: int = 8) -> FeatureType:
     return FeatureType(imageType=ImageFeatureType(colorSpace=color, width=size, height=size))
+
+
+def numbers(least: int, most: int, optional: bool = False) -> FeatureType:
+    kind = FeatureType(isOptional=optional)
+    kind.sequenceType.int64Type.SetInParent()
+    kind.sequenceType.sizeRange.lowerBound, kind.sequenceType.sizeRange.upperBound = least, most
+    return kind
+
+
+def words(least: int, most: int, optional: bool = False) -> FeatureType:
+    kind = numbers(least, most, optional)
+    kind.sequenceType.stringType.SetInParent()
+    return kind
 
 
 def typed(name: str, kind: FeatureType) -> Edit:
@@ -187,6 +203,35 @@ BREAKING: list[tuple[str, Edit, Edit, tuple[str, str, str | None, str | None]]] 
         ("predicted-feature", "", "y", "z"),
     ),
     (
+        "probabilities",
+        lambda made: setattr(made.description, "predictedProbabilitiesName", "y"),
+        lambda made: setattr(made.description, "predictedProbabilitiesName", ""),
+        ("predicted-probabilities", "", "y", None),
+    ),
+    (
+        "elements of a sequence",
+        added("input", "s", words(1, 8, optional=True)),
+        typed("s", numbers(1, 8, optional=True)),
+        (
+            "input-type",
+            "s",
+            "a sequence of strings [1..8], optional",
+            "a sequence of integers [1..8], optional",
+        ),
+    ),
+    (
+        "length of a sequence",
+        added("input", "s", numbers(1, -1)),
+        typed("s", numbers(1, 8)),
+        ("input-shape", "s", "a sequence of integers [?]", "a sequence of integers [1..8]"),
+    ),
+    (
+        "training input",
+        lambda made: setattr(made, "isUpdatable", True),
+        added("trainingInput", "label", array(1)),
+        ("input-added", "trainingInput.label", None, "fp32 [1]"),
+    ),
+    (
         "metadata",
         nothing,
         lambda made: made.description.metadata.userDefined.clear(),
@@ -220,6 +265,8 @@ HARMLESS: dict[str, tuple[Edit, Edit]] = {
     "an output without its shape": (nothing, typed("z", array())),
     "another entry": (nothing, lambda made: made.description.metadata.userDefined.update({"threshold": "1", "n": "2"})),
     "another text": (nothing, lambda made: setattr(entry(made, "z"), "shortDescription", "what it gives")),
+    "a longer sequence": (added("input", "s", numbers(1, 8)), typed("s", numbers(1, -1))),
+    "a training input of a model that is not updatable": (nothing, added("trainingInput", "label", array(1))),
     "another order": (nothing, lambda made: made.description.input.reverse()),
 }
 
@@ -288,6 +335,98 @@ program(1.3)
     assert told(labelled(*many), labelled("l0")) == [("label-removed", '"l1", "l2", "l3", "l4", "l5" and 3 more')]
 
 
+def other_kind(kind: str, *fields: tuple[tuple[int, ...], bytes | int]) -> SpecModel:
+    """A model of a kind that the schema does not declare, with what its fields at some paths hold."""
+    inner = b""
+    for path, held in fields:
+        field = number_tag(path[-1]) + varint(held) if isinstance(held, int) else sized(tag(path[-1]), held)
+        for number in reversed(path[:-1]):
+            field = sized(tag(number), field)
+        inner += field
+    numbers_of = {name: number for number, name in MODEL_KINDS.items()}
+    made = Model.FromString(sized(tag(numbers_of[kind]), inner))
+    made.specificationVersion = 4
+    return SpecModel("mlmodel", "m", None, None, made)
+
+
+def labels_told(*models: SpecModel) -> list[tuple[str, str | None]]:
+    return [(each.name, each.old) for each in breaking(*models).changes if each.kind == "label-removed"]
+
+
+def in_pipeline(*models: SpecModel) -> SpecModel:
+    made = Model(specificationVersion=4)
+    made.pipelineClassifier.pipeline.models.extend([each.spec for each in models])
+    return SpecModel("mlmodel", "m", None, None, made)
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_the_labels_of_all_kinds_of_classifiers(kind: str) -> None:
+    fields = {element: (number, 1) for number, element in LABELS[kind].items()}
+    cat, dog = ((fields[str], word) for word in (b"cat", b"dog"))
+    old = other_kind(kind, cat, dog, cat)
+    assert labels_told(old, other_kind(kind, dog, cat)) == []
+    assert labels_told(old, other_kind(kind, dog)) == [("main", '"cat"')]
+    assert labels_told(in_pipeline(other_kind("scaler"), old), in_pipeline(other_kind(kind, cat))) == [
+        ("1 main", '"dog"')
+    ]
+    if int in fields:
+        packed, single = [
+            other_kind(kind, *held)
+            for held in (
+                [(fields[int], varints([7, -1, 300]))],
+                [(fields[int], number) for number in (7, -1, 300)],
+            )
+        ]
+        assert labels_told(packed, single) == []
+        assert labels_told(single, packed) == []
+        assert labels_told(packed, other_kind(kind, (fields[int], 7))) == [("main", "-1, 300")]
+        assert labels_told(old, packed) == [("main", '"cat", "dog"')]
+
+
+def test_labels_that_cannot_be_read_are_unknown() -> None:
+    whole = other_kind("glmClassifier", ((100, 1), b"cat"))
+    for path, held in (((100, 1), b"\xff"), ((101,), b"\x0a\x03ab"), ((101,), b"\x08\xff"), ((101,), b"\x0b")):
+        broken = other_kind("glmClassifier", (path, held))
+        for difference in (breaking(whole, broken), breaking(broken, whole)):
+            assert difference.same is None
+            assert difference.notes == ("m: the labels of this glmClassifier cannot be read, and are not compared",)
+
+
+def test_classes_of_an_app() -> None:
+    def told(*models: SpecModel) -> list[tuple[str, str | None]]:
+        return [(each.kind, each.new) for each in breaking(*models).changes]
+
+    for kind, path in CLASSES.items():
+        old, new, both = [
+            other_kind(kind, *((path, name) for name in names)) for names in ([b"A"], [b"B"], [b"A", b"B"])
+        ]
+        assert told(old, old) == []
+        assert told(old, new) == [("class-added", '"B"')]
+        assert told(new, in_pipeline(new)) == []
+        if kind != "customModel":
+            assert told(old, both) == [("class-added", '"B"')]
+            assert told(both, old) == []
+
+
+def test_the_fields_are_those_of_the_schema() -> None:
+    schema = pytest.importorskip("coremltools.proto.Model_pb2").Model.DESCRIPTOR
+    labels = {
+        kind.name: {
+            field.number: str if field.message_type.name == "StringVector" else int
+            for field in kind.message_type.fields
+            if field.containing_oneof is not None and field.containing_oneof.name in ("ClassLabels", "Tags")
+        }
+        for kind in schema.oneofs_by_name["Type"].fields
+    }
+    assert {kind: fields for kind, fields in labels.items() if fields} == LABELS
+    for kind, path in CLASSES.items():
+        fields = schema.fields_by_name[kind].message_type.fields_by_number
+        *outer, last = path
+        for number in outer:
+            fields = fields[number].message_type.fields_by_number
+        assert fields[last].name == "className"
+
+
 def test_texts_are_compared_by_what_they_state() -> None:
     def text(said: str) -> TextModel:
         return TextModel(said.encode(), "m.mil", None)
@@ -327,7 +466,7 @@ def test_the_page_has_each_rule_with_its_reason() -> None:
     page = (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `([a-z-]+)` \| .* \| (.*) \|$", page, re.MULTILINE))
     assert rows == RULES
-    told = {told[0] for *_, told in BREAKING} | {"function-removed", "default-function", "label-removed"}
+    told = {told[0] for *_, told in BREAKING} | {"function-removed", "default-function", "label-removed", "class-added"}
     assert told == {*RULES}
 
 

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from miltext.descriptions.labels import labels_of
 from miltext.diffing.difference import Difference
-from miltext.diffing.ports import surface_of
+from miltext.diffing.other_kinds import CLASSES, LABELS, classes_in, labels_in
+from miltext.diffing.ports import MAIN, ports_of, surface_of
 from miltext.diffing.structure import Change
+from miltext.models.model import Stage
+from miltext.schema.features import PREDICTIONS
 from miltext.schema.operations import opset_place
 from miltext.schema.opsets import OPSETS
+from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.stamps import STAMP
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
+    from miltext.descriptions.surroundings import Labels
     from miltext.diffing.ports import Function, Port, Ports, Surface
     from miltext.models.model import Model
+    from miltext.schema.proto import FunctionDescription, ModelDescription
+    from miltext.schema.proto import Model as Spec
+
+_Describes: TypeAlias = "ModelDescription | FunctionDescription"
+
+_Held = TypeVar("_Held")
 
 RULES = {
     "specification-raised": "an older system cannot load it",
@@ -36,6 +47,8 @@ RULES = {
     "state-type": "what callers keep does not fit",
     "label-removed": "callers that look for the label do not find it",
     "predicted-feature": "callers that ask for the prediction look for another output",
+    "predicted-probabilities": "callers that ask for the probabilities look for another output",
+    "class-added": "an app that does not have the class cannot load it",
     "metadata-removed": "callers that read the entry do not find it",
     "update-removed": "callers that train it on the device fail",
 }
@@ -53,11 +66,13 @@ def breaking(old: Model, new: Model) -> Difference:
     """
     has = [each.description is not None for each in (old, new)]
     surfaces = [surface_of(each, all(has)) for each in (old, new)]
-    changes = [*_systems(old, new), *_functions(*surfaces), *_labels(old, new), *_stated(old, new)]
-    notes = []
+    notes = [*_unread(old), *_unread(new)]
+    changes = [*_systems(old, new), *_functions(*surfaces), *_labels(old, new), *_classes(old, new), *_stated(old, new)]
     if any(has) and not all(has):
         bare = (old, new)[has.index(False)]
-        notes = [f"{bare.name}: there is no description; what the other says of images, sizes and text is not compared"]
+        notes.insert(
+            0, f"{bare.name}: there is no description; what the other says of images, sizes and text is not compared"
+        )
     return Difference(old.name, new.name, tuple(notes), tuple(changes), complete=not notes, breaking=True)
 
 
@@ -156,6 +171,8 @@ def _both(old: Ports, new: Ports) -> Iterator[tuple[str, Port, Port]]:
 def _labels(old: Model, new: Model) -> Iterator[Change]:
     """Compare the labels that classifiers give back; a word is another label than a number."""
     was, now = [_all_labels(each) for each in (old, new)]
+    if len(was) == len(now) == 1:  # wherever in a pipeline it is now
+        now = dict.fromkeys(was, next(iter(now.values())))
     for name, labels in was.items():
         left = [label for label in labels if label not in now.get(name, labels)]
         if left:
@@ -167,9 +184,53 @@ def _all_labels(model: Model) -> Mapping[str, dict[str, None]]:
     """Return the labels of each function, by its name and the place of its model in a pipeline."""
     return {
         " ".join(filter(None, (stage.place, name))): dict.fromkeys(map(_label, labels))
-        for stage in model.programs()
-        for name, labels in labels_of(stage.model.program).items()
+        for stage in _stages(model)
+        for name, labels in _labels_of(stage.model).items()
     }
+
+
+def _labels_of(model: Model) -> Mapping[str, Labels]:
+    """Return the labels of each function of one model; of other kinds than ML Programs, those of all there is."""
+    if model.type == PROGRAM:
+        return labels_of(model.program)
+    found = _read(model, labels_in) if model.type in LABELS else None
+    return {MAIN: found} if found else {}
+
+
+def _classes(old: Model, new: Model) -> Iterator[Change]:
+    """Compare the classes that an app needs, wherever in a pipeline they are needed."""
+    was, now = [
+        {
+            name: None
+            for stage in _stages(each)
+            if stage.model.type in CLASSES
+            for name in _read(stage.model, classes_in) or ()
+        }
+        for each in (old, new)
+    ]
+    for name in now:
+        if name not in was:
+            yield Change("class-added", "", None, quote(name))
+
+
+def _stages(model: Model) -> list[Stage]:
+    """Return a model, and those of its pipelines."""
+    return [Stage("", model), *model.stages()]
+
+
+def _read(model: Model, read: Callable[[Spec, str], _Held]) -> _Held | None:
+    """Return what is read from the bytes of a model; None where they are not at hand, or not of the schema."""
+    try:
+        return read(model.spec, model.type) if model.spec is not None else None
+    except ValueError:
+        return None
+
+
+def _unread(model: Model) -> Iterator[str]:
+    """Yield a note for each classifier whose labels are not known."""
+    for stage in _stages(model):
+        if stage.model.type in LABELS and _read(stage.model, labels_in) is None:
+            yield f"{stage.name}: the labels of this {stage.model.type} cannot be read, and are not compared"
 
 
 def _label(label: str | int) -> str:
@@ -177,14 +238,28 @@ def _label(label: str | int) -> str:
 
 
 def _stated(old: Model, new: Model) -> Iterator[Change]:
-    if old.spec is not None and new.spec is not None and old.spec.isUpdatable and not new.spec.isUpdatable:
+    updates = [each.spec is not None and each.spec.isUpdatable for each in (old, new)]
+    if updates == [True, False] and new.spec is not None:
         yield Change("update-removed", "", "updatable", None)
     if old.description is None or new.description is None:
         return
-    was, now = old.description.predictedFeatureName, new.description.predictedFeatureName
-    if was and was != now:
-        yield Change("predicted-feature", "", was, now or None)
+    if all(updates):
+        was, now = [ports_of(each.trainingInput) for each in (old.description, new.description)]
+        yield from _inputs("trainingInput.", was, now)
+    yield from _predictions("", old.description, new.description)
+    functions = {each.name: each for each in new.description.functions}
+    for function in old.description.functions:
+        if function.name in functions:
+            yield from _predictions(function.name, function, functions[function.name])
     entries, left = old.description.metadata.userDefined, new.description.metadata.userDefined
     for key in sorted(entries):
         if key not in left and not key.startswith(STAMP):
             yield Change("metadata-removed", quote(key), quote(entries[key]), None)
+
+
+def _predictions(name: str, old: _Describes, new: _Describes) -> Iterator[Change]:
+    """Compare which outputs hold the prediction and the probabilities."""
+    for rule, field in zip(("predicted-feature", "predicted-probabilities"), PREDICTIONS, strict=True):
+        was, now = getattr(old, field), getattr(new, field)
+        if was and was != now:
+            yield Change(rule, name, was, now or None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.models.sizes import ANY, Size, spell_sizes
@@ -23,8 +23,14 @@ MAIN = "main"
 """The function of a model that has only one, and does not name it."""
 
 
-_KEYS = {"stringKeyType": "strings", "int64KeyType": "integers", None: "nothing"}
-"""What the keys of a dictionary are called."""
+_MANY = {
+    "stringKeyType": "strings",
+    "int64KeyType": "integers",
+    "stringType": "strings",
+    "int64Type": "integers",
+    None: "nothing",
+}
+"""What the keys of a dictionary, and the elements of a sequence, are called."""
 
 
 class Port(NamedTuple):
@@ -100,12 +106,17 @@ def _typed(sides: Mapping[str, Types], optional: Collection[str]) -> Function:
 
 def _described(around: ModelDescription | FunctionDescription, typed: Interface | None) -> Function:
     """Return what a description says; the shapes of outputs that it leaves out are those of the program."""
-    sides = {side: {each.name: _of_feature(each) for each in getattr(around, side)} for side in SIDES}
+    sides = {side: ports_of(getattr(around, side)) for side in SIDES}
     for name, port in sides["output"].items():
         made = _of_type(typed.outputs.get(name)) if typed else port
         if not port.shapes and made.kind == port.kind:
             sides["output"][name] = port._replace(shapes=made.shapes)
     return sides
+
+
+def ports_of(features: Iterable[FeatureDescription]) -> dict[str, Port]:
+    """Return what a description says of each of its inputs, outputs or states, by name."""
+    return {each.name: _of_feature(each) for each in features}
 
 
 def _of_type(kind: ValueType | None) -> Port:
@@ -136,7 +147,13 @@ def _of_feature(feature: FeatureDescription) -> Port:
         color = feature.type.imageType.colorSpace
         return Port(f"{words}, {word_of(color, COLORS) or color}", _shapes(feature), is_needed)
     if kind == "dictionaryType":
-        return Port(f"{words} of {_KEYS.get(feature.type.dictionaryType.WhichOneof('KeyType'))}", (), is_needed)
+        return Port(f"{words} of {_MANY.get(feature.type.dictionaryType.WhichOneof('KeyType'))}", (), is_needed)
+    if kind == "sequenceType":
+        sequence = feature.type.sequenceType
+        sizes = sequence.sizeRange
+        length = ((Size(sizes.lowerBound, None if sizes.upperBound < 0 else sizes.upperBound),),)
+        told = f"{words} of {_MANY.get(sequence.WhichOneof('Type'))}"
+        return Port(told, length if sequence.HasField("sizeRange") else (), is_needed)
     return Port(words, (), is_needed)
 
 
