@@ -91,6 +91,11 @@ def program(form: str, opset: str = "ios18", use: str = "y = linear(x, w)", give
     operations = FORMS[opset][form]
     for old, new in other.items():
         operations = operations.replace(old, new)
+    return spelled(operations, use, given, opset)
+
+
+def spelled(operations: str, use: str = "y = linear(x, w)", given: str = "y", opset: str = "ios18") -> Program:
+    """A program with a weight that these operations make."""
     lines = "".join(f"            {each};\n" for each in [*operations.split("\n"), *use.split("; ")])
     draft = (
         f"program(1.3)\n{{\n    func main<{opset}>(tensor<fp16, [1, 4]> x) {{\n{lines}        }} -> ({given});\n}}\n"
@@ -160,6 +165,47 @@ def test_the_same_form_is_compared_part_by_part() -> None:
         "    ~ w: constexpr_lut_to_dense, weight of y",
         "        lut: [[[[-0.5], [0.5]]]] -> [[[[-0.25], [0.5]]]]",
     ]
+
+
+SHIFTED = "w = constexpr_blockwise_shift_scale(data = tensor<int8, [2, 4]>([[3, 5, 4, 5], [-1, -3, -2, -3]]), "
+WHOLE = f"{SHIFTED}offset = tensor<int8, [1, 1]>([[1]]), scale = tensor<fp16, [1, 1]>([[0.25]]))"
+ROWS = f"{SHIFTED}offset = tensor<int8, [2, 1]>([[1], [1]]), scale = tensor<fp16, [2, 1]>([[0.25], [0.25]]))"
+
+
+@pytest.mark.parametrize(
+    ("form", "old", "new"),
+    [
+        ("8-bit linear", program("8-bit linear", "ios16"), spelled(WHOLE)),
+        ("8-bit linear", spelled(ROWS), spelled(WHOLE)),
+        ("1-bit palette", program("1-bit palette", "ios16"), program("1-bit palette")),
+        ("sparse fp16", program("sparse fp16"), program("sparse fp16", "ios16")),
+    ],
+)
+def test_the_same_form_that_is_held_otherwise_is_one_line(form: str, old: Program, new: Program) -> None:
+    difference = miltext.diff(old, new)
+    (change,) = difference.weights.changed
+    assert (change.old_form, change.new_form) == (form, form)
+    line = f"    ~ w  tensor<fp16, [2, 4]>  {form}, held otherwise, the same 8 elements"
+    assert difference.to_text().splitlines()[-1] == line
+    assert not [block.operations for function in difference.functions for block in function.blocks if block.operations]
+
+
+def test_a_weight_of_another_type_is_told_part_by_part() -> None:
+    wide = WHOLE.replace("fp16", "fp32")
+    difference = miltext.diff(spelled(WHOLE, "y = relu(w)"), spelled(wide, "y = relu(w)"))
+    assert not difference.weights.changed
+    assert "type: tensor<fp16, [2, 4]> -> tensor<fp32, [2, 4]>" in difference.to_text()
+
+
+def test_a_scale_of_what_is_not_linear() -> None:
+    *palette, last = FORMS["ios18"]["1-bit palette"].split("\n")
+    scale = "scale = tensor<fp16, [2, 1]>([[2], [2]])"
+    after = [*palette, last.replace("w =", "p ="), f"w = constexpr_blockwise_shift_scale(data = p, {scale})"]
+    change = one(program("fp16"), spelled("\n".join(after)))
+    assert change.new_form == "scaled 1-bit palette"
+    floats = "l = constexpr_blockwise_shift_scale(data = f, scale = tensor<fp16, [1, 1, 1, 1]>([[[[2]]]]))"
+    within = [palette[0].replace("l =", "f =", 1), floats, last]
+    assert one(program("fp16"), spelled("\n".join(within))).new_form == "1-bit palette of scaled fp16"
 
 
 def test_what_does_not_fit_is_not_measured() -> None:

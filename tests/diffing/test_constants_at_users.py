@@ -118,6 +118,22 @@ def test_what_nothing_that_both_have_uses_stands_alone() -> None:
     assert told(*unused) == ["~ axis: const", "    val: 0 -> 1"]
 
 
+def test_what_is_returned_too_stands_alone() -> None:
+    old, new = [program(AXIS.format(axis), softmax("y"), given="y, axis") for axis in (0, 1)]
+    assert told(old, new) == ["~ axis: const, axis of y", "    val: 0 -> 1"]
+
+
+def test_what_an_inner_block_uses_too_stands_alone() -> None:
+    def branch(number: int) -> Program:
+        return program(
+            f"int32 k = const()[val = int32({number})]",
+            "bool is_less = less(x = k, y = int32(4))",
+            "int32 y = cond(pred = is_less) () { } -> (k) () { int32 z = add(x = k, y = k); } -> (z)",
+        )
+
+    assert told(branch(1), branch(2)) == ["~ k: const, x of is_less", "    val: 1 -> 2"]
+
+
 def test_an_operation_that_is_new_is_told_itself() -> None:
     old = program(AXIS.format(0), softmax("y", "int32(0)"))
     new = program(AXIS.format(1), softmax("a"), softmax("y", "int32(0)", x="a"))

@@ -210,7 +210,8 @@ class Comparison:
         told = [change for sides, change in pending.pop(b.index, ()) if not self._constants.are_told(*sides)]
         is_constant = bool(changes or told) and not b.grounded
         uses = [use for value in b.values for use in users().get(value, ())] if is_constant else []
-        if _is_other_constant(a, b, changes) and (first := _first_user(b, uses, mates)) is not None:
+        first = _first_user(b, uses, mates) if _is_other_constant(a, b, changes) else None
+        if first is not None and self._constants.is_used_as_often(b, len(uses)):
             change = next(each for each in changes if each.name == "val")
             (user, key), others = uses[first], _labels([*uses[:first], *uses[first + 1 :]])
             change = replace(change, kind="argument", name=key, also=others)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import MiltextError
 from miltext.diffing.bindings import arguments, regions, stated
-from miltext.schema.dtypes import BY_NUMBER
+from miltext.schema.dtypes import BY_NAME, BY_NUMBER
 from miltext.schema.proto import Program
 from miltext.schema.walk import is_compressed, is_constant
+from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -19,15 +20,18 @@ if TYPE_CHECKING:
     from miltext.schema.proto import ValueType
 
 _FORMS = {
-    "constexpr_affine_dequantize": ("quantized_data", "{bits}-bit linear"),
-    "constexpr_blockwise_shift_scale": ("data", "{bits}-bit linear"),
-    "constexpr_sparse_blockwise_shift_scale": ("nonzero_data", "sparse {bits}-bit linear"),
+    "constexpr_affine_dequantize": ("quantized_data", "{linear}"),
+    "constexpr_blockwise_shift_scale": ("data", "{linear}"),
+    "constexpr_sparse_blockwise_shift_scale": ("nonzero_data", "sparse {linear}"),
     "constexpr_lut_to_dense": ("indices", "{bits}-bit palette"),
     "constexpr_lut_to_sparse": ("indices_nonzero_data", "sparse {bits}-bit palette"),
     "constexpr_sparse_to_dense": ("nonzero_data", "sparse {type}"),
     "constexpr_cast": ("source_val", "{type}"),
 }
 """How a weight is held, by the operation that decompresses it: the parameter with its data, and what people call it."""
+
+_LINEAR = "{linear}"
+"""What is scaled: integers, or what was compressed before."""
 
 _TABLE = "lut"
 """The parameter with the entries of a palette."""
@@ -60,10 +64,23 @@ class Compressed:
         bound = _bound(node, key)
         maker = self._maker(bound)
         if maker is not None and is_compressed(maker.operation.type):
-            return self.form(maker)  # as a sparse one whose data is a palette
-        held = words.format(bits=self._bits(node, bound), type=self._type(self._type_of(bound)))
+            held = self.form(maker)  # as a sparse one whose data is a palette
+            return f"scaled {held}" if _LINEAR in words else held
+        dtype, bits = self._type(self._type_of(bound)), self._bits(node, bound)
+        linear = f"scaled {dtype}" if dtype in BY_NAME and BY_NAME[dtype].kind == "float" else f"{bits}-bit linear"
+        held = words.format(bits=bits, type=dtype, linear=linear)
         table = self._maker(_bound(node, _TABLE))
         return f"{held} of {self.form(table)}" if table and is_compressed(table.operation.type) else held
+
+    def layout(self, node: Node) -> set[tuple[str, str, str, tuple[bytes, ...]]]:
+        """Return the operations that decompress a constant, and the types of what each takes."""
+        return {
+            (part.operation.type, kind, key, tuple(map(self._said_type, bound)))
+            for part in self.parts(node)
+            if is_compressed(part.operation.type)
+            for kind, taken in (("argument", arguments(part)), ("attribute", stated(part)))
+            for key, bound in taken.items()
+        }
 
     def parts(self, node: Node) -> list[Node]:
         """Return the constants that a compressed one is made of, each before what takes it, and itself."""
@@ -106,6 +123,10 @@ class Compressed:
             return maker.operation.outputs[self._graph.places[bound]].type if maker else None
         return None if bound is None else bound.type
 
+    def _said_type(self, bound: Bound) -> bytes:
+        stated = self._type_of(bound)
+        return b"" if stated is None else wire_of(stated)
+
     def _type(self, stated: ValueType | None) -> str:
         dtype = BY_NUMBER.get(stated.tensorType.dataType) if stated is not None else None
         return dtype.name if dtype else "unknown"
@@ -115,9 +136,8 @@ class Compressed:
         table = self._type_of(_bound(node, _TABLE))
         if table is not None and _bound(node, "shape") is not None:
             return int(table.tensorType.dimensions[0].constant.size - 1).bit_length()
-        kind = self._type_of(bound)
-        dtype = BY_NUMBER.get(kind.tensorType.dataType) if kind is not None else None
-        return dtype.bits if dtype else 0
+        dtype = self._type(self._type_of(bound))
+        return BY_NAME[dtype].bits if dtype in BY_NAME else 0
 
 
 def _bound(node: Node, key: str) -> Bound:

@@ -14,6 +14,7 @@ from miltext.diffing.bindings import counted_uses
 from miltext.diffing.compression import Compressed
 from miltext.diffing.spelling import SHOWN
 from miltext.schema.walk import is_compressed, is_constant
+from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
     from miltext.diffing.bindings import Bound
@@ -54,7 +55,7 @@ class Constants:
         if not (are_compressed and _is_weight(old) and _is_weight(new)):
             return False
         forms = self._compressed[0].form(old), self._compressed[1].form(new)
-        if forms[0] == forms[1]:
+        if forms[0] == forms[1] and self._is_laid_out_alike(old, new):
             return False
         arrays = self._compressed[0].numbers(old), self._compressed[1].numbers(new)
         self._values.decompressed((function, new.label), forms, arrays, new.operation.outputs[0])
@@ -65,10 +66,21 @@ class Constants:
                     self._told[side].update(part.operands)
         return True
 
+    def _is_laid_out_alike(self, old: Node, new: Node) -> bool:
+        """Whether the parts of two weights can be told one by one; so are weights of other types, which have no
+        distance.
+        """
+        types = [wire_of(node.operation.outputs[0].type) for node in (old, new)]
+        return types[0] != types[1] or self._compressed[0].layout(old) == self._compressed[1].layout(new)
+
     def are_told(self, old: Node | None, new: Node | None) -> bool:
         """Whether a constant, on the sides where it is, has been told wherever it is used."""
         told = [self._is_told(side, node) for side, node in enumerate((old, new)) if node is not None]
         return bool(told) and all(told)
+
+    def is_used_as_often(self, new: Node, count: int) -> bool:
+        """Whether a constant of the new program is taken so often, and neither returned nor taken in inner blocks."""
+        return sum(self._uses[1][value] for value in new.values) == count
 
     def _is_told(self, side: int, node: Node) -> bool:
         uses = self._uses[side]

@@ -132,7 +132,9 @@ def weight_words(weight: WeightChange, with_function: bool) -> tuple[str, str, s
 
 def _weight(weight: WeightChange) -> str:
     if weight.old_form is not None:
-        return f"{weight.old_form} -> {weight.new_form}, {apart(weight.measure) if weight.measure else 'not read'}"
+        is_same = weight.old_form == weight.new_form
+        forms = f"{weight.old_form}, held otherwise" if is_same else f"{weight.old_form} -> {weight.new_form}"
+        return f"{forms}, {apart(weight.measure) if weight.measure else 'not read'}"
     if weight.measure:
         return apart(weight.measure)
     places = [f"{quote(place.file)} at {place.offset}" for place in (weight.old_place, weight.new_place) if place]
