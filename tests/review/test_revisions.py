@@ -207,6 +207,12 @@ def history(repository: Path) -> Path:
     write_text(repository / "m.mil", ALONE.replace("[1, 2]", "[1, 4]"))
     commit(repository, "side")
     git(repository, "checkout", "-q", "main")
+    git(
+        repository,
+        "tag",
+        "joined",
+        git(repository, "commit-tree", "-p", "two", "-p", "side", "-m", "j", "two^{tree}")[:-1],
+    )
     return repository
 
 
@@ -220,6 +226,12 @@ def history(repository: Path) -> Path:
         ("one..", "[1.0, 2.0] -> [1.0, 3.0]", ("one:", "HEAD:")),
         ("..one", "[1.0, 3.0] -> [1.0, 2.0]", ("HEAD:", "one:")),
         ("side^!", "[1.0, 2.0] -> [1.0, 4.0]", ("side^:", "side:")),
+        ("side^-", "[1.0, 2.0] -> [1.0, 4.0]", ("side^:", "side:")),
+        ("joined^-2", "[1.0, 4.0] -> [1.0, 3.0]", ("joined^2:", "joined:")),
+        (":/^one", "[1.0, 2.0] -> [1.0, 3.0]", (":/^one:", "")),
+        (":/^one..two", "[1.0, 2.0] -> [1.0, 3.0]", (":/^one:", "two:")),
+        (":/^one...side", "[1.0, 2.0] -> [1.0, 4.0]", (None, "side:")),
+        ("HEAD^{/two}..side", "[1.0, 3.0] -> [1.0, 4.0]", ("HEAD^{/two}:", "side:")),
         ("one^{tree}..two", "[1.0, 2.0] -> [1.0, 3.0]", ("one^{tree}:", "two:")),
         ("one", "[1.0, 2.0] -> [1.0, 3.0]", ("one:", "")),
     ],
@@ -267,6 +279,12 @@ def test_what_git_does_not_know_is_in_the_working_tree_unless_it_is_ignored(hist
         ),
         (("one..nope",), "error[MIL845]: `nope` is not a revision of this repository"),
         (("nope...one",), "error[MIL845]: `nope` is not a revision of this repository"),
+        (
+            ("two^@",),
+            "error[MIL845]: `two^@` means all parents of a commit: for a commit and its parent, write `--git two",
+        ),
+        (("two^-2",), "error[MIL845]: `two^2` is not a revision of this repository"),
+        ((":/nowhere",), "error[MIL845]: `:/nowhere` is not a revision of this repository"),
         (("one...alone",), "error[MIL845]: `one` and `alone` have no commit in common"),
         (("--", "-one"), None),
         (("one..two", "--cached"), "error[MIL845]: the index is compared with one revision"),
@@ -568,6 +586,11 @@ def test_a_submodule_is_a_repository_of_its_own(repository: Path) -> None:
         done = ended(repository, "one", name)
         assert done.stderr.decode().startswith(f"{name}: error[MIL846]: `vendor` is a submodule, a repository of its")
     assert diff(repository, "one", status=0).startswith("# vendor: this submodule has another commit; ")
+    commit(inner, "two")
+    commit(repository, "two")
+    for words in ("one", "one..two", "HEAD^"):
+        assert diff(repository, words, status=0).startswith("# vendor: this submodule has another commit; ")
+    assert diff(repository, "two", status=0) == "no difference\n"
     (repository / "folder").mkdir()
     write_text(repository / "folder" / "m.mil", ALONE)
     assert diff(repository, "one", "folder").splitlines()[2:] == ["+ model folder/m.mil: mlProgram"]

@@ -86,7 +86,8 @@ class Repository:
         """Return the tree of a revision. Raise ModelError (MIL845) where there is none of that name."""
         with suppress(ModelError):
             if not revision.startswith("-"):
-                return self.ask("rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
+                found = self.ask("rev-parse", "--verify", "--quiet", revision)  # of `:/text`, all is text
+                return self.ask("rev-parse", "--verify", "--quiet", f"{found}^{{tree}}")
         a_file = f"; for the file, write `--git HEAD {revision}`" if os.path.exists(self._folder / revision) else ""
         raise refusal("MIL845", f"`{revision}` is not a revision of this repository{a_file}")
 

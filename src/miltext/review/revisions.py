@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 SEARCHED = (".mil", ".mlmodel")
 """How the names of those files end that are taken for models in folders."""
 
+_WITH_PARENT = re.compile(r"(?P<commit>.+)\^(?:!|-(?P<which>[0-9]*))", re.DOTALL)
+"""A commit and one of its parents, as git writes it."""
+
 _POINTERS = ("MIL252", "MIL303")
 """The codes of a git-lfs pointer in place of a file."""
 
@@ -47,8 +51,9 @@ Compare = Callable[["Model", "Model"], Difference]
 def revisions(folder: Path, words: str, cached: bool = False) -> Iterator[Review]:
     """Give what `words` ask for, of the repository that a folder is in: its files are at hand as long as this lasts.
 
-    `A..B` are two revisions, and `A...B` are B and the commit where it parted from A; `B^!` is B and its parent. `A` is
-    that revision and the working tree or, if `cached`, the index. Raise ModelError (MIL845) for what git does not have.
+    `A..B` are two revisions, and `A...B` are B and the commit where it parted from A; `B^!` and `B^-` are B and its
+    parent, `B^-2` B and its second parent. `A` is that revision and the working tree or, if `cached`, the index. Raise
+    ModelError (MIL845) for what git does not have.
     """
     repository = Repository(folder)
     made = TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True)  # Windows keeps what is mapped
@@ -68,8 +73,12 @@ def _sides(repository: Repository, words: str, cached: bool, folder: Path) -> tu
 
 def _asked(repository: Repository, words: str) -> tuple[str, str | None]:
     """Return the revisions that words mean, as git reads them: nothing is HEAD."""
-    if words.endswith("^!"):
-        return f"{words[:-2]}^", words[:-2]
+    own = _WITH_PARENT.fullmatch(words)
+    if own is not None:
+        return f"{own['commit']}^{own['which'] or ''}", own["commit"]
+    if words.endswith("^@"):
+        said = f"`{words}` means all parents of a commit: for a commit and its parent, write `--git {words[:-2]}^!`"
+        raise refusal("MIL845", said)
     for dots in ("...", ".."):
         old, found, new = words.partition(dots)
         if found:
