@@ -366,6 +366,9 @@ def test_the_labels_of_all_kinds_of_classifiers(kind: str) -> None:
     old = other_kind(kind, cat, dog, cat)
     assert labels_told(old, other_kind(kind, dog, cat)) == []
     assert labels_told(old, other_kind(kind, dog)) == [("main", '"cat"')]
+    assert labels_told(other_kind(kind, dog), other_kind(kind)) == [("main", '"dog"')]
+    assert labels_told(other_kind(kind), old) == []
+    assert labels_told(old, in_pipeline(other_kind("scaler"), other_kind(kind, cat))) == [("main", '"dog"')]
     assert labels_told(in_pipeline(other_kind("scaler"), old), in_pipeline(other_kind(kind, cat))) == [
         ("1 main", '"dog"')
     ]
@@ -390,6 +393,18 @@ def test_labels_that_cannot_be_read_are_unknown() -> None:
         for difference in (breaking(whole, broken), breaking(broken, whole)):
             assert difference.same is None
             assert difference.notes == ("m: the labels of this glmClassifier cannot be read, and are not compared",)
+
+
+def test_the_labels_of_a_compiled_model_are_unknown_unless_it_is_a_program() -> None:
+    class Compiled(TextModel):
+        def __init__(self, kind: str) -> None:
+            super().__init__(PROGRAM.encode(), "m.mlmodelc", None)
+            self.type = kind
+
+    (note,) = breaking(other_kind("glmClassifier", ((100, 1), b"cat")), Compiled("glmClassifier")).notes
+    assert note == "m.mlmodelc: the labels of this glmClassifier cannot be read, and are not compared"
+    assert breaking(Compiled("glmClassifier"), Compiled("glmClassifier")).same is None
+    assert breaking(Compiled("scaler"), Compiled("scaler")).same is True
 
 
 def test_classes_of_an_app() -> None:

@@ -194,7 +194,7 @@ def _labels_of(model: Model) -> Mapping[str, Labels]:
     if model.type == PROGRAM:
         return labels_of(model.program)
     found = _read(model, labels_in) if model.type in LABELS else None
-    return {MAIN: found} if found else {}
+    return {} if found is None else {MAIN: found}
 
 
 def _classes(old: Model, new: Model) -> Iterator[Change]:
