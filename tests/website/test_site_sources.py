@@ -26,7 +26,7 @@ PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *(ROOT / name for name in [*lin
     [
         ("docs/diff.md", "diff.md", "language.md#drafts", "language.md#drafts"),
         ("docs/how-to/set-labels.md", "how-to/set-labels.md", "../description.md", "../description.md"),
-        ("docs/tutorial.md", "tutorial.md", "../README.md#try-it", "index.md#try-it"),
+        ("docs/tutorial.md", "tutorial.md", "../README.md#review", "index.md#review"),
         ("docs/language.md", "language.md", "../grammar/mil.lark", "grammar.md"),
         ("docs/tutorial.md", "tutorial.md", "operations.md#conv", "operations/convolution.md#conv"),
         ("docs/how-to/README.md", "how-to/README.md", "../operations.md", "../operations/index.md"),
@@ -41,6 +41,35 @@ PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *(ROOT / name for name in [*lin
 )
 def test_a_link_leads_to_the_page_of_its_file(source: str, page: str, link: str, there: str) -> None:
     assert links.for_site(f"[x]({link})", source, page) == f"[x]({there})"
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page as GitHub makes them: of its headings, and those that it writes itself."""
+    text = links._FENCE.sub("", page.read_text(encoding="utf-8"))
+    heads = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", head) for head in re.findall(r"^#+ +(.+?)\s*$", text, re.MULTILINE)]
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads} | {
+        *re.findall(r'<a (?:id|name)="([^"]+)"', text)
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_each_link_between_pages_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> None:
+    found: list[str] = []
+
+    def noted(piece: str) -> str:
+        found.extend(links._LINK.findall(piece))
+        return piece
+
+    markdown.outside_spans(links._FENCE.sub("", page.read_text(encoding="utf-8")), noted)
+    lost = []
+    for link in found:
+        path, _, anchor = link.partition("#")
+        if re.match(r"[a-z][a-z+.-]*:|/", link):
+            continue
+        file = page.parent / path if path else page
+        if not file.exists() or (anchor and file.suffix == ".md" and anchor not in anchors(file)):
+            lost.append(link)
+    assert lost == []
 
 
 def test_links_in_code_stay() -> None:
