@@ -41,7 +41,7 @@ TEXT = """program(1.3)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with models, texts and other files, some of strange names."""
     made = tmp_path_factory.mktemp("completed")
-    for name in ("a b.mil", "it's.mil", "notes.txt", "p.pb", "w.npz", ".hidden.mil", "UPPER.MIL", "c:d.txtpb"):
+    for name in ("a b.mil", "it's.mil", "notes.txt", "p.pb", "w.npz", ".hidden.mil", "UPPER.MIL", "c:d.txtpb", "k=v.mil", "k=v.toml"):
         (made / name).touch()
     for name in ("My Models/deep.mil", "Packed.mlpackage/Manifest.json"):
         (made / name).parent.mkdir()
@@ -109,6 +109,12 @@ def test_completing_changes_no_verb() -> None:
         ("print .h", [".hidden.mil"]),
         ("print U", ["UPPER.MIL"]),
         ("print P", ["Packed.mlpackage"]),
+        ("print k=", ["k=v.mil"]),
+        ("print =", []),
+        ("print t.mil=", []),
+        ("check --config=k=", ["--config=k=v.toml"]),
+        ("run k=v.mil --input=x=w", ["--input=x=w.npz"]),
+        ("run t.mil --input x=k=", []),
         ("fmt P", ["Packed.mlpackage/"]),
         ("fmt p", []),
         ("fmt t.mil a", ["a b.mil"]),
@@ -209,6 +215,11 @@ def test_names_of_a_large_or_broken_model_are_left_out(tmp_path: Path, monkeypat
 # ---- the command
 
 
+def test_a_verb_completes_behind_the_value_of_an_option_of_every_verb() -> None:
+    done = miltext_process("miltext --color always check --wa", "--wa", _MILTEXT_COMPLETE="bash_complete")
+    assert b"--watch" in done.stdout
+
+
 def test_the_script_is_what_the_shell_gets() -> None:
     for shell in ("bash", "zsh", "fish"):
         assert run("completion", shell).stdout.decode() == script(shell)
@@ -251,6 +262,12 @@ LINES = {
     "miltext check --format js": "miltext check --format json ",
     "miltext check --select=MIL603,MIL6044": "miltext check --select=MIL603,MIL6044",
     "miltext explain MIL603": "miltext explain MIL603 ",
+    "miltext explain mil603": "miltext explain MIL603 ",
+    "miltext --color always print t": "miltext --color always print t.mil ",
+    "miltext print k=": "miltext print k=v.mil ",
+    "miltext print k=v": "miltext print k=v.mil ",
+    "miltext print =": "miltext print =",
+    "miltext print $HOME/t": "miltext print $HOME/t.mil ",
     "miltext reshape t.mil ot": "miltext reshape t.mil other=",
     "cat t.mil | miltext expose t.mil fi": "cat t.mil | miltext expose t.mil first ",
     "miltext run --input=x=w": "miltext run --input=x=w.npz ",
@@ -294,6 +311,7 @@ def test_a_line_becomes_in_a_real_fish(folder: Path) -> None:
         "a b.mil",
         "c:d.txtpb",
         "it's.mil",
+        "k=v.mil",
         "My Models/",
         "p.pb",
         "Packed.mlpackage",

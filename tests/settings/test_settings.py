@@ -100,6 +100,8 @@ def test_every_spelling_of_toml_is_found(text: str, tmp_path: Path) -> None:
         "[tool.other]\nx = 1\n",
         '[project]\ndependencies = ["miltext"]\n',
         "[tool.miltextual]\nx = 1\n",
+        "[tool.miltextual\nx = 1\n",
+        "[tool.miltext-x\nx = 1\n",
         "not [ TOML",
     ],
 )
@@ -159,6 +161,10 @@ def test_the_page_shows_every_setting(tmp_path: Path) -> None:
     ("text", "code", "place", "message"),
     [
         ("[tool.miltext]\nselect = [\n", "MIL460", "3:1", "this is not TOML: it ends too early"),
+        ("[tool.miltext\nselect = []\n", "MIL460", "1:14", "this is not TOML"),
+        ("[tool.miltext", "MIL460", "1:14", "this is not TOML"),
+        ("[ 'tool' . 'miltext'\nselect = []\n", "MIL460", "1:21", "this is not TOML"),
+        ("[tool.miltext.per-file-ignores\na = []\n", "MIL460", "1:31", "this is not TOML"),
         ("[tool.miltext]\nselect = what\n", "MIL460", "2:10", "this is not TOML"),
         ("[tool.miltext]\nignore = []\nignore = []\n", "MIL460", "3:1", "this is not TOML"),
         ("[tool.miltext]\n\n  igno = []\n", "MIL461", "3:3", "`[tool.miltext]` has no setting `igno`"),

@@ -36,6 +36,13 @@ def files(*endings: str) -> Source:
     return found
 
 
+def behind(before: str, items: Iterable[Item]) -> Iterator[Item]:
+    """Yield items for a word that has something before them, as `--inputs=` or `x=`: that is in no name of a file."""
+    for item in items:
+        inner = before + (item.before or "")
+        yield CompletionItem(f"{before}{item.value}", item.type, item.help, endings=item.endings, before=inner)
+
+
 def nothing(_context: click.Context, _begun: str) -> list[Item]:
     """Return nothing: only who types the word knows it."""
     return []
@@ -63,8 +70,7 @@ def in_model(kind: str, after: str = "", value: Source | None = None) -> Source:
     def found(context: click.Context, begun: str) -> Iterator[Item]:
         name, sign, rest = begun.partition(after) if after else (begun, "", "")
         if sign and value is not None:
-            for item in value(context, rest):
-                yield CompletionItem(f"{name}{sign}{item.value}", item.type, item.help, endings=item.endings)
+            yield from behind(f"{name}{sign}", value(context, rest))
         if not sign:
             yield from _named(context, kind, begun, after)
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem, ShellComplete, add_completion_class, shell_complete, split_arg_string
 
-from miltext.cli.completed_words import ANY, FILES, Item
+from miltext.cli.completed_words import ANY, FILES, Item, behind
+from miltext.cli.habits import with_habits
 
 FOLDER = "folder"
 """The kind of item that is a folder to look into."""
@@ -51,9 +52,10 @@ class Completion(ShellComplete):
     def get_completions(self, args: list[str], incomplete: str) -> list[Item]:
         """Return the items, each with the whole word: click leaves out the option that stands before a value."""
         assert isinstance(self.cli, click.Group)
+        with_habits(self.cli, None)
         at = _place_of_verb(args, self.cli)
         verb = self.cli.get_command(click.Context(self.cli), args[at]) if at < len(args) else None
-        if at < len(args) and verb is None:
+        if incomplete == "=" or (at < len(args) and verb is None):  # click would take a `=` for nothing
             return []
         open_option = _open_option(args, verb)
         if verb is not None:  # click reads no arguments where an option has no value yet, of which the words may speak
@@ -62,9 +64,7 @@ class Completion(ShellComplete):
         if open_option and type(open_option.flag_value) is int:
             args = args[:-1]  # its number may be left out, and nothing completes one
         option = incomplete[: incomplete.find("=") + 1] if incomplete.startswith("--") else ""
-        found = super().get_completions(args, incomplete)
-        for item in found:
-            item.value = f"{option}{item.value}"
+        found = behind(option, super().get_completions(args, incomplete))
         return [item for item in found if item.value.isprintable()]
 
     def format_completion(self, item: Item) -> str:
@@ -109,8 +109,7 @@ class Zsh(Completion):
     def format_completion(self, item: Item) -> str:
         if item.type != FILES:
             return super().format_completion(item)
-        before = item.value[: item.value.rfind("=") + 1]
-        return f"{FILES}\t{len(before)}\t{_pattern(item.endings)}"
+        return f"{FILES}\t{len(item.before or '')}\t{_pattern(item.endings)}"
 
 
 class Fish(Listing):
@@ -159,18 +158,18 @@ def _listed(items: Iterable[Item]) -> Iterator[Item]:
     for item in items:
         if item.type in (FILES, "file", "dir"):
             endings = (os.sep,) if item.type == "dir" else item.endings or ()
-            yield from _files(item.value, endings)
+            before = item.before or ""
+            yield from behind(before, _files(item.value[len(before) :], endings))
         else:
             yield item
 
 
 def _files(begun: str, endings: tuple[str, ...]) -> Iterator[Item]:
-    """Yield the files with these endings that a word may become, and folders; what stands before a `=` is not theirs.
+    """Yield the files with these endings that a name may become, and folders.
 
     A folder with such an ending is a model, which is wanted itself.
     """
-    before = begun[: begun.rfind("=") + 1]
-    folder, start = os.path.split(begun[len(before) :])
+    folder, start = os.path.split(begun)
     parent = f"{folder}{'' if folder.endswith(os.sep) or not folder else os.sep}"
     try:
         found = sorted(os.scandir(os.path.expanduser(folder) or os.curdir), key=lambda entry: entry.name)
@@ -182,9 +181,9 @@ def _files(begun: str, endings: tuple[str, ...]) -> Iterator[Item]:
         if not name.startswith(start) or is_hidden or not name.isprintable():
             continue
         if entry.is_dir() and not name.lower().endswith(endings or (os.sep,)):
-            yield CompletionItem(f"{before}{parent}{name}{os.sep}", FOLDER)
+            yield CompletionItem(f"{parent}{name}{os.sep}", FOLDER)
         elif not endings or name.lower().endswith(endings):
-            yield CompletionItem(f"{before}{parent}{name}", "file")
+            yield CompletionItem(f"{parent}{name}", "file")
 
 
 def _pattern(endings: tuple[str, ...] | None) -> str:

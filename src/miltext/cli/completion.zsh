@@ -24,8 +24,9 @@ _miltext() {
             *) if [[ -n $help ]]; then described+=("${value//:/\\:}:$help"); else plain+=("$value"); fi ;;
         esac
     done
-    (( $#described )) && _describe -t values value described
-    (( $#plain )) && compadd -- $plain
+    # `mil60` becomes MIL604, too
+    (( $#described )) && _describe -t values value described -M 'm:{a-z}={A-Z}'
+    (( $#plain )) && compadd -M 'm:{a-z}={A-Z}' -- $plain
     (( $#parts )) && compadd -S '' -- $parts
 }
 

@@ -22,9 +22,10 @@ _SECTION = re.compile(
     rb"""(?mx) ^(?:\xef\xbb\xbf)?[ \t]* (?:
         (?:\[+ [ \t]*)? (?:["']?tool["']? [ \t]*\.[ \t]*)? ["']?miltext["']? [ \t]* []=.]
       | ["']?tool["']? [ \t]* =
+      | \[+ [ \t]* ["']?tool["']? [ \t]* \. [ \t]* ["']?miltext (?![\w-])
     )"""
 )
-"""Where a `[tool.miltext]` may begin, in any of TOML's spellings."""
+"""Where a `[tool.miltext]` may begin, in any of TOML's spellings, or one whose end is missing."""
 
 
 def settings_of(path: str) -> Settings:
