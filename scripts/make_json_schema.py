@@ -59,8 +59,13 @@ def schema(page: str) -> Schema:
         whole = _object([*keys, *(key for key in every if key.way not in own)], ())
         for name in {key.way[0] for key in every} - {way[0] for way in own}:
             whole["properties"][name] = {"$ref": f"#/$defs/{FAILURE}/properties/{name}"}
-        made[verb] = {"anyOf": [whole, {"$ref": f"#/$defs/{FAILURE}"}]}
+        made[part(verb)] = {"anyOf": [whole, {"$ref": f"#/$defs/{FAILURE}"}]}
     return {"$schema": DRAFT, "title": "What miltext tells as JSON", "$defs": made}
+
+
+def part(verb: str) -> str:
+    """Return the name of a verb's part of the schema, without what a link could not have."""
+    return verb.replace(" ", "-")
 
 
 def _object(keys: list[Key], way: tuple[str, ...]) -> Schema:

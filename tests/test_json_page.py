@@ -56,6 +56,9 @@ FAILING = {
 }
 """What each verb that reads a program is given, whose text is broken."""
 
+ALSO_IN_FAILURES = {"fmt": {"files"}, "infer": {"output", "text"}, "sidecar": {"files"}}
+"""What objects of failures have besides what the page says of all; it names these."""
+
 
 def options(verb: click.Command) -> set[str]:
     return {name for each in verb.params for name in each.opts}
@@ -64,12 +67,16 @@ def options(verb: click.Command) -> set[str]:
 def told(verb: str, output: str) -> Any:
     """The object that a verb has written, which is what the page says of it."""
     found = json.loads(output, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
-    assert list(faults(found, SCHEMA["$defs"][verb], SCHEMA)) == []
+    assert list(faults(found, SCHEMA["$defs"][make_json_schema.part(verb)], SCHEMA)) == []
     return found
 
 
 def test_the_schema_is_made_of_the_page() -> None:
     assert make_json_schema.schema(PAGE) == SCHEMA
+
+
+def test_a_link_can_name_each_part_of_the_schema() -> None:
+    assert [name for name in SCHEMA["$defs"] if not name.replace("-", "_").isidentifier()] == []
 
 
 def test_each_verb_that_tells_something_has_the_form_and_a_part_of_the_page() -> None:
@@ -83,7 +90,7 @@ def test_each_verb_that_tells_something_has_the_form_and_a_part_of_the_page() ->
 def test_each_example_writes_what_its_table_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     followed = Followed(tmp_path)
     monkeypatch.chdir(followed.folder)
-    formed = SCHEMA["$defs"].keys()
+    formed = make_json_schema.tables(PAGE).keys()
     seen = set()
     for line in EXAMPLES:
         verb = next(name for name in formed if line.startswith(f"miltext {name} "))
@@ -91,7 +98,7 @@ def test_each_example_writes_what_its_table_says(tmp_path: Path, monkeypatch: py
         status, output = followed.run(plain)
         assert status == expected(line), f"{line}\n{output}"
         assert told(verb, output)["form"] in (1, 2)
-        seen.add(verb)
+        seen.add(make_json_schema.part(verb))
     assert seen == SCHEMA["$defs"].keys() - {make_json_schema.FAILURE}
 
 
@@ -104,6 +111,8 @@ def test_what_is_wrong_with_an_input_is_in_the_object(verb: str, tmp_path: Path)
     assert ended.returncode == plain.returncode > 0
     assert (ended.stderr, found["errors"] > 0) == (b"", True)
     assert {each["code"] for each in found["diagnostics"]} >= {"MIL010"}
+    every = {key.way[0] for key in make_json_schema.tables(PAGE)[make_json_schema.EVERY]}
+    assert found.keys() == every | ALSO_IN_FAILURES.get(verb, set())
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,18 @@ TEXT = """program(1.3)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with models, texts and other files, some of strange names."""
     made = tmp_path_factory.mktemp("completed")
-    for name in ("a b.mil", "it's.mil", "notes.txt", "p.pb", "w.npz", ".hidden.mil", "UPPER.MIL", "c:d.txtpb", "k=v.mil", "k=v.toml"):
+    for name in (
+        "a b.mil",
+        "it's.mil",
+        "notes.txt",
+        "p.pb",
+        "w.npz",
+        ".hidden.mil",
+        "UPPER.MIL",
+        "c:d.txtpb",
+        "k=v.mil",
+        "k=v.toml",
+    ):
         (made / name).touch()
     for name in ("My Models/deep.mil", "Packed.mlpackage/Manifest.json"):
         (made / name).parent.mkdir()

@@ -92,11 +92,16 @@ class Repository:
         raise refusal("MIL845", f"`{revision}` is not a revision of this repository{a_file}")
 
     def base_of(self, one: str, other: str) -> str:
-        """Return the last commit that two revisions have in common. Raise ModelError (MIL845) where there is none."""
+        """Return the last commit that two revisions have in common: the first of them, or a short hash.
+
+        Raise ModelError (MIL845) where there is none.
+        """
         for revision in (one, other):
             self.tree_of(revision)
         with suppress(ModelError):
-            return self.ask("merge-base", one, other)
+            base = self.ask("merge-base", one, other)
+            is_one = base == self.ask("rev-parse", f"{one}^{{commit}}")
+            return one if is_one else self.ask("rev-parse", "--short", base)
         raise refusal("MIL845", f"`{one}` and `{other}` have no commit in common")
 
 
