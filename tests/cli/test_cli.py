@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import stat
 import subprocess
@@ -300,6 +301,20 @@ def test_help_and_version() -> None:
     for verb in ("print", "parse", "fmt"):
         assert verb in top
         assert "Examples:" in run(verb, "--help").stdout.decode()
+
+
+@pytest.mark.parametrize("words", [("--version",), ("check", "--format", "sarif", "-")], ids=" ".join)
+def test_a_checkout_that_is_not_installed_has_no_version(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def version(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    ended = run(*words, input=b"program(1.3)\n{\n}\n")
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert ended.stderr.startswith(b"miltext: the version is not known, as miltext is not installed: ")
+    assert ended.stderr.count(b"\n") == 1
 
 
 def test_printing_a_package_imports_neither_lark_nor_numpy_nor_coremltools() -> None:

@@ -156,9 +156,20 @@ class Verbs(Commands):
             return super().invoke(ctx)
 
 
+def _show_version(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:
+    """Show the version that is installed, and end."""
+    if is_asked and not context.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"miltext {version('miltext')}")
+        context.exit()
+
+
 @click.command(
     cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
-@click.version_option(package_name="miltext", message="miltext %(version)s", help="Show the version.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
+)
 def command() -> None:
     """Core ML's MIL programs as text: print, edit, build, check and compare them."""

@@ -304,6 +304,10 @@ def report_failures() -> Iterator[None]:
             *NO_PROGRAM,
         )
         sys.exit(FAILED if is_setup else WRONG)
+    except ModuleNotFoundError as error:  # importlib.metadata's PackageNotFoundError is one
+        if error.name != "miltext":
+            raise
+        fail("the version is not known, as miltext is not installed: run `pip install -e .` in its checkout")
     except BrokenPipeError:
         _give_up_output()  # the reader left; nothing more to say
         sys.exit(FAILED)
