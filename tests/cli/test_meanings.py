@@ -9,7 +9,8 @@ from support.commands import miltext as run
 from support.verbs import verbs
 
 from miltext.cli import VERBS
-from miltext.cli.meanings import OPTIONS_MEANT, VERBS_MEANT
+from miltext.cli.meanings import AS_IT_IS, OPTIONS_MEANT, VERBS_MEANT
+from miltext.diagnostics.codes import TITLES
 
 
 def said(*words: str, cwd: Path | None = None) -> str:
@@ -42,6 +43,12 @@ def said(*words: str, cwd: Path | None = None) -> str:
         ("breaking", "; did you mean `diff --breaking`?"),
         ("addr2line", "; did you mean `locate`?"),
         ("patch", ""),
+        ("prune", ""),
+        ("palettize", ""),
+        ("delete", ""),
+        ("cp", ""),
+        ("tensors", "; did you mean `weights`?"),
+        ("undo", "; did you mean `git undo`?"),
         ("component", ""),
         ("prnt", "; did you mean `print`?"),
         ("Print", "; did you mean `print`?"),
@@ -85,6 +92,36 @@ def test_an_empty_verb_is_refused() -> None:
         ("--colour always print x", "option: --colour; did you mean `--color`?"),
         ("--strict print x", "option: --strict; the options of a verb stand after it"),
         ("print -z", "option: -z"),
+        ("check --exclude x", "option: --exclude"),
+        ("git setup --local", "option: --local; leave it out: it is for this repository alone"),
+        ("print --weights x", "option: --weights"),
+        ("print --no-compact x", "option: --no-compact"),
+        ("print --hex x", "option: --hex; did you mean `--floats hex`?"),
+        ("print --short x", "option: --short; did you mean `--compact`?"),
+        ("print --graph x", "option: --graph; did you mean `--html`?"),
+        ("print --out-file x", "option: --out-file; did you mean `--output`?"),
+        ("weights --dump x", "option: --dump; did you mean `--save`?"),
+        ("weights --output x", "option: --output; did you mean `--save`?"),
+        ("weights -o x", "option: -o; did you mean `--save`?"),
+        ("diff --html a b", "option: --html; did you mean `--format html`?"),
+        ("diff --staged", "option: --staged; did you mean `--cached`?"),
+        ("diff --commit x", "option: --commit; did you mean `--git`?"),
+        ("check --sarif x", "option: --sarif; did you mean `--format sarif`?"),
+        ("check --md x", "option: --md"),
+        ("check --unsafe x", "option: --unsafe; did you mean `--unsafe-fixes`?"),
+        ("check --strict x", "option: --strict; did you mean `--no-drafts`?"),
+        ("fmt --in-place x", "option: --in-place; leave it out: `fmt` writes the files"),
+        ("fmt -w x", "option: -w; leave it out: `fmt` writes the files"),
+        ("fmt --verify x", "option: --verify; did you mean `--check`?"),
+        ("generate --num-ops 3", "option: --num-ops; did you mean `--ops`?"),
+        ("generate --size 3", "option: --size; did you mean `--ops`?"),
+        ("ops --target ios17", "option: --target; did you mean `--opset`?"),
+        ("ops --category x", "option: --category; did you mean `--family`?"),
+        ("parse --binary x", "option: --binary; did you mean `--to pb`?"),
+        ("parse --format pb x", "option: --format; did you mean `--to`?"),
+        ("parse --fp16 x", "option: --fp16"),
+        ("convert-weights --fp16 x", "option: --fp16; did you mean `--to fp16`?"),
+        ("convert-weights --precision fp16 x", "option: --precision; did you mean `--to`?"),
     ],
 )
 def test_so_do_options_and_the_commands_of_verbs(words: str, end: str) -> None:
@@ -101,9 +138,36 @@ def test_what_is_meant_is_there() -> None:
             assert verb in there or verb in inner or name == "--version", (word, name)
             option = name.removeprefix(verb).strip()
             assert not option or any(option in each.opts for each in there[verb].params), (word, name)
-    options = {name for verb in there.values() for each in verb.params for name in (*each.opts, *each.secondary_opts)}
-    for word, meant in OPTIONS_MEANT.items():
-        assert any(name.split()[0] in options for name in meant), word
+    for word, known in OPTIONS_MEANT.items():
+        name = word.rpartition(" ")[0]
+        asked = [there[name]] if name else there.values()
+        options = {option for verb in asked for each in verb.params for option in (*each.opts, *each.secondary_opts)}
+        assert not known or any(each.split()[0] in options for each in known), word
+        assert not name or word.rpartition(" ")[2] not in options, word
+    for word in AS_IT_IS:
+        name, _, option = word.rpartition(" ")
+        assert not any(option in each.opts for each in there[name].params), word
+
+
+@pytest.mark.parametrize(
+    ("word", "end"),
+    [
+        ("604", "did you mean `MIL604`?"),
+        ("MIL6O4", "did you mean `MIL604`?"),
+        ("MIL60", " or ".join(f"`MIL60{digit}`" for digit in range(1, 10)) + "?"),
+        ("MIL", "`miltext explain` lists all codes"),
+        ("", "`miltext explain` lists all codes"),
+        ("xyzzy", "`miltext explain` lists all codes"),
+    ],
+)
+def test_a_code_that_is_not_there_gets_the_nearest(word: str, end: str) -> None:
+    assert said("explain", word).endswith(end)
+
+
+def test_a_word_of_a_title_gets_its_codes() -> None:
+    codes = [code for code, title in TITLES.items() if "unused" in title.split()]
+    assert codes
+    assert said("explain", "unused").endswith(f"did you mean {' or '.join(f'`{code}`' for code in codes)}?")
 
 
 def test_help_is_that_of_the_verb() -> None:

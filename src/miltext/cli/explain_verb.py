@@ -15,12 +15,16 @@ Examples:
 Exit status: 0 it is explained; 2 usage, as a code that there is not.
 """
 
+MOST = 9
+"""How many codes are named at most where one is not there."""
+
 
 @click.command("explain", epilog=EPILOG)
 @click.argument("code", required=False)
 @format_option
 def command(code: str | None) -> None:
     """Explain CODE, with an example and the fix. Without CODE, list all codes."""
+    from miltext.cli.meanings import or_meant
     from miltext.diagnostics.codes import TITLES, explanation
 
     if code is None and asks_json():
@@ -31,11 +35,23 @@ def command(code: str | None) -> None:
         return
     known = code.upper()
     if known not in TITLES:
-        raise click.UsageError(f"unknown code {code}; `miltext explain` lists all codes")
+        raise click.UsageError(f"unknown code {code}{or_meant(_meant(code)) or '; `miltext explain` lists all codes'}")
     if asks_json():
         write_json({"codes": [_record(known)]})
     else:
         write_text("-", [explanation(known)], "markdown")
+
+
+def _meant(word: str) -> list[str]:
+    """Return the codes that were perhaps meant: of this number or beginning, of this title, or the nearest."""
+    from miltext.diagnostics.codes import TITLES
+    from miltext.diagnostics.selection import near_code
+
+    number = word.upper().removeprefix("MIL")
+    found = [code for code in TITLES if number and code.startswith(f"MIL{number}")]
+    found = found or [code for code, title in TITLES.items() if word.lower() in title.split()]
+    near = near_code(word)
+    return found[:MOST] if found else [near] if near in TITLES else []
 
 
 def _record(code: str) -> dict[str, str]:

@@ -26,11 +26,11 @@ VERBS_MEANT = {
     "translate": ("print", "parse"),
     **dict.fromkeys(("compile", "coremlc", "coremlcompiler", "make", "package", "pack", "write", "save"), ("build",)),
     **dict.fromkeys(("convert", "transform"), ("build", "convert-weights")),
-    **dict.fromkeys(("quantize", "palettize", "compress", "half"), ("convert-weights",)),
+    **dict.fromkeys(("quantize", "compress", "half"), ("convert-weights",)),
     **dict.fromkeys(("fp16", "fp32", "float16", "float32", "dtype"), ("convert-weights",)),
     **dict.fromkeys(("summary", "summarize", "inspect", "stat", "stats", "status", "ls", "list", "tree"), ("info",)),
     **dict.fromkeys(("size", "count"), ("info", "weights")),
-    **dict.fromkeys(("params", "parameters", "hash", "digest", "checksum"), ("weights",)),
+    **dict.fromkeys(("params", "parameters", "tensor", "tensors", "hash", "digest", "checksum"), ("weights",)),
     **dict.fromkeys(("description", "toml", "metadata", "signature", "author", "license"), ("describe",)),
     **dict.fromkeys(("typecheck", "elaborate", "shape"), ("infer", "reshape")),
     **dict.fromkeys(("operations", "operators", "search"), ("ops",)),
@@ -38,7 +38,6 @@ VERBS_MEANT = {
     **dict.fromkeys(("cut", "slice", "split", "subgraph"), ("extract",)),
     **dict.fromkeys(("debug", "probe", "tap"), ("expose",)),
     "resize": ("reshape",),
-    "prune": ("build --prune-weights",),
     **dict.fromkeys(("find", "where", "line", "addr2line"), ("locate",)),
     **dict.fromkeys(("mv", "replace"), ("rename",)),
     **dict.fromkeys(("predict", "eval", "evaluate", "exec", "execute", "interpret", "trace"), ("run",)),
@@ -47,18 +46,22 @@ VERBS_MEANT = {
     **dict.fromkeys(("combine", "compose", "join"), ("merge",)),
     **dict.fromkeys(("random", "fuzz", "sample", "smith", "mutate"), ("generate",)),
     **dict.fromkeys(("setup", "install", "init"), ("git setup", "completion", "setup")),
-    **dict.fromkeys(("remove", "uninstall"), ("undo",)),
+    **dict.fromkeys(("remove", "uninstall"), ("undo", "git undo")),
+    "undo": ("git undo",),
     **dict.fromkeys(("complete", "autocomplete", "bash", "zsh", "fish"), ("completion",)),
     **dict.fromkeys(("server", "language", "serve"), ("lsp",)),
     **dict.fromkeys(("code", "error", "rule", "why"), ("explain",)),
     **dict.fromkeys(("doc", "docs"), ("help", "ops")),
     **dict.fromkeys(("man", "usage"), ("help",)),
     "version": ("--version",),
+    **dict.fromkeys(("prune", "palettize", "patch", "delete", "cp"), ()),  # nothing does it, whatever is spelled alike
 }
 """What other tools call what a verb does, or part of it."""
 
 OPTIONS_MEANT = {
-    **dict.fromkeys(("--out", "--output", "--output-file", "--to-file"), ("--output", "-o")),
+    **dict.fromkeys(("--out", "--output", "--output-file", "--to-file"), ("--output", "-o", "--save")),
+    **dict.fromkeys(("--out-file", "--outfile"), ("--output",)),
+    **dict.fromkeys(("--dump", "--export", "--extract", "-o"), ("--save",)),
     "--json": ("--format json",),
     **dict.fromkeys(("--silent", "--no-warnings", "--no-progress", "-s"), ("--quiet",)),
     **dict.fromkeys(("--no-color", "--no-colors", "--no-colour", "--plain"), ("--color never",)),
@@ -66,18 +69,35 @@ OPTIONS_MEANT = {
     **dict.fromkeys(("--stdin-filepath", "--stdin-path", "--filename", "--assume-filename"), ("--stdin-filename",)),
     **dict.fromkeys(("--overwrite", "--replace", "-f"), ("--force",)),
     **dict.fromkeys(("--dry-run", "-n"), ("--diff", "--check")),
+    **dict.fromkeys(("--verify", "--check-only"), ("--check",)),
     **dict.fromkeys(("--write", "--apply", "--autofix"), ("--fix",)),
     **dict.fromkeys(("--disable", "--exclude-codes", "--extend-ignore"), ("--ignore",)),
     **dict.fromkeys(("--enable", "--codes", "--rule", "--rules", "--extend-select"), ("--select",)),
     **dict.fromkeys(("--output-format", "--report"), ("--format",)),
     **dict.fromkeys(("--line-length", "--columns"), ("--width",)),
     **dict.fromkeys(("--follow", "-w"), ("--watch",)),
-    **dict.fromkeys(("-u", "--unified", "--patch"), ("--format unified",)),
-    **dict.fromkeys(("--html", "--sarif", "--github"), ("--format",)),
+    **dict.fromkeys(("-u", "--unified", "--patch"), ("--format unified", "--diff")),
+    **{f"--{form}": (f"--format {form}",) for form in ("html", "sarif", "github")},
     **dict.fromkeys(("--markdown", "--md"), ("--format markdown",)),
-    **dict.fromkeys(("--brief", "--summary", "--shortstat"), ("--stat",)),
+    **dict.fromkeys(("--summary", "--shortstat"), ("--stat",)),
+    **dict.fromkeys(("--brief", "--short"), ("--stat", "--compact")),
+    "--staged": ("--cached",),
+    **dict.fromkeys(("--rev", "--revision", "--commit"), ("--git",)),
+    "--unsafe": ("--unsafe-fixes",),
+    "--strict": ("--no-drafts",),
+    "--graph": ("--html",),
+    "--hex": ("--floats hex",),
+    "--decimal": ("--floats decimal",),
+    **dict.fromkeys(("--num-ops", "--num-operations", "generate --size"), ("--ops",)),
+    "--target": ("--opset",),
+    "--category": ("--family",),
+    "--binary": ("--to pb",),
+    "--text": ("--to txtpb",),
+    **dict.fromkeys(("parse --emit", "parse --format"), ("--to",)),
     **dict.fromkeys(("--atol", "--rtol", "--tolerance", "--snr", "--psnr"), ("--min-snr",)),
-    **dict.fromkeys(("--dtype", "--half", "--fp16", "--fp32", "--precision"), ("--to",)),
+    **dict.fromkeys(("convert-weights --dtype", "convert-weights --precision"), ("--to",)),
+    **dict.fromkeys(("--half", "--fp16", "--float16"), ("--to fp16",)),
+    **dict.fromkeys(("--fp32", "--float32"), ("--to fp32",)),
     **dict.fromkeys(("--script", "--command", "--cmd", "-c"), ("--test",)),
     **dict.fromkeys(("--no-weights", "--hide-weights", "--skip-weights"), ("--compact", "--ignore-weights")),
     **dict.fromkeys(("--input-shape", "--input-shapes"), ("--shape", "--range")),
@@ -85,8 +105,15 @@ OPTIONS_MEANT = {
     "--no-config": ("--isolated",),
     "--seed": ("--random",),
     "--stage": ("--model",),
+    **dict.fromkeys(("--exclude", "print --weights"), ()),  # the nearest by spelling is another matter
 }
-"""What other tools call an option; of what it may mean, the first that a verb has is told."""
+"""What other tools call an option, perhaps of one verb; of what it may mean, the first that a verb has is told."""
+
+AS_IT_IS = {
+    **{f"fmt {name}": "`fmt` writes the files" for name in ("-w", "-i", "--write", "--in-place", "--inplace")},
+    **{f"git {name} --local": "it is for this repository alone" for name in ("setup", "undo")},
+}
+"""Options of other tools for what a verb does without one."""
 
 CLOSE = 0.85
 """How like a word of VERBS_MEANT another one has to be: such a guess may be wrong twice."""
@@ -95,7 +122,7 @@ CLOSE = 0.85
 def verbs_meant(word: str, verbs: Collection[str]) -> tuple[str, ...]:
     """Return what was perhaps meant by a verb that is not there: verbs, some with an option; nothing if unknown."""
     known = {**VERBS_MEANT, **{verb: (verb,) for verb in verbs}}
-    known = {name: found for name, meant in known.items() if (found := _those_in(verbs, meant))}
+    known = {name: found for name, meant in known.items() if (found := _those_in(verbs, meant)) or not meant}
     written = word.lower()
     for name in (written, re.split("[-_]", written)[0]):  # `quantize_weights` is `quantize`
         if name in known:
@@ -110,12 +137,23 @@ def _those_in(verbs: Collection[str], meant: tuple[str, ...]) -> tuple[str, ...]
     return tuple(each for each in meant if each.split()[0] in verbs or each.startswith("--"))
 
 
-def option_meant(word: str, options: Iterable[str]) -> str | None:
+def option_meant(word: str, verb: str, there: Iterable[click.Parameter]) -> str | None:
     """Return the option that was perhaps meant by one that a verb does not have; None if none is like it."""
-    there = list(options)
-    meant = [each for each in OPTIONS_MEANT.get(word, ()) if each.split()[0] in there]
-    near = nearest(word.lstrip("-"), [each[2:] for each in there if each.startswith("--")])
-    return meant[0] if meant else f"--{near}" if near else None
+    options = {name: each for each in there for name in (*each.opts, *each.secondary_opts)}
+    known = next((OPTIONS_MEANT[name] for name in (f"{verb} {word}", word) if name in OPTIONS_MEANT), None)
+    for meant in known or ():
+        name, _, value = meant.partition(" ")
+        if name in options and _takes(options[name], value):
+            return meant
+    if known == ():
+        return None
+    near = nearest(word.lstrip("-"), [each[2:] for each in options if each.startswith("--")])
+    is_opposite = word.startswith("--no-") and not (near or "").startswith("no-")
+    return f"--{near}" if near and not is_opposite else None
+
+
+def _takes(option: click.Parameter, value: str) -> bool:
+    return not value or not isinstance(option.type, click.Choice) or value in option.type.choices
 
 
 def or_meant(meant: Iterable[str]) -> str:
@@ -131,8 +169,11 @@ def no_such_command(word: str, context: click.Context, verbs: Collection[str]) -
 
 def no_such_option(failure: click.NoSuchOption, context: click.Context) -> click.UsageError:
     """Return the error of an option that a verb does not have; before a verb, it is perhaps the verb's."""
-    options = [name for each in context.command.get_params(context) for name in (*each.opts, *each.secondary_opts)]
-    meant = option_meant(failure.option_name, options)
+    verb = context.command_path.partition(" ")[2]
+    as_it_is = AS_IT_IS.get(f"{verb} {failure.option_name}")
+    if as_it_is:
+        return click.UsageError(f"no such option: {failure.option_name}; leave it out: {as_it_is}", context)
+    meant = option_meant(failure.option_name, verb, context.command.get_params(context))
     end = or_meant([meant] if meant else [])
     if not end and isinstance(context.command, click.Group):
         end = "; the options of a verb stand after it"
