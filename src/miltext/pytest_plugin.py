@@ -5,7 +5,7 @@
 
 pins `test_ops/relu.mil` for a test in `test_ops.py`, weights by their digests; `mil_golden.numbers` pins what a model
 computes, in `test_ops/relu.numbers.npz`. `pytest --mil-update` writes the goldens anew. If all tests of a module pass,
-goldens that none of them checked are reported; with `--mil-unused`, the run fails then, and with both, it deletes them.
+goldens that none of them checked are reported; with `--mil-unused`, the run fails then.
 
 pytest loads this module in every run: nothing else of miltext is imported before a golden is checked.
 """
@@ -78,7 +78,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("miltext")
     group.addoption(OPTION, action="store_true", help="write the golden files anew")
     group.addoption(
-        UNUSED, action="store_true", help=f"fail if no test checks a golden file; with {OPTION}, delete such files"
+        UNUSED, action="store_true", help="fail if all tests of a module passed, and left goldens unchecked"
     )
 
 
@@ -103,8 +103,6 @@ _GOLDEN = pytest.StashKey[MilGolden]()
 _REPORT = "mil_golden"
 """The attribute of a test's report for its goldens; pytest-xdist hands it to the process that gathers reports."""
 
-_ADVICE = f"No test checks these: restore the missing test, or delete them, as pytest {OPTION} {UNUSED} does."
-
 
 class Goldens:
     """The goldens that a run checked: kept by each process that runs tests, and gathered from their reports."""
@@ -114,9 +112,10 @@ class Goldens:
         self._tests: Counter[str] = Counter()
         self._partial = bool(config.getoption("lf", False)) or any("::" in arg for arg in config.args)
         self._passed: Counter[str] = Counter()
-        self._modules: dict[str, tuple[int, str]] = {}
+        self._counts: dict[str, int] = {}  # of tests, by module
+        self._folders: dict[str, set[str]] = {}  # the modules with goldens in each folder
         self._used: set[str] = set()
-        self._left: list[Path] | None = None  # with `--mil-unused`, once all tests ran
+        self._is_whole = not any(config.getoption(name, None) for name in ("ignore", "ignore_glob", "maxfail"))
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Count the tests of these modules that do not run, too."""
@@ -125,6 +124,10 @@ class Goldens:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Count each module's tests."""
         self._tests.update(_module(item.nodeid) for item in session.items)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note that a module was left out, or cannot be imported."""
+        self._is_whole &= report.passed
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, Any, None]:
@@ -137,6 +140,7 @@ class Goldens:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Gather the goldens of a report."""
+        self._is_whole &= report.passed
         if report.when != "call" or not report.passed:
             return
         module = _module(report.nodeid)
@@ -144,48 +148,49 @@ class Goldens:
         told = getattr(report, _REPORT, None)
         if told:
             count, folder, used = told
-            self._modules[module] = count, folder
-            self._used.update(used)
+            self._counts[module] = count
+            self._folders.setdefault(os.path.realpath(folder), set()).add(module)
+            self._used.update(map(os.path.realpath, used))
 
     def unused(self) -> list[Path]:
-        """Return the goldens that no test checked, of modules whose tests all ran and passed."""
-        whole = {folder: True for _, folder in self._modules.values()}
-        for module, (count, folder) in self._modules.items():
-            whole[folder] &= self._passed[module] == count and self._is_known(Path(folder), module)
+        """Return the goldens that no test checked, in folders whose tests all ran and passed."""
+        folders = [Path(folder) for folder, modules in self._folders.items() if self._is_known(Path(folder), modules)]
         endings = ("*.mil", f"*{ENDING}")
-        found = [path for folder in whole if whole[folder] for end in endings for path in Path(folder).rglob(end)]
-        return sorted(path for path in found if str(path) not in self._used)
+        found = {path for folder in folders for end in endings for path in folder.rglob(end) if _is_in(folder, path)}
+        return sorted(path for path in found if os.path.realpath(path) not in self._used)
 
-    def _is_known(self, folder: Path, module: str) -> bool:
-        """Whether no other module than those of this run has goldens in a folder.
-
-        It is the module's own, or inside a folder that was asked for, or all tests were.
+    def _is_known(self, folder: Path, modules: set[str]) -> bool:
+        """Whether all tests ran and passed that may have goldens in a folder: those of the module that it is named
+        after; else all tests of the run, which was of all around the folder.
         """
+        if any(self._passed[module] != self._counts[module] for module in modules):
+            return False
         config, here = self._config, self._config.invocation_params.dir
-        if folder == (config.rootpath / module).with_suffix("") or config.args_source == config.ArgsSource.TESTPATHS:
+        if {os.path.realpath((config.rootpath / module).with_suffix("")) for module in modules} == {str(folder)}:
             return True
-        return any(Path(os.path.abspath(here / arg)) in folder.parents for arg in config.args)
+        asked = [Path(os.path.realpath(here / arg)) for arg in config.args]
+        is_all = config.args_source == config.ArgsSource.TESTPATHS or any(each in folder.parents for each in asked)
+        return is_all and self._is_whole and all(self._passed[each] == count for each, count in self._tests.items())
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """With `--mil-unused`, have a run fail that leaves goldens unchecked; with `--mil-update` too, delete them."""
-        if not self._config.getoption(UNUSED) or hasattr(self._config, "workerinput"):
-            return
-        self._left = self.unused()
-        if self._config.getoption(OPTION):
-            for path in self._left:
-                path.unlink()
-        elif self._left and session.exitstatus == pytest.ExitCode.OK:
+        """With `--mil-unused`, have a run fail that leaves goldens unchecked."""
+        is_asked = self._config.getoption(UNUSED) and not hasattr(self._config, "workerinput")
+        if is_asked and session.exitstatus == pytest.ExitCode.OK and self.unused():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Report the goldens that nothing checks."""
-        unused = self.unused() if self._left is None else self._left
+        unused = self.unused()
         if unused:
-            deleted = self._left is not None and self._config.getoption(OPTION)
-            terminalreporter.section("deleted goldens" if deleted else "unused goldens", yellow=True)
+            terminalreporter.section("unused goldens", yellow=True)
             for path in unused:
                 terminalreporter.line(os.path.relpath(path, self._config.invocation_params.dir))
-            terminalreporter.line("No test checks these." if deleted else _ADVICE)
+            terminalreporter.line("No test checks these: delete them, or restore the missing test.")
+
+
+def _is_in(folder: Path, path: Path) -> bool:
+    """Whether a file in a folder of goldens does not belong to a module of its own, further in."""
+    return not any(each.with_suffix(".py").exists() for each in path.parents if folder in each.parents)
 
 
 def _module(nodeid: str) -> str:

@@ -40,7 +40,18 @@ def test_arrays_are_looked_for_beside_a_path(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
 @pytest.mark.parametrize(
-    "name", ["m.mil", "../a b/M.mlpackage", "M.mlpackage/", "C:\\models\\M.mlmodelc", "~/q.pb", "x.mlmodel", "ä.txtpb"]
+    "name",
+    [
+        "m.mil",
+        "program.mil",
+        "program.mlpackage",
+        "../a b/M.mlpackage",
+        "M.mlpackage/",
+        "C:\\models\\M.mlmodelc",
+        "~/q.pb",
+        "x.mlmodel",
+        "ä.txtpb",
+    ],
 )
 def test_a_path_as_text_is_told(name: str, end: str) -> None:
     (told,) = miltext.check(name + end)

@@ -393,3 +393,10 @@ def test_places_of_weights_that_both_changed_are_a_doubt() -> None:
     assert moved_weights(placed(64), placed(128), placed(128)) is None
     assert moved_weights(placed(64), placed(128), placed(192))
     assert moved_weights(BASE, BASE, BASE) is None
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"program"])
+def test_what_is_not_text_is_refused(wrong: object) -> None:
+    for versions in ([wrong, "", ""], ["", wrong, ""], ["", "", wrong]):
+        with pytest.raises(TypeError, match="expected MIL text"):
+            miltext.merge_texts(*versions)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy  # noqa: F401, ICN001  # a process can import it once, and pytester forgets what its runs import
 import pytest
 from conftest import ROOT
 
@@ -103,22 +104,62 @@ def test_unused_goldens_fail_a_run_that_is_asked_to(project: pytest.Pytester, wo
     old.write_text(TEXT)
     result = run(project, "--mil-unused", *workers)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["*unused goldens*", f"{Path('test_ops') / 'old.mil'}", "*--mil-update --mil-unused*"])
-    assert old.exists()
-    result = run(project, "--mil-unused", "--mil-update", *workers)
-    assert result.ret == pytest.ExitCode.OK
-    result.stdout.fnmatch_lines(["*deleted goldens*", f"{Path('test_ops') / 'old.mil'}", "No test checks these."])
-    assert not old.exists()
-    assert golden(project, "one").exists()
-    run(project, "--mil-unused").assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*unused goldens*", f"{Path('test_ops') / 'old.mil'}", "*delete them*"])
+    run(project, "--mil-unused", "--mil-update", *workers)
+    assert old.exists(), "a golden is never deleted"
 
 
-@pytest.mark.parametrize("arguments", [("-k", "one"), ("test_ops.py::test_one",), ("-x", "test_broken.py", ".")])
-def test_a_run_of_some_tests_deletes_no_golden(project: pytest.Pytester, arguments: tuple[str, ...]) -> None:
-    project.makepyfile(test_broken="def test():\n    assert False\n")
-    (project.path / "test_ops" / "old.mil").write_text(TEXT)
-    run(project, "--mil-update", "--mil-unused", *arguments)
-    assert {path.name for path in (project.path / "test_ops").iterdir()} == {"one.mil", "two.mil", "old.mil"}
+SHARED = "import pytest\n@pytest.fixture\ndef mil_golden_folder(request):\n    return request.path.parent / 'pinned'\n"
+
+NOT_RUN = {
+    "fails": "def test(mil_golden):\n    assert False\n",
+    "skipped": "import pytest\n@pytest.mark.skip\ndef test(mil_golden):\n    mil_golden.check(PROGRAM, 'more')\n",
+    "left out": "import pytest\npytest.importorskip('absent_module')\n",
+    "not collected": "import absent_module\n",
+}
+
+
+@pytest.mark.parametrize("body", NOT_RUN.values(), ids=NOT_RUN)
+def test_what_did_not_run_may_use_what_is_shared(project: pytest.Pytester, body: str) -> None:
+    project.makeconftest(SHARED)
+    run(project, "--mil-update").assert_outcomes(passed=2)
+    (project.path / "pinned" / "more.mil").write_text(TEXT)
+    project.makepyfile(test_more=HEAD + body)
+    result = run(project, "--mil-unused", "--continue-on-collection-errors", ".")
+    result.stdout.no_fnmatch_line("*unused goldens*")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("-k", "one"), ("--ignore", "test_more.py"), ("--deselect", "test_more.py::test")]
+)
+def test_what_is_left_out_may_use_what_is_shared(project: pytest.Pytester, arguments: tuple[str, ...]) -> None:
+    project.makeconftest(SHARED)
+    project.makepyfile(test_more=HEAD + "def test(mil_golden):\n    mil_golden.check(PROGRAM, 'more')\n")
+    run(project, "--mil-update").assert_outcomes(passed=3)
+    assert run(project, "--mil-unused", *arguments, ".").ret == pytest.ExitCode.OK
+
+
+def test_a_module_may_have_two_folders_and_a_folder_two_spellings(project: pytest.Pytester) -> None:
+    project.makeconftest(SHARED.replace("/ 'pinned'", "/ '.' / 'x' / '..' / 'pinned'"))
+    inner = (
+        "import pytest\nclass TestInner:\n    @pytest.fixture\n    def mil_golden_folder(self, request):\n"
+        "        return request.path.parent / 'pinned'\n"
+        "    def test(self, mil_golden):\n        mil_golden.check(PROGRAM, 'more')\n"
+    )
+    (project.path / "x").mkdir()
+    project.makepyfile(test_more=HEAD + inner)
+    run(project, "--mil-update").assert_outcomes(passed=3)
+    assert run(project, "--mil-unused").ret == pytest.ExitCode.OK
+    (project.path / "pinned" / "old.mil").write_text(TEXT)
+    result = run(project, "--mil-unused")
+    assert [line for line in result.outlines if line.endswith(".mil")] == [str(Path("pinned") / "old.mil")]
+
+
+def test_a_module_inside_the_folder_of_another_has_its_own_goldens(project: pytest.Pytester) -> None:
+    (project.path / "test_ops" / "test_inner.py").write_text("")
+    (project.path / "test_ops" / "test_inner").mkdir()
+    (project.path / "test_ops" / "test_inner" / "own.mil").write_text(TEXT)
+    assert run(project, "--mil-unused", "test_ops.py").ret == pytest.ExitCode.OK
 
 
 def test_goldens_of_several_modules_in_one_folder(project: pytest.Pytester) -> None:

@@ -73,7 +73,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) 
     """Lay out each PATH canonically: .mil files, folders of them, or `-` for standard input.
 
     Comments, numbers and line ends are kept. Before a file is written, its program is proven to be the same. Models
-    that are found in a folder keep their texts.
+    and sidecars that are found in a folder keep their texts.
     """
     paths = named_paths(paths, "files or folders to format")
     if asks_json() and (diff or ("-" in paths and not check)):
@@ -81,15 +81,17 @@ def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) 
     settled = [(outcome.name, *_settle(outcome, check, diff)) for outcome in _outcomes(_files(paths), width)]
     if asks_json():
         write_json({"files": [{"path": shown_name(name), "status": became} for name, _, became in settled]})
-    sys.exit(max(status for _, status, _ in settled))
+    sys.exit(max((status for _, status, _ in settled), default=0))
 
 
 def _files(paths: tuple[str, ...]) -> list[str]:
-    """Return the files that the paths name, those of a folder in order."""
+    """Return the files that the paths name, those of a folder in order; what makes sidecars there lays them out."""
+    from miltext.review.sidecar import is_sidecar
+
     names: list[str] = []
     for path in paths:
         is_folder = path != "-" and os.path.isdir(existing(path))
-        names += texts_in(path) if is_folder else [path]
+        names += [name for name in texts_in(path) if not is_sidecar(name)] if is_folder else [path]
     return names
 
 

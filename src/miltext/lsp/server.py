@@ -138,7 +138,7 @@ class Server(LanguageServer):
         """Return what answers with the symbols of all that is open, and of the texts in the client's folders."""
 
         async def answer(params: lsp.WorkspaceSymbolParams) -> list[lsp.SymbolInformation]:
-            folders = [path for uri in self.workspace.folders if (path := to_fs_path(uri))]
+            folders = [path for each in self.workspace.folders.values() if (path := to_fs_path(each.uri))]
             documents = [*self.documents.values()]
             found = partial(workspace.found, params.query, documents, folders, self._files, self._encoding)
             return await self._in_thread(self.thread_pool, found)

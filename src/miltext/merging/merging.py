@@ -39,7 +39,11 @@ def merge_texts(base: str, ours: str, theirs: str, markers: Markers | None = Non
 
     The text is ours' with theirs' changes: comments, layout and line ends are kept. An empty base is none: what both
     added under one name has to be equal. Raise ParseError for a version that is not MIL text; its path is the name.
+    Raise TypeError for what is not text.
     """
+    for text in (base, ours, theirs):
+        if not isinstance(text, str):
+            raise TypeError(f"expected MIL text, got {type(text).__name__}")
     markers = markers or Markers()
     with gc_paused:
         before = _base(base, markers.base)

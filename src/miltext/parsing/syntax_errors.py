@@ -70,13 +70,13 @@ def syntax_error(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagno
     """Return what is wrong at the place where the parse stopped; `nodes` are the phrases finished by then."""
     if isinstance(failure, NestingFailure):
         return error("MIL006", TOO_NESTED, Span(failure.start, failure.end))
+    if path := _path(text):
+        return path
     from miltext.parsing.slips import slip_error  # it stands on all tables, and most texts are right
 
     if slip := slip_error(text, failure.start, _possible(failure)):
         return slip
-    return (
-        _path(text) or _character(text, failure) or _unclosed(text, failure, nodes) or _unexpected(text, failure, nodes)
-    )
+    return _character(text, failure) or _unclosed(text, failure, nodes) or _unexpected(text, failure, nodes)
 
 
 def _path(text: str) -> Diagnostic | None:
