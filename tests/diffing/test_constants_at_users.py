@@ -190,3 +190,13 @@ def test_inside_a_block_of_what_stands_outside() -> None:
         )
 
     assert told(loop(8), loop(9)) == ["~ limit: const", "    val: 8 -> 9"]
+
+
+def test_weights_that_no_operation_has_are_compared() -> None:
+    old, new = Program(), Program()
+    for program, offset in ((old, 64), (new, 128)):
+        program.attributes["table"].blobFileValue.offset = offset
+        program.functions["main"].attributes["table"].blobFileValue.offset = offset
+    difference = miltext.diff(old, new, ignore_weights=True)
+    assert difference.same is False
+    assert [each.function for each in difference.weights.changed] == ["", "main"]

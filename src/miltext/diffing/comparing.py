@@ -63,7 +63,7 @@ class Comparison:
         self._constants = Constants(old, new, values)
         self._spelling = values.spelling
         self.different: set[Node] = set()
-        self._owners: list[Sides] = []
+        self._owners: dict[int, Sides] = {}  # the operations that have changed weights, by the places of these
 
     def program(self, ignored: str | None) -> list[Change]:
         """Return the differences of the programs themselves, apart from an attribute of the name `ignored`."""
@@ -79,9 +79,8 @@ class Comparison:
     def weights(self) -> WeightDifference:
         """Return the differences of the weights, but for parts of those that are told as a whole."""
         found = self._values.weights()
-        owned = zip(found.changed, self._owners, strict=True)
-        changed = [each for each, sides in owned if not self._constants.are_told(*sides)]
-        return replace(found, changed=tuple(changed))
+        told = {index for index, sides in self._owners.items() if self._constants.are_told(*sides)}
+        return replace(found, changed=tuple(each for index, each in enumerate(found.changed) if index not in told))
 
     def function(self, pair: PairedFunction) -> FunctionDifference:
         """Return the differences of a function."""
@@ -237,7 +236,7 @@ class Comparison:
             changes += self._types(a, b)
         if changes or len(self._values.changed) > weights:
             self.different.add(b)
-        self._owners += [(a, b)] * (len(self._values.changed) - weights)
+        self._owners |= dict.fromkeys(range(weights, len(self._values.changed)), (a, b))
         if len(a.blocks) != len(b.blocks):
             changes.append(Change("blocks", "", str(len(a.blocks)), str(len(b.blocks))))
         return changes
