@@ -303,6 +303,14 @@ def test_help_and_version() -> None:
         assert "Examples:" in run(verb, "--help").stdout.decode()
 
 
+@pytest.mark.parametrize("verb", ["fmt", "infer"])
+def test_empty_standard_input_is_told_of_as_an_empty_file_is(verb: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    ended, of_file = run(verb, "-", input=b""), run(verb, "empty", cwd=tmp_path)
+    assert ended.returncode == of_file.returncode == 1
+    assert ended.stderr.startswith(b"<stdin>: error[MIL256]")
+
+
 @pytest.mark.parametrize("words", [("--version",), ("check", "--format", "sarif", "-")], ids=" ".join)
 def test_a_checkout_that_is_not_installed_has_no_version(
     words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

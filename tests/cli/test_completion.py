@@ -311,13 +311,16 @@ def test_all_that_is_possible_is_listed(shell: Shell) -> None:
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
 def test_a_line_becomes_in_a_real_fish(folder: Path) -> None:
     lines = [line for line in LINES if "6044" not in line]
-    made = fish([*lines, "miltext check "], folder)
+    of_variable, gone = "--config=$HOME/Packed.mlpackage/../k=v.t", "$HOME/gone"
+    made = fish([*lines, "miltext check ", f"miltext check {of_variable}", f"miltext check {gone}"], folder)
     words = {line: [line.split(" ")[-1]] for line in lines}
     for line in lines:
         whole = LINES[line].rstrip(" ")
         word = whole.replace("\\ ", "\0").split(" ")[-1].replace("\0", " ").replace("\\'", "'").strip('"')
         words[line] = [] if whole == line else ["a b.mil"] if '"' in line else [word]
     words["miltext explain MIL603"] = ["MIL603"]
+    words[f"miltext check {of_variable}"] = [f"{of_variable}oml"]
+    words[f"miltext check {gone}"] = []
     words["miltext check "] = [
         "a b.mil",
         "c:d.txtpb",

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -298,14 +299,21 @@ def test_text_is_written_into_a_device(text: Verb, folder: Path) -> None:
     master, slave = pty.openpty()
     link(folder / "device", Path(os.ttyname(slave)))
     before = tree(folder)
-    reader = threading.Thread(target=lambda: [os.read(master, 1 << 16) for _ in range(1)], daemon=True)
+    reader = threading.Thread(target=lambda: read_to_the_end(master), daemon=True)
     reader.start()
     assert text.run(folder, folder / "device").exit_code == 0
-    reader.join(20)
     assert stat.S_ISCHR(os.stat(folder / "device").st_mode)
     assert tree(folder) == before
     os.close(slave)
+    reader.join(20)
     os.close(master)
+
+
+def read_to_the_end(terminal: int) -> None:
+    """Read what is written to a terminal until nobody has it open any more."""
+    with suppress(OSError):
+        while os.read(terminal, 1 << 16):
+            pass
 
 
 # ---- models

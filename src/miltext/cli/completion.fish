@@ -4,7 +4,10 @@ function __miltext_complete
     set -l last (commandline -ct)
     # Words with variables are left to fish.
     if string match -q -- '*$*' $last
-        complete -C "'' $last"
+        set -l option (string match -r '^--[a-z-]+=' -- $last; or echo '')
+        for word in (complete -C "'' "(string replace -- "$option" '' $last))
+            printf '%s\n' $option$word
+        end
         return
     end
     set -l words (commandline -opc)

@@ -73,7 +73,7 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     name = shown_name(draft)
     ending = os.path.splitext(name)[1].lower()
     data = read_stdin() if draft == "-" else read_file(Path(draft))
-    if ending in MODELS or (ending != ".mil" and is_binary(data)):
+    if ending in MODELS or (data and ending != ".mil" and is_binary(data)):
         raise click.UsageError(_NO_DRAFT.format(f"{name} is none"))
     text = decode(data, name)
     completed = (complete_anew if anew else complete)(text, name, [word for word in DRAFT_WORDS if options[word]])
