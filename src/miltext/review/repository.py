@@ -86,8 +86,7 @@ class Repository:
         """Return the tree of a revision. Raise ModelError (MIL845) where there is none of that name."""
         with suppress(ModelError):
             if not revision.startswith("-"):
-                found = self.ask("rev-parse", "--verify", "--quiet", revision)  # of `:/text`, all is text
-                return self.ask("rev-parse", "--verify", "--quiet", f"{found}^{{tree}}")
+                return self._peeled(revision, "tree")
         a_file = f"; for the file, write `--git HEAD {revision}`" if os.path.exists(self._folder / revision) else ""
         raise refusal("MIL845", f"`{revision}` is not a revision of this repository{a_file}")
 
@@ -100,9 +99,13 @@ class Repository:
             self.tree_of(revision)
         with suppress(ModelError):
             base = self.ask("merge-base", one, other)
-            is_one = base == self.ask("rev-parse", f"{one}^{{commit}}")
-            return one if is_one else self.ask("rev-parse", "--short", base)
+            return one if base == self._peeled(one, "commit") else self.ask("rev-parse", "--short", base)
         raise refusal("MIL845", f"`{one}` and `{other}` have no commit in common")
+
+    def _peeled(self, revision: str, kind: str) -> str:
+        """Return the object of a kind that a revision leads to. Raise ModelError."""
+        found = self.ask("rev-parse", "--verify", "--quiet", revision)  # of `:/text`, all is text
+        return self.ask("rev-parse", "--verify", "--quiet", f"{found}^{{{kind}}}")
 
 
 class Entry(NamedTuple):
