@@ -118,26 +118,32 @@ def replay(findings: tuple[Path, ...]) -> None:
 @click.option("--seconds", default=60.0, show_default=True, help="How long at most, each finding.")
 def minimize(findings: tuple[Path, ...], seconds: float) -> None:
     """Make FINDINGS as small as they can be and still fail at the same place. The files are changed."""
+    from fuzz.trials import limited_memory
+
+    with limited_memory():
+        for path in findings:
+            _minimize(path, seconds)
+
+
+def _minimize(path: Path, seconds: float) -> None:
     from fuzz.minimizing import minimized
     from fuzz.targets import TARGETS
-    from fuzz.trials import limit_memory, tried
+    from fuzz.trials import tried
 
-    limit_memory()
-    for path in findings:
-        target, data = _target(path, TARGETS), path.read_bytes()
-        with target.opened() as law:
-            failure = tried(law, data)
-            if failure is None:
-                print(f"{path}: holds")
-                continue
+    target, data = _target(path, TARGETS), path.read_bytes()
+    with target.opened() as law:
+        failure = tried(law, data)
+        if failure is None:
+            print(f"{path}: holds")
+            return
 
-            def fails(made: bytes, law: object = law, place: str = failure.place) -> bool:
-                again = tried(law, made)  # type: ignore[arg-type]
-                return again is not None and again.place == place
+        def fails(made: bytes) -> bool:
+            again = tried(law, made)
+            return again is not None and again.place == failure.place
 
-            made = minimized(data, fails, target.cuts, seconds)
-        path.write_bytes(made)
-        print(f"    {path.name}: {len(data)} bytes, now {len(made)}: {failure.place}")
+        made = minimized(data, fails, target.cuts, seconds)
+    path.write_bytes(made)
+    print(f"    {path.name}: {len(data)} bytes, now {len(made)}: {failure.place}")
 
 
 @main.command()

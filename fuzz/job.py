@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from fuzz.engines import Folders, guided, instrumented, plain
-from fuzz.trials import Trials, limit_memory
+from fuzz.trials import Trials, limited_memory
 
 
 def main(name: str, folder: Path, job: int, seed: int, seconds: float, engine: str) -> None:
@@ -19,9 +19,8 @@ def main(name: str, folder: Path, job: int, seed: int, seconds: float, engine: s
         from fuzz.targets import TARGETS
 
         target = TARGETS[name]
-        with target.opened() as law:
+        with target.opened() as law, limited_memory():
             trials = Trials(name, target.suffix, law, folder, job)
-            limit_memory()
             until = time.monotonic() + seconds
             if engine == "atheris":
                 folders = Folders(folder / "corpus" / name, folder / "jobs" / f"{name}-{job}.seeds")

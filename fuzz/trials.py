@@ -63,14 +63,21 @@ def _in_time() -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def limit_memory() -> None:
+@contextmanager
+def limited_memory() -> Iterator[None]:
     """Let this process take MEMORY more than it has, where Linux says how much that is; beyond is a MemoryError."""
     if sys.platform != "linux":
+        yield
         return
     import resource
 
+    before = resource.getrlimit(resource.RLIMIT_AS)
     has = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (has + MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (has + MEMORY, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 class Trials:
