@@ -18,7 +18,7 @@ from miltext.diffing.html_rows import DrawnPanes
 from miltext.diffing.panes import Panes
 from miltext.diffing.report import COLUMNS, LISTED, SIGNS, Report, path_of
 from miltext.diffing.telling import model_title
-from miltext.printing.html_page import COLOURS, TOKENS, policy
+from miltext.printing.html_page import COLOURS, TOKENS, document
 from miltext.syntax.literals import visible
 
 if TYPE_CHECKING:
@@ -29,16 +29,7 @@ if TYPE_CHECKING:
 KINDS = {**ROWS, "#": "note", "@": "head", "": "detail"}
 """The class of an element by its sign."""
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
+_BODY = """\
 <header>
 <h1><span>{old}</span> → <span>{new}</span></h1>
 {nav}<nav id="steps" hidden><output></output>
@@ -49,9 +40,6 @@ _PAGE = """<!DOCTYPE html>
 <section id="report">
 {report}</section>
 {texts}</main>
-<script>{script}</script>
-</body>
-</html>
 """
 
 _NAV = '<nav><a href="#report">Report</a> <a href="#texts">Texts</a></nav>\n'
@@ -67,17 +55,14 @@ def render_html(difference: Difference, report: Report) -> str:
     style = "".join(file.read_text(encoding="utf-8") for file in (COLOURS, TOKENS, here.with_suffix(".css")))
     script = here.with_suffix(".js").read_text(encoding="utf-8")
     old, new = [escape(visible(name)) for name in (report.old, report.new)]
-    return _PAGE.format(
-        title=f"{old} → {new}",
+    body = _BODY.format(
         old=old,
         new=new,
-        policy=policy(style, script),
-        style=style,
         report="".join(page.report(report)),  # first, as rows lead back to what is told of them
         nav=_NAV if page.drawn else "",
         texts=f'<section id="texts">\n{"".join(page.panes())}</section>\n' if page.drawn else "",
-        script=script,
     )
+    return document(f"{old} → {new}", style, script, body)
 
 
 def _models(difference: Difference, path: str = "", title: str = "") -> Iterator[tuple[str, str, Texts]]:

@@ -38,7 +38,7 @@ COLOURS = Path(__file__).with_name("colours.css")
 TOKENS = COLOURS.with_name("tokens.css")
 """The style of the CLASSES, which all pages with MIL text in them share."""
 
-_PAGE = """<!DOCTYPE html>
+_DOCUMENT = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -48,6 +48,12 @@ _PAGE = """<!DOCTYPE html>
 <style>{style}</style>
 </head>
 <body>
+{body}<script>{script}</script>
+</body>
+</html>
+"""
+
+_BODY = """\
 <header>
 <h1>{title}</h1>
 <div id="tools" hidden>
@@ -62,9 +68,6 @@ _PAGE = """<!DOCTYPE html>
 <section id="graph" aria-label="Graph of the operations" hidden></section>
 <div id="hint" role="tooltip" hidden></div>
 <script type="application/json" id="data">{data}</script>
-<script>{script}</script>
-</body>
-</html>
 """
 
 _HERE = Path(__file__)
@@ -77,19 +80,15 @@ def page(text: str, title: str) -> str:
     reader = Reader(text)
     lines = "".join(_folded(reader.lines()))
     style, script = ("\n".join(file.read_text(encoding="utf-8") for file in files) for files in (_STYLES, _SCRIPTS))
-    return _PAGE.format(
-        policy=policy(style, script),
-        title=escape(title),
-        style=style,
-        lines=lines,
-        data=json.dumps(graph(reader), separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c"),
-        script=script,
-    )
+    data = json.dumps(graph(reader), separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+    title = escape(title)
+    return document(title, style, script, _BODY.format(title=title, lines=lines, data=data))
 
 
-def policy(style: str, script: str) -> str:
-    """Return the Content-Security-Policy of a page that has this style and this script, and nothing else."""
-    return f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; form-action 'none'"
+def document(title: str, style: str, script: str, body: str) -> str:
+    """Return a page of HTML: a title and a body that are HTML already, and a policy that allows nothing but these."""
+    policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; form-action 'none'"
+    return _DOCUMENT.format(policy=policy, title=title, style=style, body=body, script=script)
 
 
 def _hash(source: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import subprocess
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -115,7 +116,7 @@ class Entry(NamedTuple):
     object: str
 
 
-class Files:
+class Files(ABC):
     """The files of a repository at one time, as `entries` by path from the top.
 
     They are below `folder`, once they have been fetched. `label` stands before a path, as in `HEAD~:Model.mlpackage`;
@@ -129,10 +130,10 @@ class Files:
         self.folder = folder
         self.tree = tree
 
-    @cached_property
+    @property
+    @abstractmethod
     def entries(self) -> Mapping[str, Entry]:
         """What git has. Raise ModelError (MIL845) for an index with conflicts."""
-        raise NotImplementedError
 
     @cached_property
     def folders(self) -> set[str]:
@@ -165,9 +166,9 @@ class Files:
                     todo.append(posixpath.normpath(posixpath.join(posixpath.dirname(each), self.target(each) + rest)))
         return found
 
+    @abstractmethod
     def target(self, path: str) -> str:
         """Return what a link leads to."""
-        raise NotImplementedError
 
     def renamed_since(self, old: Files) -> Iterator[tuple[str, str]]:
         """Yield the old and the new path of each file that git takes for renamed since a tree."""
@@ -177,10 +178,11 @@ class Files:
         words = iter(os.fsdecode(listed).split("\0")[:-1])
         yield from ((was, now) for _, was, now in zip(words, words, words, strict=True))
 
+    @abstractmethod
     def _since(self, options: tuple[str, ...], tree: str) -> list[str]:
         """Return the words for git that compare a tree with these files."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fetch(self, paths: Iterable[str], other: Files) -> None:
         """Have these files below `folder`; one that `other` has as well is taken from there."""
 
@@ -261,6 +263,9 @@ class WorkingTree(Files):
 
     def target(self, path: str) -> str:
         return os.readlink(self.folder / path)
+
+    def fetch(self, paths: Iterable[str], other: Files) -> None:
+        """Leave the files where they are."""
 
     def _since(self, options: tuple[str, ...], tree: str) -> list[str]:
         return ["diff-index", *options, tree]
