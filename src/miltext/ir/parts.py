@@ -11,6 +11,7 @@ from itertools import chain, count
 from typing import NamedTuple, TypeAlias
 
 from miltext.schema import proto
+from miltext.schema.paths import Key, Path
 from miltext.schema.types import Type, read_type, write_type
 from miltext.schema.walk import is_constant
 from miltext.syntax.names import identifier
@@ -98,13 +99,16 @@ class Value:
         """The operations that take the value as an argument, each once."""
         return list(dict.fromkeys(use.user for use in self.uses if isinstance(use.user, Op)))
 
-    def replace_uses(self, new: Value, uses: Iterable[Use] | None = None) -> None:
-        """Put another value in the place of this one, in all of its uses or in those given."""
+    def replace_uses(self, new: Value | proto.Value, uses: Iterable[Use] | None = None) -> None:
+        """Put another value or a literal in the place of this one, in all of its uses or in those given.
+
+        Raise GraphError for a literal in the place of a block's output.
+        """
         if new is self:
             return
         for use in list(self.uses) if uses is None else uses:
-            del self.uses[use]
             use.user.put(use, new)
+            del self.uses[use]
 
     def _touch(self) -> None:
         if self.owner is not None:
@@ -209,10 +213,11 @@ class Op:
         self.inputs.pop(parameter, None)
         self.touch()
 
-    def put(self, use: Use, new: Value) -> None:
-        """Have one argument name another value; `Value.replace_uses` calls this."""
+    def put(self, use: Use, new: Value | proto.Value) -> None:
+        """Have one argument be another value or a literal; `Value.replace_uses` calls this."""
         self.inputs[use.parameter][use.place] = new
-        new.uses[use] = None
+        if isinstance(new, Value):
+            new.uses[use] = None
         self.touch()
 
     def remove(self) -> None:
@@ -338,9 +343,16 @@ class Block:
 
     def blocks(self) -> Iterator[Block]:
         """Yield the block and all blocks inside it."""
-        yield self
-        for op in self.walk():
-            yield from op.blocks
+        return (part for _, part in self.parts() if isinstance(part, Block))
+
+    def parts(self, path: Path = ()) -> Iterator[tuple[Path, Block | Op]]:
+        """Yield the block and each operation and block inside it, with the path of its message below `path`."""
+        yield path, self
+        for index, op in enumerate(self):
+            place = (*path, "operations", index)
+            yield place, op
+            for nested, block in enumerate(op.blocks):
+                yield from block.parts((*place, "blocks", nested))
 
     def defined(self) -> Iterator[Value]:
         """Yield the inputs and what the operations make, those of inner blocks too, in the order of the text."""
@@ -389,8 +401,10 @@ class Block:
         self.is_rebuilt = True
         self.touch()
 
-    def put(self, use: Use, new: Value) -> None:
+    def put(self, use: Use, new: Value | proto.Value) -> None:
         """Give back another value; `Value.replace_uses` calls this."""
+        if not isinstance(new, Value):
+            raise GraphError("a block gives back values, and no literals")
         self._outputs[use.place] = new
         new.uses[use] = None
         self.touch()
@@ -412,10 +426,13 @@ class Function:
     """A function: its inputs, which all of its blocks see, and the blocks by opset.
 
     `undefined` are the names that are used where nothing defines them. `clashing` are the values that were read under a
-    name that was already taken where they are defined.
+    name that was already taken where they are defined. `changed` are the attributes that were set, None for those that
+    were taken out.
     """
 
-    __slots__ = ("_numbers", "_taken", "blocks", "clashing", "inputs", "is_edited", "message", "name", "undefined")
+    __slots__ = (
+        "_numbers", "_taken", "blocks", "changed", "clashing", "inputs", "is_edited", "message", "name", "undefined",
+    )  # fmt: skip
 
     def __init__(self, name: str, message: proto.Function) -> None:
         self.name = name
@@ -424,6 +441,7 @@ class Function:
         self.blocks: dict[str, Block] = {}
         self.undefined: dict[str, Value] = {}
         self.clashing: set[Value] = set()
+        self.changed: dict[str, proto.Value | None] = {}
         self.is_edited = False
         self._taken: set[str] | None = None
         self._numbers: dict[str, Iterator[int]] = {}
@@ -433,6 +451,17 @@ class Function:
         """The block of the function's own opset, or the only one there is."""
         own = self.blocks.get(self.message.opset)
         return own if own is not None or len(self.blocks) != 1 else next(iter(self.blocks.values()))
+
+    @property
+    def attributes(self) -> dict[str, proto.Value]:
+        """The attributes, to be read; `set_attribute` changes one."""
+        stated = {**self.message.attributes, **self.changed}
+        return {key: value for key, value in stated.items() if value is not None}
+
+    def set_attribute(self, key: str, value: proto.Value | None) -> None:
+        """Set an attribute, or take it out for None."""
+        self.changed[key] = value
+        self.touch()
 
     def add_input(self, name: str, type: Type) -> Value:
         """Add an input behind the others, and return it."""
@@ -457,6 +486,12 @@ class Function:
         """Yield the operations of all blocks, each before those inside it, in the order of the text."""
         for opset in sorted(self.blocks):
             yield from self.blocks[opset].walk()
+
+    def parts(self) -> Iterator[tuple[Path, Block | Op]]:
+        """Yield each block and operation of the function, with the path of its message in the Program."""
+        for opset in sorted(self.blocks):
+            path = ("functions", Key(self.name), "block_specializations", Key(opset))
+            yield from self.blocks[opset].parts(path)
 
     def defined(self) -> Iterator[Value]:
         """Yield the inputs and all values of all blocks, in the order of the text."""

@@ -22,6 +22,10 @@ def write_function(target: proto.Function, function: Function) -> None:
     if not function.is_edited:
         return
     _declare(target.inputs, function.inputs)
+    for key, value in function.changed.items():
+        target.attributes.pop(key, None)
+        if value is not None:
+            _copy(target.attributes[key], value)
     for opset in [each for each in target.block_specializations if each not in function.blocks]:
         del target.block_specializations[opset]
     for opset, block in function.blocks.items():
