@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from miltext.ir.naming import settle_names
 from miltext.ir.reading import read_function
@@ -52,7 +52,3 @@ class Graph:
                 settle_names(function)
                 write_function(made.functions[name], function)
         return made
-
-
-Pass: TypeAlias = Callable[[Graph], bool]
-"""An edit of a whole graph, which returns whether it changed anything."""

@@ -452,6 +452,13 @@ class Function:
         own = self.blocks.get(self.message.opset)
         return own if own is not None or len(self.blocks) != 1 else next(iter(self.blocks.values()))
 
+    def value(self, name: str) -> Value:
+        """Return the value of a name: of several, the first in the order of the text. Raise GraphError for none."""
+        for value in self.defined():
+            if value.name == name:
+                return value
+        raise GraphError(f"the function `{self.name}` has no value `{name}`: `defined` yields all that it has")
+
     @property
     def attributes(self) -> dict[str, proto.Value]:
         """The attributes, to be read; `set_attribute` changes one."""
