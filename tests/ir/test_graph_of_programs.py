@@ -243,8 +243,8 @@ def test_edits_are_written() -> None:
     func main<ios18>(tensor<fp32, [2]> image) {
             tensor<fp32, [2]> y = relu(x = image)[name = string("y")];
             tensor<fp32, [2]> k = const()[name = string("k"), val = tensor<fp32, [2]>([1, 2])];
-            tensor<fp32, [2]> y_0 = tanh(x = y);
-            tensor<fp32, [2]> z = add(x = y_0, y = k)[name = string("z")];
+            tensor<fp32, [2]> y_1 = tanh(x = y);
+            tensor<fp32, [2]> z = add(x = y_1, y = k)[name = string("z")];
         } -> (z);
 }
 """
@@ -262,7 +262,7 @@ def test_fresh_names_are_identifiers_that_nothing_has() -> None:
     graph, _ = main()
     function = graph.functions["main"]
     assert [function.fresh(stem) for stem in ("y", "y", "new", "new", "a/b", "1", "")] == [
-        "y_0", "y_1", "new", "new_0", "a_b", "_1", "_"
+        "y_1", "y_2", "new", "new_1", "a_b", "_1", "_"
     ]  # fmt: skip
 
 
@@ -303,8 +303,8 @@ MOVED = """program(1.3)
             int32 k = const()[val = int32(1)];
             int32 y = while_loop(loop_vars = x)
                 (int32 i) {
-                    bool k_0 = less(x = i, y = int32(3));
-                } -> (k_0)
+                    bool k_1 = less(x = i, y = int32(3));
+                } -> (k_1)
                 (int32 j) {
                     int32 next = add(x = j, y = k);
                 } -> (next);

@@ -18,6 +18,7 @@ from miltext.extraction.cutting import as_planned
 from miltext.extraction.planning import plan
 from miltext.extraction.trimming import trimmed
 from miltext.extraction.wanted import LEFT_OUT, NO_OUTPUT, Wanted, listed, makes, wanted_values
+from miltext.ir.graph import Graph
 from miltext.models.building.choices import Choices
 from miltext.models.building.originals import WITH_DESCRIPTION
 from miltext.models.files import write_file
@@ -27,7 +28,6 @@ from miltext.models.outputs import check_name
 from miltext.parsing.parser import attempt
 from miltext.printing.printing import to_text
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO
-from miltext.schema.walk import own_block
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import ARRAYS, opset_text
 from miltext.syntax.recursion import with_room
@@ -117,7 +117,7 @@ def model_with(whole: Model, wanted: Wanted, stage: str | int | None) -> Model:
         found = [
             each.place
             for each in whole.programs()
-            if any(makes(function, wanted) for function in each.model.program.functions.values())
+            if any(makes(function, wanted) for function in Graph(each.model.program).functions.values())
         ]
         stage = found[0] if len(found) == 1 else None
     return whole.select(stage)
@@ -143,9 +143,9 @@ def _part_text(source: Model, wanted: Wanted, function: str | None) -> tuple[str
     except ModelError as failure:
         failure.path = source.name
         raise
-    refused = _border(program, planned).faults()
+    refused = Border(planned).faults()
     faults = [each._replace(severity="warning") for fault in refused for each in fault.diagnostics]
-    part = as_planned(program, planned)
+    part = as_planned(planned)
     made = to_text(part) if text is None else trimmed(text, planned, part.functions[planned.function])
     return made, [*found, *faults, *_left_out(planned)]
 
@@ -195,20 +195,13 @@ class _Asked(NamedTuple):
 def _edit(asked: _Asked, program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
     """Leave in a program only the part; return the arrays of it, which are to be stored."""
     planned = plan(program, asked.wanted, asked.function)
-    for fault in _border(program, planned).faults() if asked.check else ():
+    for fault in Border(planned).faults() if asked.check else ():
         raise fault
     version = max(asked.version, SPECIFICATION_BY_PROTO.get(program.functions[planned.function].opset, 0))
     asked.told.extend([*_left_out(planned), *_inputless(planned, version)])
-    program.CopyFrom(as_planned(program, planned))
+    program.CopyFrom(as_planned(planned))
     named = {held.value.blobFileValue.fileName for held in blob_values(program)}
     return {name: array for name, array in arrays.items() if name in named}
-
-
-def _border(program: Program, planned: Plan) -> Border:
-    function = program.functions[planned.function]
-    block = own_block(function)
-    assert block is not None  # or the function would not have the values
-    return Border(function, block, planned)
 
 
 def _inputless(planned: Plan, version: int) -> list[Diagnostic]:

@@ -28,7 +28,7 @@ class Needs:
 
     def __init__(self, block: Block) -> None:
         self.ops = list(block)
-        self.uses = [[*dict.fromkeys([*op.operands, *(op.captured() if op.blocks else ())])] for op in self.ops]
+        self.uses = [op.used() for op in self.ops]
         self._places = {value: place for place, op in enumerate(self.ops) for value in op.outputs}
         self._writers: dict[Value, list[int]] = {}
         for place, op in enumerate(self.ops):
@@ -85,9 +85,9 @@ def sort(block: Block) -> bool:
     needs: list[list[int]] = []
     last: dict[Value, int] = {}
     for place, op in enumerate(ops):
-        used = [*op.operands, *(op.captured() if op.blocks else ())]
+        used = op.used()
         makers = [places[value.maker] for value in used if value.maker in places]
-        for state in dict.fromkeys(value for value in used if value.is_state):
+        for state in (value for value in used if value.is_state):
             makers += [last[state]] if state in last else []
             last[state] = place
         needs.append(makers)

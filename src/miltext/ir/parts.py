@@ -180,7 +180,15 @@ class Op:
     @property
     def operands(self) -> list[Value]:
         """The values that the arguments name, in the order of the parameters; literals are left out."""
-        return [each for operands in self.inputs.values() for each in operands if isinstance(each, Value)]
+        return [value for parameter in self.inputs for value in self.values(parameter)]
+
+    def values(self, parameter: str) -> list[Value]:
+        """Return the values that the arguments of a parameter name; literals are left out."""
+        return [each for each in self.inputs.get(parameter, ()) if isinstance(each, Value)]
+
+    def used(self) -> list[Value]:
+        """Return the values that the operation needs, each once: its operands, and what its blocks use from outside."""
+        return list(dict.fromkeys([*self.operands, *(self.captured() if self.blocks else ())]))
 
     def operand(self, parameter: str) -> Operand:
         """Return the only argument of a parameter; None if the parameter has none or several."""
@@ -354,6 +362,10 @@ class Block:
             for nested, block in enumerate(op.blocks):
                 yield from block.parts((*place, "blocks", nested))
 
+    def made(self) -> Iterator[Value]:
+        """Yield the outputs of the block's own operations."""
+        return (value for op in self for value in op.outputs)
+
     def defined(self) -> Iterator[Value]:
         """Yield the inputs and what the operations make, those of inner blocks too, in the order of the text."""
         yield from self.inputs
@@ -511,7 +523,7 @@ class Function:
         if self._taken is None:
             self._taken = {value.name for value in self.defined()}.union(self.undefined)
         stem = identifier(stem) or "_"
-        numbers = self._numbers.setdefault(stem, count())
+        numbers = self._numbers.setdefault(stem, count(1))
         name = stem
         while name in self._taken:
             name = f"{stem}_{next(numbers)}"
