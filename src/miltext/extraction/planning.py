@@ -93,8 +93,8 @@ def plan(program: Program, wanted: Wanted, function: str | None = None, *, later
 
 def _types(function: Function, opset: str, wanted: Wanted) -> dict[str, NamedValueType]:
     """Return what declares the wanted values, by name; of several of one name the last."""
-    values = top_values(function, opset)
-    return {name: values[name].message for name in wanted.names if name in values}
+    declared = {name: value.message for name, value in top_values(function, opset).items()}
+    return {name: message for name in wanted.names if (message := declared.get(name)) is not None}
 
 
 class _Part:

@@ -93,7 +93,8 @@ class _Reading:
         self._ops = [*block]
         self._constants: dict[str, int] = {}
         for value in (*function.inputs, *block.inputs, *block.made()):
-            self.scope.types[value.name] = value.message.type
+            if value.message is not None:
+                self.scope.types[value.name] = value.message.type
         for place, op in enumerate(self._ops):
             if op.is_constant:
                 self._constants.update({value.name: place for value in op.outputs})
