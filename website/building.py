@@ -24,7 +24,14 @@ class Refused(Exception):
 
 def where() -> dict[str, Any]:
     """Return MkDocs' settings of where the site and the repository are: nothing as long as they have no home."""
-    return {"site_url": home.site(), "repo_url": home.HOME, "repo_name": "miltext"} if home.HOME else {}
+    if not home.HOME:
+        return {}
+    return {
+        "site_url": home.site(),
+        "repo_url": home.HOME,
+        "repo_name": home.HOME.rpartition("/")[2],
+        "edit_uri": "edit/main/docs/",
+    }
 
 
 def built(out: Path, *, playground: bool = True) -> None:
