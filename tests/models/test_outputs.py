@@ -254,8 +254,8 @@ def refuse_folders(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         mkdir(path, *more, **options)
 
     monkeypatch.setattr(os, "mkdir", refused)
-    if hasattr(pathlib, "_NormalAccessor"):  # Python 3.10, which keeps the function
-        monkeypatch.setattr(pathlib._NormalAccessor, "mkdir", staticmethod(refused))
+    if accessor := getattr(pathlib, "_NormalAccessor", None):  # Python 3.10, which keeps the function
+        monkeypatch.setattr(accessor, "mkdir", staticmethod(refused))
 
 
 @pytest.mark.parametrize("ending", [True, False])
