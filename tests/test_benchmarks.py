@@ -131,7 +131,7 @@ def test_what_a_string_is_lowered_by_does_not_hang_on_what_is_remembered() -> No
 
 
 def test_the_server_is_asked_what_it_can_answer() -> None:
-    pytest.importorskip("pygls", reason="needs pygls: pip install 'miltext[lsp]'")
+    pytest.importorskip("pygls", reason="needs pygls: pip install -e '.[lsp]'")
     contests = WORKLOADS["server"](lambda _: 20)
     asked, typed = next(contests), next(contests)  # the server lives until the next one is asked for
     assert [contender.name for contender in asked.contenders] == ["miltext.check", *SERVED]

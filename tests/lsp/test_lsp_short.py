@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pygls", reason="needs pygls: pip install 'miltext[lsp]'")
+pytest.importorskip("pygls", reason="needs pygls: pip install -e '.[lsp]'")
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException

@@ -9,7 +9,9 @@ import pytest
 from conftest import ROOT
 from support.json_rpc import BAD_FRAMES, answers_of, message
 
-SAID = "miltext: the language server needs pygls 2 or later, which is not installed: pip install 'miltext[lsp]'"
+from miltext.diagnostics.home import install
+
+SAID = f"miltext: the language server needs pygls 2 or later, which is not installed: {install('lsp')}"
 
 START = "sys.argv = ['miltext', 'lsp']\nfrom miltext.__main__ import main\nmain()\n"
 HIDDEN = f"import sys\nsys.modules['pygls'] = None\n{START}"

@@ -7,12 +7,14 @@ import sys
 import click
 
 from miltext.cli.streams import FAILED
+from miltext.diagnostics.home import install
 
-EPILOG = """\b
+EPILOG = f"""\b
 Example:
   miltext lsp --stdio
 \b
-The server needs an extra: pip install 'miltext[lsp]'
+The server needs an extra, which is installed so:
+{install("lsp")}
 How editors start it: editors/README.md; what it does: docs/language-server.md
 \b
 Exit status: 0 the client ended the server; 1 it left without a word; 2 usage, a missing extra.
@@ -21,7 +23,7 @@ Exit status: 0 the client ended the server; 1 it left without a word; 2 usage, a
 EXTRA = ("pygls", "lsprotocol")
 """The packages that the extra brings."""
 
-MISSING = "the language server needs pygls 2 or later, which is not installed: pip install 'miltext[lsp]'"
+MISSING = f"the language server needs pygls 2 or later, which is not installed: {install('lsp')}"
 
 
 @click.command("lsp", epilog=EPILOG)

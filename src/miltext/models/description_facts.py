@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from google.protobuf.descriptor import FieldDescriptor
 
 from miltext.descriptions.forms import shortest
 from miltext.schema.proto import Message
 from miltext.syntax.literals import quote
-
-if TYPE_CHECKING:
-    from google.protobuf.descriptor import FieldDescriptor
 
 
 def facts(message: Message, path: str = "") -> Iterator[tuple[str, str]]:
@@ -40,6 +39,6 @@ def _text(field: FieldDescriptor, value: Any) -> str:
     if field.enum_type is not None:
         known = field.enum_type.values_by_number.get(value)
         return known.name if known else str(value)
-    if field.cpp_type == field.CPPTYPE_FLOAT:
+    if field.cpp_type == FieldDescriptor.CPPTYPE_FLOAT:
         return str(shortest(value))
     return quote(value) if isinstance(value, str) else value.hex() if isinstance(value, bytes) else str(value)
