@@ -211,7 +211,7 @@ class MilLexer(RegexLexer):
         "constant": [
             (r"[-+]?[0-9]+(?![0-9A-Za-z_.])", Number.Integer),
             (r"[-+]?0[xX][0-9a-fA-F.]+(?:[pP][-+]?[0-9]+)?(?![0-9A-Za-z_.])", Number.Float),
-            (r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![0-9A-Za-z_.])", Number.Float),
+            (r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![0-9A-Za-z_.])", Number.Float),
             (r"\"", String.Double, "string"),
             (words(_WORDS.markers, suffix=_END), Keyword.Pseudo),
             (r"\$0[xX][0-9a-fA-F]+(?![0-9A-Za-z_])", Number.Hex),
