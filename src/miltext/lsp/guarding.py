@@ -130,10 +130,11 @@ class Guard:
             self._documents[uri] = Opened(message["params"]["textDocument"])
             self._serving.setdefault(uri, self._main)
         elif method == "textDocument/didChange" and uri is not None and is_open:
+            self._documents[uri].change(message["params"], self._encoding)
             worker = self._serving[uri]
             if worker.is_over or worker.silent_for(time.monotonic()) > ALONE:
-                self._separate(worker, [uri])
-            self._documents[uri].change(message["params"], self._encoding)
+                self._separate(worker, [uri])  # the next one begins with the text as it is now
+                return
         worker = self._of(uri)
         worker.send(body)
         if method == "textDocument/didClose" and uri is not None and is_open:

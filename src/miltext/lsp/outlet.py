@@ -21,14 +21,21 @@ LOOK = 2
 class Outlet:
     """Where whole messages are written, from any thread."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, *, is_guarded: bool) -> None:
+        self.is_guarded = is_guarded
         self._stream = stream
         self._lock = threading.Lock()
 
     def write(self, data: bytes) -> None:
-        with self._lock:
-            self._stream.write(data)
-            self._stream.flush()
+        """Write a message; end the process where nobody reads it any more."""
+        try:
+            with self._lock:
+                self._stream.write(data)
+                self._stream.flush()
+        except BrokenPipeError:
+            if self.is_guarded:
+                os._exit(1)
+            raise
 
     def flush(self) -> None:
         """Do nothing: each message was written out."""
@@ -37,8 +44,9 @@ class Outlet:
         self._stream.close()
 
     def say(self, uri: str, *, begins: bool) -> None:
-        """Say that the process begins or ends its work on a document."""
-        self.write(framed(spelled(method=AT, params={"uri": uri, "begins": begins})))
+        """Tell a guard that the process begins or ends its work on a document."""
+        if self.is_guarded:
+            self.write(framed(spelled(method=AT, params={"uri": uri, "begins": begins})))
 
 
 def end_with_the_guard() -> None:

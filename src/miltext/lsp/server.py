@@ -297,11 +297,11 @@ def serve(*, is_guarded: bool = False) -> int:
     """
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     logging.getLogger("pygls").setLevel(logging.CRITICAL)  # it shows what is refused as if it were a fault
-    reading, outlet = sys.stdin.buffer, Outlet(sys.stdout.buffer)
+    reading, outlet = sys.stdin.buffer, Outlet(sys.stdout.buffer, is_guarded=is_guarded)
     sys.stdout = sys.stderr  # what anybody prints must not get between the messages
     threading.stack_size(STACK)
     sys.setswitchinterval(SWITCH)
-    server = Server(outlet if is_guarded else None)
+    server = Server(outlet)
     if is_guarded:
         end_with_the_guard()
     server.warm_up()
