@@ -6,11 +6,11 @@ import random
 import re
 
 import pytest
+from support.pattern_growth import grown_too_fast, runs
 
 from miltext.parsing.slip_patterns import Slip, pattern
 from miltext.parsing.slips import SLIPS
 from miltext.parsing.token_lines import WINDOW, after, before
-from tests.support.pattern_growth import grown_too_fast, runs
 
 TRIES = 10
 """Runs for each row: of other parts of other texts."""
