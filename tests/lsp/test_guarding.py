@@ -74,7 +74,7 @@ class Client:
     def _read(self) -> None:
         assert self.server.stdout is not None
         with contextlib.suppress(ValueError, OSError):
-            for body in bodies(self.server.stdout):  # type: ignore[arg-type]
+            for body in bodies(self.server.stdout):
                 self.sent.put(message_in(body))
 
     def write(self, data: bytes) -> None:
@@ -192,13 +192,15 @@ def test_a_text_that_only_takes_long_is_checked_in_the_end(client: Client) -> No
     assert any("nope" in each["message"] for each in client.said("slow"))
 
 
+@pytest.mark.parametrize("seconds", [0, 2.5])
 @pytest.mark.parametrize("others", [0, 1])
 @pytest.mark.parametrize("fault", ["HANG", "DIE"])
-def test_a_text_is_checked_again_once_it_is_edited(client: Client, fault: str, others: int) -> None:
+def test_a_text_is_checked_again_once_it_is_edited(client: Client, fault: str, others: int, seconds: float) -> None:
+    """Also if the edit comes before the process is known not to listen."""
     for number in range(others):
         client.open(f"other {number}", GOOD)
     client.open("bad", f"{GOOD} // {fault}")
-    time.sleep(2.5)
+    time.sleep(seconds)
     client.change("bad", GOOD.replace("relu", "nope"))
     client.until(lambda each: "nope" in str(each.get("params")))
     assert "result" in client.answered(client.hover("bad"))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 _LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*([0-9]{1,9})\s*", re.IGNORECASE)
 
 
-def bodies(stream: BinaryIO) -> Iterator[bytes]:
+def bodies(stream: IO[bytes]) -> Iterator[bytes]:
     """Yield what is framed as messages until the stream ends; other lines are passed over."""
     length = None
     while line := stream.readline():

@@ -203,8 +203,11 @@ class Guard:
         is_shared = len(served) > len(slow or busy) or len(busy) > 1
         if self._spare is None and (silent > ALONE or (is_shared and max(busy.values(), default=0) > SPARE)):
             self._spare = self._start()
-        if is_shared and (silent > ALONE or slow):
-            self._separate(worker, busy if silent > ALONE else slow)
+        is_superseded = any(self._documents[uri].changed > worker.at[uri][1] for uri in busy)
+        if silent > ALONE and (is_shared or is_superseded):
+            self._separate(worker, busy)
+        elif is_shared and slow:
+            self._separate(worker, slow)
         elif silent > PATIENCE:
             self._give_up(worker, GIVEN_UP.format(round(PATIENCE)))
 

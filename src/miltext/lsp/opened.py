@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -10,15 +11,17 @@ MOST = 200
 
 
 class Opened:
-    """A document that the client has opened, with the changes since."""
+    """A document that the client has opened, with the changes since; `changed` is when the last of these came."""
 
     def __init__(self, item: dict[str, Any]) -> None:
         self._item = item
         self._changes: list[dict[str, Any]] = []
+        self.changed = 0.0
 
     def change(self, params: dict[str, Any], encoding: str) -> None:
         """Keep a change of a client that counts in an encoding."""
         self._changes.append(params)
+        self.changed = time.monotonic()
         if len(self._changes) > MOST:
             self._item, self._changes = self._edited(encoding), []
 
