@@ -179,7 +179,7 @@ class Guard:
                 os._exit(1)
             served = self._served_by(worker)
             suspects = [uri for uri in served if uri in worker.at]
-            if suspects and len(served) == 1:
+            if suspects and len(served) == 1 and not self._are_newer(suspects):
                 self._give_up(worker, "internal error: the process that checked this text has ended")
             else:
                 self._separate(worker, suspects)
@@ -203,13 +203,16 @@ class Guard:
         is_shared = len(served) > len(slow or busy) or len(busy) > 1
         if self._spare is None and (silent > ALONE or (is_shared and max(busy.values(), default=0) > SPARE)):
             self._spare = self._start()
-        is_superseded = any(self._documents[uri].changed > worker.at[uri][1] for uri in busy)
-        if silent > ALONE and (is_shared or is_superseded):
+        if silent > ALONE and (is_shared or self._are_newer(busy)):
             self._separate(worker, busy)
         elif is_shared and slow:
             self._separate(worker, slow)
         elif silent > PATIENCE:
             self._give_up(worker, GIVEN_UP.format(round(PATIENCE)))
+
+    def _are_newer(self, uris: Iterable[str]) -> bool:
+        """Tell whether one of the documents was edited since the process that serves it was given it."""
+        return any(self._documents[uri].is_newer for uri in uris)
 
     def _separate(self, worker: Worker, suspects: Iterable[str]) -> None:
         """End a process; give each of the suspects one of its own, and the rest to the main one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from typing import Any
 
@@ -11,22 +10,23 @@ MOST = 200
 
 
 class Opened:
-    """A document that the client has opened, with the changes since; `changed` is when the last of these came."""
+    """A document that the client has opened, with its changes; `is_newer` than what a process was given by as_opened."""
 
     def __init__(self, item: dict[str, Any]) -> None:
         self._item = item
         self._changes: list[dict[str, Any]] = []
-        self.changed = 0.0
+        self.is_newer = False
 
     def change(self, params: dict[str, Any], encoding: str) -> None:
         """Keep a change of a client that counts in an encoding."""
         self._changes.append(params)
-        self.changed = time.monotonic()
+        self.is_newer = True
         if len(self._changes) > MOST:
             self._item, self._changes = self._edited(encoding), []
 
     def as_opened(self, encoding: str) -> dict[str, Any]:
         """Return the parameters that open the document as it is now."""
+        self.is_newer = False
         self._item, self._changes = self._edited(encoding), []
         return {"textDocument": self._item}
 
