@@ -186,15 +186,19 @@ def stop(*_: object) -> None:
 @click.option("--first", default=0, show_default=True, help="The number of the first.")
 @click.option("--kinds", default=",".join(KINDS), show_default=True, help="The kinds, separated by commas.")
 @click.option("--builds", default=20, show_default=True, help="Of each so many-th text, a model is built.")
+@click.option("--minutes", type=float, help="Stop after so many minutes.")
 @click.option("--save", type=click.Path(path_type=Path), help="A folder for the shortest text of each failure.")
-def main(count: int, first: int, kinds: str, builds: int, save: Path | None) -> None:
+def main(count: int, first: int, kinds: str, builds: int, minutes: float | None, save: Path | None) -> None:
     """Print what failed, how often, and by which text; and the most of its time that each verb took."""
     signal.signal(signal.SIGVTALRM, stop)
     failures: Counter[str] = Counter()
     shortest: dict[str, str] = {}
     slowest: Counter[str] = Counter()
     tried: Counter[str] = Counter()
+    end = time.monotonic() + 60 * minutes if minutes else float("inf")
     for number, case in enumerate(cases(kinds.split(","), first, count)):
+        if time.monotonic() > end:
+            break
         tried[case.kind] += 1
         if wrong := failure(case, slowest, builds=number % builds == 0):
             failures[wrong] += 1

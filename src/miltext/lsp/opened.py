@@ -10,7 +10,7 @@ MOST = 200
 
 
 class Opened:
-    """A document that the client has opened, with its changes; `is_newer` than what a process was given by as_opened."""
+    """A document that the client has opened, with its changes; `is_newer` than what `as_opened` gave a process."""
 
     def __init__(self, item: dict[str, Any]) -> None:
         self._item = item
