@@ -165,7 +165,7 @@ def failure(case: Case, slowest: Counter[str], *, builds: bool) -> str | None:
     try:
         for name, verb in VERBS.items():
             taken = within(case.text, verb)
-            slowest[name] = max(slowest[name], round(1000 * taken))  # type: ignore[assignment]
+            slowest[name] = max(slowest[name], round(1000 * taken))
         agree(case.text, builds=builds)
     except Slow:
         return f"slow: {name}"
