@@ -815,6 +815,48 @@ def test_a_comment_of_python_begins_after_a_space(comment: str) -> None:
     assert (inside.code, inside.suggestion) == ("MIL003", None)
 
 
+def numbers(count: int) -> str:
+    return ", ".join(map(str, range(10, 10 + count)))
+
+
+@pytest.mark.parametrize("count", [1, 2, 24, 75, 76, 200, 5000])
+@pytest.mark.parametrize(
+    ("written", "suggested"),
+    [
+        ("tensor<int32, [2]>({})", "[{}]"),
+        ("tensor<int32, [2]>({{{}}})", "[{}]"),
+        ("tensor<int32, [2]>({}", None),
+        ("tensor<int32, [2]>({{{}", None),
+        ("tensor<int32, [2]>({}, x)", None),
+        ("tensor<int32, [2]>({{{}, x}})", None),
+    ],
+)
+def test_a_list_of_any_length_without_its_brackets_is_told(written: str, suggested: str | None, count: int) -> None:
+    """The time once doubled with each number."""
+    literal = written.format(numbers(count))
+    found = mistakes(AROUND.replace("ROW", f"tensor<int32, [2]> y = const()[val = {literal}];"))
+    if suggested and (count > 1 or "{{" in written):
+        assert [(each.code, each.suggestion) for each in found[:1]] == [("MIL025", suggested.format(numbers(count)))]
+    else:
+        assert found
+
+
+def test_a_long_constant_without_const_is_told_with_all_of_it() -> None:
+    text = AROUND.replace("ROW", f"tensor<int32, [200]> y = [{numbers(200)}];")
+    assert mistakes(text)[0].suggestion == f"const()[val = tensor<int32, [200]>([{numbers(200)}])]"
+
+
+@pytest.mark.parametrize("comment", ["/* c */", "// c\n", "/* ; = ( */"])
+def test_comments_between_do_not_matter(comment: str) -> None:
+    """A comment in what is wrong would be lost with it, so nothing is suggested there."""
+    text = AROUND.replace("ROW", f"{T} y = {comment} relu{comment}(x {comment} : {comment} x){comment};")
+    [found] = mistakes(text)
+    assert (found.code, found.suggestion, found.message) == ("MIL025", " =", EACH)
+    inside = mistakes(AROUND.replace("ROW", f"{T} y = x {comment} + x;"))[0]
+    assert inside.message == NO_OPERATORS.format("add(x = x, y = x)")
+    assert inside.suggestion is None
+
+
 @pytest.mark.parametrize("end", ["\r\n", "\n", "\n\n\n", "\t"])
 def test_white_space_between_does_not_matter(end: str) -> None:
     text = AROUND.replace("ROW", f"{T} y{end}={end}x{end}+{end}x{end};".replace(", ", f",{end}"))

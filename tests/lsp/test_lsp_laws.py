@@ -409,9 +409,8 @@ def fault(*arguments, **options):
     raise RuntimeError("a slip of ours")
 
 module.{name} = fault
-sys.argv = ["miltext", "lsp"]
-from miltext.__main__ import main
-main()
+from miltext.lsp.server import serve
+sys.exit(serve())
 """
 
 

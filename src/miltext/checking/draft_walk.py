@@ -12,7 +12,7 @@ from miltext.checking.findings import Finding, named, operations_around
 from miltext.checking.inference.operands import Operand, read_value
 from miltext.checking.inference.program import UNDEFINED, Scope, bound
 from miltext.checking.inference.reading import Operation, Reader
-from miltext.checking.literal_types import Misfit, Undecided, literal_type, usual_type
+from miltext.checking.literal_types import Beside, Misfit, Undecided, literal_type, usual_type
 from miltext.checking.not_inferred import why_not_inferred
 from miltext.checking.operations import message_path
 from miltext.diagnostics import Diagnostic, ParseError, Span
@@ -67,13 +67,7 @@ class DraftWalk(UsualWalk):
         if self.opened(operation, place, scope):
             return
         self.constants(operation, place, scope)
-        for name, bindings in sorted(operation.inputs.items()):
-            for index in range(len(bindings)):
-                gap = (*place, "inputs", Key(name), "arguments", index)
-                value = self.literal(operation, name, gap, scope) if gap in self.gaps else None
-                if value is not None:
-                    operation.message.inputs[name].arguments[index].value.CopyFrom(value)
-                    bindings[index] = self.reader.value(value)
+        self.arguments(operation, place, scope)
         super().operation(operation, scope, path)
         for index, output in enumerate(operation.message.outputs):
             gap = (*place, "outputs", index)
@@ -81,6 +75,22 @@ class DraftWalk(UsualWalk):
                 scope[output.name] = UNDEFINED
         self.hold(operation, place, scope)
         self.use(place, [scope[output.name] for output in operation.outputs])
+
+    def arguments(self, operation: Operation, place: Path, scope: Scope) -> None:
+        """Write the literals that an operation is given."""
+        beside: Surroundings | None = None
+        for name, bindings in sorted(operation.inputs.items()):
+            for index in range(len(bindings)):
+                gap = (*place, "inputs", Key(name), "arguments", index)
+                if gap not in self.gaps:
+                    continue
+                beside = beside or Surroundings(operation, scope)
+                made = self.literal_type(operation, name, gap, beside)
+                value = self.value(gap, made) if made is not None else None
+                if value is not None:
+                    operation.message.inputs[name].arguments[index].value.CopyFrom(value)
+                    bindings[index] = self.reader.value(value)
+                    beside.note(name, index, Operand(made))
 
     def hold(self, operation: Operation, place: Path, scope: Scope) -> None:
         """Note an array that a `const` holds, or what would make those fit that an operation is given."""
@@ -96,12 +106,13 @@ class DraftWalk(UsualWalk):
         known = signature(operation.type, self.opset) if self.held else None
         if known is None:
             return
+        given = bound(operation, scope)
         for name, bindings in operation.inputs.items():
             for index, binding in enumerate(bindings if name in known.parameters else ()):
                 own = scope.get(binding) if isinstance(binding, str) else None
                 if own is None or own not in self.held:
                     continue
-                made = conversion(self.held[own], own, name, known, bound(operation, scope), self.usual)
+                made = conversion(self.held[own], own, name, known, given, self.usual)
                 if made is not None:
                     binding_path: Path = (*place, "inputs", Key(name), "arguments", index)
                     self.types.conversions[binding_path] = made
@@ -184,7 +195,7 @@ class DraftWalk(UsualWalk):
         """Return the type of an attribute. If nothing is known of it, it may be a string or a truth value."""
         known = signature(operation.type, self.opset)
         if known and name in known.parameters and known.parameters[name].attribute:
-            return self.literal_type(operation, name, gap, scope)
+            return self.literal_type(operation, name, gap, Surroundings(operation, scope))
         try:
             usual = usual_type(self.spelling(gap), self.usual)
         except Misfit as misfit:
@@ -223,21 +234,24 @@ class DraftWalk(UsualWalk):
         known = signature(operation.type, self.opset)
         if known is None or not self.open or lacks_a_name(operation, scope):
             return
+        beside: Beside | None = None
         for name, bindings in sorted(operation.inputs.items()):
             for index, binding in enumerate(bindings if name in known.parameters else ()):
                 constant = self.open.get(scope[binding]) if isinstance(binding, str) and binding in scope else None
                 if constant:
                     use = Use(operation.type, name, (*place, "inputs", Key(name), "arguments", index))
-                    self.decide(constant, use, known, bound(operation, scope))
+                    beside = beside or Beside(bound(operation, scope))
+                    self.decide(constant, use, known, beside)
+                    beside.note(name, index, constant.operand)
 
-    def decide(self, constant: OpenConstant, use: Use, known: Signature, operands: Operands) -> None:
+    def decide(self, constant: OpenConstant, use: Use, known: Signature, beside: Beside) -> None:
         """Decide the type of a constant at a use of it, or hold the use to what is decided."""
         first, made = constant.operand.type, None
-        if constant.use and takes(known, use.parameter, getattr(first, "dtype", None), operands):
+        if constant.use and takes(known, use.parameter, getattr(first, "dtype", None), beside.operands()):
             return
-        beside = {name: [each for each in bound if each is not constant.operand] for name, bound in operands.items()}
         with suppress(Misfit, Undecided):
-            made = literal_type(self.spelling(constant.gap), use.parameter, known, beside, self.usual)
+            others = beside.operands(without=constant.operand)
+            made = literal_type(self.spelling(constant.gap), use.parameter, known, others, self.usual)
         if constant.use and isinstance(first, TensorType):
             self.types.findings.append(constant.conflict(use, first, made if made != first else None))
             self.reopen(constant)
@@ -314,11 +328,6 @@ class DraftWalk(UsualWalk):
         span = self.gaps[gap].children[-1].span
         return self.text[span.start : span.end]
 
-    def literal(self, operation: Operation, name: str, gap: Path, scope: Scope) -> Value | None:
-        """Return the value of a literal; None where its type cannot be told, or is not what the literal spells."""
-        made = self.literal_type(operation, name, gap, scope)
-        return None if made is None else self.value(gap, made)
-
     def value(self, gap: Path, made: Type) -> Value | None:
         """Return the value of a literal of a type; None where it is not what the literal spells."""
         span = self.gaps[gap].children[-1].span
@@ -333,7 +342,9 @@ class DraftWalk(UsualWalk):
         self.settle(gap, span, written)
         return value
 
-    def literal_type(self, operation: Operation, name: str, gap: Path, scope: Scope) -> TensorType | ListType | None:
+    def literal_type(
+        self, operation: Operation, name: str, gap: Path, beside: Surroundings
+    ) -> TensorType | ListType | None:
         """Return the type of a literal; None where it cannot be told. Tell why, unless that is told elsewhere."""
         known = signature(operation.type, self.opset)
         what = "the type of this literal cannot be inferred"
@@ -345,13 +356,13 @@ class DraftWalk(UsualWalk):
                 self.strange(gap, message)
             return None
         try:
-            usual = [] if lacks_a_name(operation, scope) else self.usual
-            return literal_type(self.spelling(gap), name, known, bound(operation, scope), usual)
+            usual = [] if beside.lack_a_name else self.usual
+            return literal_type(self.spelling(gap), name, known, beside.operands(), usual)
         except Misfit as misfit:
             self.types.findings.append(Finding(gap, misfit.code, str(misfit), suggestion=misfit.suggestion))
         except Undecided as undecided:
             is_told = operation.type == "const" and gap[-2] == "arguments"  # that it is an attribute
-            if not is_told and not lacks_a_name(operation, scope):
+            if not is_told and not beside.lack_a_name:
                 self.types.findings.append(Finding(gap, "MIL711", f"{what}: {undecided}"))
         return None
 
@@ -373,6 +384,17 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
     inside = found is not None and whole.start <= found.start + shift and found.end + shift <= whole.end
     span = Span(found.start + shift, found.end + shift) if found and inside else whole
     return Diagnostic(diagnostic.severity, diagnostic.code, diagnostic.message, span)
+
+
+class Surroundings(Beside):
+    """What an operation is bound to, as far as the type of a literal may depend on it, while its literals are read.
+
+    `lack_a_name` tells whether nothing is known of one of them for a mistake.
+    """
+
+    def __init__(self, operation: Operation, scope: Scope) -> None:
+        super().__init__(bound(operation, scope))
+        self.lack_a_name = lacks_a_name(operation, scope)
 
 
 def lacks_a_name(operation: Operation, scope: Scope) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import one_of
@@ -46,6 +48,40 @@ class Misfit(ValueError):
         super().__init__(message)
         self.code = code
         self.suggestion = suggestion
+
+
+class Beside:
+    """What the parameters of an operation are bound to, as far as the type of a literal may depend on it.
+
+    An operation may be bound to thousands of values of few data types: of each parameter and data type, this has the
+    first two values.
+    """
+
+    def __init__(self, operands: Mapping[str, Sequence[Operand]]) -> None:
+        self._first: dict[str, dict[str, list[tuple[int, Operand]]]] = {name: {} for name in operands}
+        for name, bound in operands.items():
+            for index, operand in enumerate(bound):
+                self.note(name, index, operand)
+
+    def note(self, name: str, index: int, operand: Operand) -> None:
+        """Note that a parameter is bound to a value, or that the type of that became known."""
+        if isinstance(operand.type, TensorType):
+            known = self._first[name].setdefault(operand.type.dtype, [])
+            if all(operand is not other for _, other in known):
+                known.append((index, operand))
+                known.sort(key=_index)
+                del known[2:]
+
+    def operands(self, without: Operand | None = None) -> dict[str, list[Operand]]:
+        """Return values by their parameters: the first of each data type, as they come, `without` one."""
+        found: dict[str, list[Operand]] = {}
+        for name, dtypes in self._first.items():
+            kept = ([each for each in known if each[1] is not without][:1] for known in dtypes.values())
+            found[name] = [operand for _, operand in sorted(chain.from_iterable(kept), key=_index)]
+        return found
+
+
+_index = itemgetter(0)
 
 
 def literal_type(
