@@ -117,19 +117,22 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
     from tempfile import TemporaryDirectory
 
     from miltext.merging.models import merge_models
-    from miltext.models.opening import load
+    from miltext.models.building.build import build
+    from miltext.models.building.choices import Choices
+    from miltext.models.opening import open_model
     from miltext.models.spec import SpecModel
 
     if output == "-":
         fail("name the merged model with -o")
-    models = [load(existing(name)) for name in names]
+    models = [open_model(existing(name)) for name in names]
     with TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True) as made:
         merged = merge_models(models[0], models[1], models[2], Path(made), markers, check=check)
         if merged.model is None or not merged.is_whole:
             _tell_conflicts(output, merged.conflicts, merged.text, f"{output.rstrip('/')}{BESIDE}")
             show(merged.errors, merged.text, output)
             return True
-        written = SpecModel("mlmodel", output, None, Path(made), merged.model).save(output, force=force)
+        model = SpecModel("mlmodel", output, None, Path(made), merged.model)
+        written = build(model, output, Choices(force=force, any_kind=True))
     show(written, None, output)
     return False
 
