@@ -39,7 +39,7 @@ varints.
 
 _WIRE_TYPES = {_DOUBLE: 1, _FLOAT: 5, **dict.fromkeys((_STRING, _MESSAGE, _BYTES), LENGTH_DELIMITED)}
 
-_UNKNOWN = "field "
+UNKNOWN = "field "
 """What the names of fields begin with that the schema does not have."""
 
 EMPTY = "set"
@@ -122,7 +122,7 @@ class Whole(Part):
             return str(field.name)
         is_kind = self.made.DESCRIPTOR.full_name == MODEL and number in MODEL_KINDS
         is_free = is_kind and number not in self.made.DESCRIPTOR.fields_by_number
-        return MODEL_KINDS[number] if is_free else f"{_UNKNOWN}{number}"
+        return MODEL_KINDS[number] if is_free else f"{UNKNOWN}{number}"
 
     def way(self, path: str, key: str) -> str:
         """Return the path of a part."""
@@ -268,7 +268,7 @@ def beside_kinds(spec: Spec) -> bytes:
     """Return what stands in a Model message in fields that the schema does not have, but for kinds of models."""
     if all(number in MODEL_KINDS for number in unknown_fields(spec)):
         return b""
-    return b"".join(part.wire for name, part in part_of(spec).parts.items() if name.startswith(_UNKNOWN))
+    return b"".join(part.wire for name, part in part_of(spec).parts.items() if name.startswith(UNKNOWN))
 
 
 def _part(holder: type[Message], field: FieldDescriptor | None, pieces: list[tuple[bytes, bytes]]) -> Part:

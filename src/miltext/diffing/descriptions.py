@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from miltext.descriptions.parts import EMPTY, Difference, differences, part_of
+from miltext.descriptions.parts import EMPTY, UNKNOWN, Difference, differences, part_of
 from miltext.diffing.structure import Change
 from miltext.models.contents import shell
 from miltext.schema.proto.kinds import MODEL_KINDS
@@ -69,4 +69,6 @@ def _change(found: Difference) -> Change:
         return Change(kind, "", found.old or nothing, found.new or nothing)
     if field == "description":
         return Change(field, path, found.old, found.new)
-    return Change("contents" if field in _KINDS else "field", path if field in _KINDS else field, found.old, found.new)
+    if field in _KINDS:
+        return Change("contents", path, found.old, found.new)
+    return Change("field", field.removeprefix(UNKNOWN), found.old, found.new)
