@@ -134,6 +134,9 @@ class Form:
             opset = next(named(root, "opset", "operation_opset"), name)
             span = self._span(name.start, opset.end)
             yield "name", Part(span, normal(name) + (normal(opset) if opset is not name else ()))
+        for index, body in enumerate(self._bodies(root)):
+            for opset in named(body, "opset"):
+                yield f"opset {index}", self._part(opset)
 
     def _lists(self) -> Iterator[tuple[str, Listed]]:
         root, kinds = self.root, [child.name for child in self.root.children]

@@ -121,6 +121,7 @@ class _Link:
             self._items(self._base.functions[pair.old_name], self._side.functions[pair.name])
             for block in pair.blocks:
                 self._block(block, pair.inputs)
+            self._other_opsets(self._base.functions[pair.old_name], self._side.functions[pair.name])
 
     def _items(self, old: Item, new: Item) -> None:
         new.key = old.key
@@ -153,6 +154,16 @@ class _Link:
         for a, b in kept:
             self._items(a, b)
         self._replaced(old, new)
+
+    def _other_opsets(self, base: Item, side: Item) -> None:
+        """Link the blocks of a function that have no partners, since their opsets are not the same, by their places."""
+        linked = {hole.key for hole in side.holes}
+        for old, new in zip(base.holes, side.holes, strict=False):
+            if new.key is None and old.key not in linked:
+                self._holes(old, new)
+                there = {value.name.text: value for value in old.inputs}
+                self._values((there[each.name.text], each) for each in new.inputs if each.name.text in there)
+                self._replaced(old, new)
 
     def _kept(self, old: Hole, new: Hole) -> Iterator[tuple[Item, Item]]:
         """Yield the statements that take nothing and stand in both versions as they are: constants, whoever uses them.
