@@ -73,3 +73,20 @@ def test_the_order_of_entries_in_a_file_makes_no_other_bytes(seed: int, tmp_path
         written = Model.FromString((folder / "B.mlmodel").read_bytes())
         assert (folder / "B.mlmodel").read_bytes() == wire_of(written)
         assert sorted(written.description.metadata.userDefined) == sorted(keys)
+
+
+def test_a_field_of_the_model_that_nobody_knows_is_described_and_built(tmp_path: Path) -> None:
+    spec, field = unary("x", "y"), bytes([0xCA, 0xE6, 0x03, 1, 65])
+    spec.MergeFromString(field)
+    package = write_package(tmp_path / "It.mlpackage", wire_of(spec))
+    (tmp_path / "own.toml").write_text(miltext.describe(package), encoding="utf-8")
+    assert f'unspelled = "{field.hex()}"' in (tmp_path / "own.toml").read_text(encoding="utf-8")
+    (tmp_path / "it.mil").write_text(miltext.to_text(spec.mlProgram), encoding="utf-8")
+    for source in (tmp_path / "it.mil", package):
+        made = tmp_path / f"{source.stem}{source.suffix}.mlmodel"
+        miltext.build(source, made, description=tmp_path / "own.toml")
+        assert wire_of(Model.FromString(made.read_bytes())) == wire_of(spec)
+    text = (tmp_path / "own.toml").read_text(encoding="utf-8").replace(field.hex(), f"{field.hex()[:-2]}42")
+    (tmp_path / "own.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(miltext.ModelError, match="cannot be changed"):
+        miltext.build(package, tmp_path / "Other.mlmodel", description=tmp_path / "own.toml")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from copy import deepcopy
 from functools import cache
+from typing import Any
 
 import pytest
+from descriptions.test_laws import assert_kept
 from support.field_edits import Edit, edits, filled
-from test_laws import assert_kept
 
 from miltext.descriptions.parts import differences, facts, leaves, part_of
 from miltext.descriptions.surroundings import Surroundings
@@ -35,7 +36,7 @@ def all_edits(choice: int) -> list[Edit]:
 def test_all_fields_of_all_messages_are_edited() -> None:
     found = {(each.kind, each.field) for choice in CHOICES for each in all_edits(choice)}
     wanted = set[tuple[str, str]]()
-    waiting, seen = [Model.DESCRIPTOR], set[str]()
+    waiting, seen = list[Any]([Model.DESCRIPTOR]), set[str]()
     while waiting:
         descriptor = waiting.pop()
         if descriptor.full_name in seen or descriptor.full_name.startswith("CoreML.Specification.MILSpec"):

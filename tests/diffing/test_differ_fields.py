@@ -6,6 +6,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import GOLDEN
@@ -50,15 +51,15 @@ def of_text(name: str) -> Spec:
     return Spec(specificationVersion=9, mlProgram=program)
 
 
-BASES = {
-    **{f"described {choice}": (lambda choice=choice: described(choice)) for choice in (0, 3, 11, 4, 12, 20, 5, 6, 7)},
+BASES: dict[str, Callable[[], Spec]] = {
+    **{f"described {choice}": partial(described, choice) for choice in (0, 3, 11, 4, 12, 20, 5, 6, 7)},
     "network": network,
     "pipeline": lambda: piped(unary("x", "a"), binary("a", "x", "y"), names=["one", "two"]),
     "without names": lambda: piped(unary("x", "a"), binary("a", "x", "y")),
     "classifier": lambda: piped(unary("x", "a"), unary("a", "y"), kind="pipelineClassifier"),
     "regressor": lambda: piped(unary("x", "a"), unary("a", "y"), kind="pipelineRegressor", names=["one", "two"]),
     "nested": lambda: piped(piped(unary("x", "a"), names=["in"]), unary("a", "y"), names=["one", "two"]),
-    **{f"program {name}": (lambda name=name: of_text(name)) for name in PROGRAMS},
+    **{f"program {name}": partial(of_text, name) for name in PROGRAMS},
 }
 
 
@@ -114,7 +115,7 @@ def test_whatever_differs_in_files_is_told(name: str, tmp_path: Path) -> None:
 def test_the_goldens_have_every_field_of_a_program() -> None:
     found = {(edit.kind, edit.field) for name in PROGRAMS for edit in base_and_edits(f"program {name}")[1]}
     wanted = set[tuple[str, str]]()
-    waiting, seen = [Spec.DESCRIPTOR.fields_by_name["mlProgram"].message_type], set[str]()
+    waiting, seen = list[Any]([Spec.DESCRIPTOR.fields_by_name["mlProgram"].message_type]), set[str]()
     while waiting:
         descriptor = waiting.pop()
         if descriptor.full_name not in seen:
@@ -128,7 +129,7 @@ def test_the_goldens_have_every_field_of_a_program() -> None:
 
 # ---- how it is told
 
-TOLD = {
+TOLD: dict[str, tuple[Callable[[Spec], object], str]] = {
     "a missing description": (lambda spec: spec.ClearField("description"), '- description input[x].name: "x"'),
     "no version": (lambda spec: spec.ClearField("specificationVersion"), "~ specification: 7 -> 0"),
     "an entry twice": (
@@ -151,10 +152,10 @@ TOLD = {
 }
 
 
-def put(listed: object, items: list[object]) -> None:
+def put(listed: Any, items: list[Any]) -> None:
     copies = [deepcopy(each) for each in items]
-    del listed[:]  # type: ignore[attr-defined]
-    listed.extend(copies)  # type: ignore[attr-defined]
+    del listed[:]
+    listed.extend(copies)
 
 
 @pytest.mark.parametrize("name", TOLD)

@@ -292,3 +292,25 @@ def test_models_of_all_kinds_are_merged_by_hand(name: str, tmp_path: Path) -> No
         model = miltext.models.opening.open_model(target)
         assert model.spec is not None
         assert wire_of(model.spec) == wire_of(edited(base, author, license_of))
+
+
+def test_other_files_of_packages_are_told(tmp_path: Path) -> None:
+    """Only git merges them, each by itself."""
+    packages = [write_package(tmp_path / f"{index}.mlpackage", wire_of(unary("x", "y"))) for index in range(3)]
+    (packages[2] / "Data" / "notes.txt").write_text("theirs")
+    done = run("merge", *packages, "-o", tmp_path / "M.mlpackage")
+    assert done.returncode == 0
+    assert "MIL442" in done.stderr.decode()
+    assert "notes.txt" in done.stderr.decode()
+
+
+def test_a_program_with_unknown_fields_is_refused_by_its_name(tmp_path: Path) -> None:
+    base = unary("x", "y")
+    other = edited(base, lambda spec: spec.mlProgram.MergeFromString(sized(tag(7777), b"new")))
+    files = [tmp_path / f"{index}.mlmodel" for index in range(3)]
+    for file, each in zip(files, (base, edited(base, author), other), strict=True):
+        file.write_bytes(wire_of(each))
+    done = run("merge", *files, "-o", tmp_path / "M.mlmodel")
+    assert done.returncode == 2
+    assert f"{files[2]}: error[MIL202]" in done.stderr.decode()
+    assert not (tmp_path / "M.mlmodel").exists()

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any, NamedTuple, TypeVar
 
-from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from miltext.schema.paths import is_repeated
@@ -87,7 +86,7 @@ def at(message: Any, path: tuple[Any, ...]) -> Any:
     return message
 
 
-def is_map(field: FieldDescriptor) -> bool:
+def is_map(field: Any) -> bool:
     return field.message_type is not None and field.message_type.GetOptions().map_entry
 
 
@@ -100,7 +99,7 @@ def _changed(root: AnyMessage, path: tuple[Any, ...], change: Callable[[Any], ob
 Change = tuple[str, Callable[[Any], object]]
 
 
-def _changes(message: Any, field: FieldDescriptor) -> Iterator[Change]:
+def _changes(message: Any, field: Any) -> Iterator[Change]:
     """Yield what can be done to a field: it is set, changed, cleared; what it lists added, dropped, twice, reversed."""
     name, value = field.name, getattr(message, field.name)
     if is_map(field):
@@ -123,7 +122,7 @@ def _changes(message: Any, field: FieldDescriptor) -> Iterator[Change]:
         yield "change", lambda it: setattr(it, name, _another(field, value))
 
 
-def _list_changes(name: str, value: Any, field: FieldDescriptor) -> Iterator[Change]:
+def _list_changes(name: str, value: Any, field: Any) -> Iterator[Change]:
     if field.message_type is not None:
         yield "add", lambda it: getattr(it, name).add()
         if "name" in field.message_type.fields_by_name:
@@ -144,7 +143,7 @@ def _reverse(listed: Any) -> None:
     listed.extend(items)
 
 
-def _another(field: FieldDescriptor, value: Any) -> Any:
+def _another(field: Any, value: Any) -> Any:
     if field.enum_type is not None:
         return next(each.number for each in field.enum_type.values if each.number != value)
     if isinstance(value, bool):
@@ -170,7 +169,7 @@ def filled(made: AnyMessage, choice: int, skipped: tuple[str, ...] = (), above: 
     return made
 
 
-def _fill(made: Any, field: FieldDescriptor, choice: int, skipped: tuple[str, ...], above: tuple[str, ...]) -> None:
+def _fill(made: Any, field: Any, choice: int, skipped: tuple[str, ...], above: tuple[str, ...]) -> None:
     name, value = field.name, getattr(made, field.name)
     if is_map(field):
         value.update({"a": "1", "b": "2"})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.streams import FAILED, WRONG, existing, fail, show, write_text
-from miltext.diagnostics import MiltextError
+from miltext.diagnostics import MiltextError, warning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,6 +119,8 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
     from miltext.merging.models import merge_models
     from miltext.models.building.build import build
     from miltext.models.building.choices import Choices
+    from miltext.models.building.originals import remade
+    from miltext.models.compiling.other_files import files_beside
     from miltext.models.opening import open_model
     from miltext.models.spec import SpecModel
 
@@ -133,6 +135,10 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
             return True
         model = SpecModel("mlmodel", output, None, Path(made), merged.model)
         written = build(model, output, Choices(force=force, any_kind=True))
+    packages = [remade(each, {}, each, Choices()) for each in models if each.kind == "mlpackage"]
+    if others := sorted({name for each in packages for name in files_beside(each)}):
+        message = f"what is in the packages beside model and weights is not kept: {', '.join(others)}"
+        written.append(warning("MIL442", message))
     show(written, None, output)
     return False
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from google.protobuf.unknown_fields import UnknownFieldSet
 
@@ -105,7 +105,7 @@ class Whole(Part):
     def parts(self) -> Mapping[str, Part]:
         """The parts of the message, by the names of fields."""
         pieces: dict[tuple[int, bool], list[tuple[bytes, bytes]]] = {}
-        fields = self.made.DESCRIPTOR.fields_by_number
+        fields = cast("Mapping[int, FieldDescriptor]", self.made.DESCRIPTOR.fields_by_number)
         for number, start, content, end in spans(self.content):
             field = fields.get(number)
             is_known = field is not None and self.content[start] & 7 == _wire_type(field)
@@ -276,7 +276,7 @@ def _part(holder: type[Message], field: FieldDescriptor | None, pieces: list[tup
     wire = b"".join(piece for piece, _ in pieces)
     if field is None or field.message_type is None:
         return Part(holder, field, wire)
-    made = inner_class(holder, field.name)
+    made = _inner_class(holder, field.name)  # type: ignore[arg-type]  # a class is hashable, whatever its messages are
     if not is_repeated(field):
         return Whole(made, b"".join(content for _, content in pieces), wire)
     kind = Entry if field.message_type.GetOptions().map_entry else Whole
@@ -284,7 +284,7 @@ def _part(holder: type[Message], field: FieldDescriptor | None, pieces: list[tup
 
 
 @cache
-def inner_class(holder: type[Message], name: str) -> type[Message]:
+def _inner_class(holder: type[Message], name: str) -> type[Message]:
     """Return the class of the messages in a field."""
     message = holder()
     value: Any = getattr(message, name)

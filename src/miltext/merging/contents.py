@@ -7,6 +7,7 @@ from pathlib import Path
 from shutil import copyfile
 from typing import TYPE_CHECKING, Any
 
+from miltext.diagnostics import PrintError
 from miltext.models.model_weights import BlobFolder, blob_values, resolve
 from miltext.models.weights import ALIGNMENT, Blob, BlobFile, BlobWriter, aligned
 from miltext.syntax.programs import own_copy
@@ -42,14 +43,18 @@ class Contents:
     def named_anew(self, models: Iterable[Model]) -> dict[Model, Program]:
         """Return the programs of a version's models, whose weights have the places of their contents.
 
-        Raise WeightsError.
+        Raise WeightsError, and PrintError for a program with fields that the schema lacks.
         """
         named = {model: self._named_anew(model) for model in models}
         self._end = aligned(max([self._end, *(offset + ALIGNMENT for _, offset in self._blobs)]))
         return named
 
     def _named_anew(self, model: Model) -> Program:
-        program = own_copy(model.program)
+        try:
+            program = own_copy(model.program)
+        except PrintError as failure:
+            failure.path = failure.path or model.name
+            raise
         folder = BlobFolder(model.model_path)
         for held in blob_values(program):
             place = held.value.blobFileValue

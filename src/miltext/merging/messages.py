@@ -69,7 +69,7 @@ class _Merge:
 
     def _clash(self, three: Three, place: str) -> bytes:
         """Note a clash, and return the wire of ours."""
-        self.clashes.append(Clash(place, [each and each.text for each in three]))
+        self.clashes.append(Clash(place, [None if each is None else each.text for each in three]))
         return three[1].wire if three[1] is not None else b""
 
     def _message(self, base: Whole, ours: Whole, theirs: Part | None, place: str) -> bytes:

@@ -238,7 +238,9 @@ class _Merge:
         if triple.base is None:
             return whole
         if wire_of(whole) != wire_of(self._whole(triple.base)):
-            self._clashes.append(Clash(place.removesuffix(": "), [each and each.type for each in triple]))
+            self._clashes.append(
+                Clash(place.removesuffix(": "), [None if each is None else each.type for each in triple])
+            )
         return None
 
     def _name(self, triple: StageTriple, place: str) -> str:
