@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.streams import FAILED, WRONG, existing, fail, show, write_text
-from miltext.diagnostics import MiltextError
+from miltext.diagnostics import MiltextError, warning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,19 +117,28 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
     from tempfile import TemporaryDirectory
 
     from miltext.merging.models import merge_models
-    from miltext.models.opening import load
+    from miltext.models.building.build import build
+    from miltext.models.building.choices import Choices
+    from miltext.models.building.originals import remade
+    from miltext.models.compiling.other_files import files_beside
+    from miltext.models.opening import open_model
     from miltext.models.spec import SpecModel
 
     if output == "-":
         fail("name the merged model with -o")
-    models = [load(existing(name)) for name in names]
+    models = [open_model(existing(name)) for name in names]
     with TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True) as made:
         merged = merge_models(models[0], models[1], models[2], Path(made), markers, check=check)
         if merged.model is None or not merged.is_whole:
             _tell_conflicts(output, merged.conflicts, merged.text, f"{output.rstrip('/')}{BESIDE}")
             show(merged.errors, merged.text, output)
             return True
-        written = SpecModel("mlmodel", output, None, Path(made), merged.model).save(output, force=force)
+        model = SpecModel("mlmodel", output, None, Path(made), merged.model)
+        written = build(model, output, Choices(force=force, any_kind=True))
+    packages = [remade(each, {}, each, Choices()) for each in models if each.kind == "mlpackage"]
+    if others := sorted({name for each in packages for name in files_beside(each)}):
+        message = f"what is in the packages beside model and weights is not kept: {', '.join(others)}"
+        written.append(warning("MIL442", message))
     show(written, None, output)
     return False
 

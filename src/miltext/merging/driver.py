@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.merging.contents import weight_files
+from miltext.merging.contents import programs_of, weight_files
 from miltext.merging.models import Kept, MergedModel, merge_models
 from miltext.merging.trees import NotFound, Staged, Trees, require_same, trees
 from miltext.models.contents import parse_spec, read_file
@@ -90,7 +90,7 @@ class _Package:
         folders = found.write(folder, [name])
         specs = [(each, parse_spec(read_file(each / name), name)) for each in folders]
         self._models = [SpecModel("mlmodel", name, None, each, spec) for each, spec in specs]
-        weights = sorted({file for model in self._models for file in weight_files(model.program)})
+        weights = sorted({file for model in self._models for file in weight_files(programs_of(model))})
         found.write(folder, [file.partition("/")[2] for file in weights])
         settled = {file: found.settled(file.partition("/")[2], DRIVER) for file in weights}
         own = found.settled(name, DRIVER)

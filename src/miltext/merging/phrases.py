@@ -134,10 +134,10 @@ class _Merge:
         )
 
     def _changes(self, form: Form) -> set[str]:
-        """Return the words and lists that a side changed."""
+        """Return the words and lists that a side changed, of attributes only what a constant holds."""
         words = {key for key in form.words if form.words[key].normal != self._base.words[key].normal}
         lists = self._base.lists
-        return words | {key for key, listed in form.lists.items() if _said(listed, key) != _said(lists[key], key)}
+        return words | {key for key, listed in form.lists.items() if _taken(listed, key) != _taken(lists[key], key)}
 
     def _phrase(self, before: Part | None, mine: Part, other: Part) -> None:
         """Write a phrase that the giver alone changed."""
@@ -197,6 +197,13 @@ def _said(listed: Listed, key: str) -> object:
     """Return what a list says; the order of arguments and attributes says nothing."""
     said = {name: part.normal for name, part in listed.items.items()}
     return said if _is_unordered(key) else [*said.items()]
+
+
+def _taken(listed: Listed, key: str) -> object:
+    """Return what a list says of what an operation takes."""
+    if key == "attributes":
+        return listed.items["val"].normal if "val" in listed.items else None
+    return None if key == "results" else _said(listed, key)
 
 
 def _is_unordered(key: str) -> bool:
