@@ -52,11 +52,12 @@ def command(
     sizes, whole = read_sizes(words), open_whole(model)
     if nested is None and whole.is_pipeline:
         nested = only_taker(whole, sizes)
+    folder = whole.select(nested).model_path
     ranges = {name: each for name, each in sizes.items() if not all(size.is_fixed for size in each)}
 
     def edit(text: str, path: str) -> str:
         told: list[Diagnostic] = []
-        edited = reshape(text, sizes, function=function, path=path, on_warning=told.append)
+        edited = reshape(text, sizes, function=function, path=path, weights=folder, on_warning=told.append)
         if whole.is_compiled and not output.lower().endswith(".mil"):  # build takes this attribute out
             told = [each for each in told if ATTRIBUTE not in each.message]
         show(told, text, path)

@@ -1,0 +1,148 @@
+"""One operation whose inputs get other sizes, as the rules of this folder see it, and what they say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from miltext.schema.types import TensorType
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from miltext.checking.inference.operands import Operand, Value
+    from miltext.checking.resizing.lineage import Lineage
+    from miltext.schema.types import Dimension, Shape
+
+CHOSEN, KEPT, STUCK = "MIL490", "MIL491", "MIL492"
+"""The codes of a constant that was written anew, of one that stays though it may follow, and of one that cannot stay
+and cannot be written anew.
+"""
+
+
+class Change(NamedTuple):
+    """A size that a dimension had, and has now; None where a range leaves it open."""
+
+    before: int
+    now: Dimension
+
+    def __str__(self) -> str:
+        return f"{self.before} -> {'?' if self.now is None else self.now}"
+
+
+class Sizes(NamedTuple):
+    """The sizes that a value hangs on: those that changed, with products of several dimensions, and those that stay."""
+
+    changed: frozenset[Change] = frozenset()
+    steady: frozenset[int] = frozenset()
+
+    def joined(self, other: Sizes) -> Sizes:
+        """Return the sizes of both."""
+        if other.changed <= self.changed and other.steady <= self.steady:
+            return self
+        return Sizes(self.changed | other.changed, self.steady | other.steady)
+
+
+class Follow(NamedTuple):
+    """What becomes of a constant: its new elements and shape, and what is reported, if anything.
+
+    Without `elements` it stays. `code` is None where nothing has to be decided.
+    """
+
+    parameter: str
+    code: str | None
+    message: str = ""
+    elements: Sequence[Any] | None = None
+    shape: tuple[int, ...] = ()
+    place: int = 0
+
+
+class Resized:
+    """An operation with what it is given, before and now.
+
+    `old` is the type that its first output stated; `upstream` are the changes of sizes that its inputs hang on, and
+    `steady` the sizes that stay.
+    """
+
+    def __init__(
+        self,
+        op_type: str,
+        operands: Mapping[str, Sequence[Operand]],
+        before: Mapping[Operand, TensorType],
+        lineages: Mapping[Operand, Lineage],
+        old: TensorType,
+        sizes: Sizes,
+        array: Callable[[str, int], npt.NDArray[Any] | None],
+    ) -> None:
+        self.op_type = op_type
+        self.operands = operands
+        self.old = old
+        self.upstream, self.steady = sizes
+        self.array = array
+        self._before = before
+        self._lineages = lineages
+
+    def operand(self, name: str, place: int = 0) -> Operand | None:
+        """Return what a parameter is bound to, None where that is nothing."""
+        bound = self.operands.get(name, ())
+        return bound[place] if place < len(bound) else None
+
+    def value(self, name: str, default: Value = None) -> Value:
+        """Return the value of a parameter, as far as it is small and known."""
+        operand = self.operand(name)
+        return default if operand is None or operand.value is None else operand.value
+
+    def row(self, name: str) -> tuple[int, ...] | None:
+        """Return the whole numbers of a parameter; None where they are not all known."""
+        value = self.value(name)
+        row = value if isinstance(value, tuple) else (value,)
+        return tuple(row) if row and all(type(each) is int for each in row) else None  # type: ignore[arg-type]
+
+    def flags(self, name: str, rank: int) -> tuple[bool, ...]:
+        """Return the truth values of a mask; all false where it is left out."""
+        value = self.value(name)
+        return tuple(map(bool, value)) if isinstance(value, tuple) and len(value) == rank else (False,) * rank
+
+    def shape(self, name: str, place: int = 0) -> Shape | None:
+        """Return the shape of what a parameter is bound to now."""
+        operand = self.operand(name, place)
+        return operand.type.shape if operand is not None and isinstance(operand.type, TensorType) else None
+
+    def was(self, name: str, place: int = 0) -> Shape | None:
+        """Return the shape that what a parameter is bound to had before."""
+        operand = self.operand(name, place)
+        known = self._before.get(operand) if operand is not None else None
+        return known.shape if known is not None else self.shape(name, place)
+
+    def changes(self, name: str, place: int = 0) -> dict[int, Change]:
+        """Return the changed sizes of what a parameter is bound to, by axis."""
+        return changes_of(self.was(name, place), self.shape(name, place))
+
+    def lineage(self, name: str) -> Lineage | None:
+        """Return of what sizes the dimensions of a value are the products."""
+        operand = self.operand(name)
+        return self._lineages.get(operand) if operand is not None else None
+
+
+Rule: TypeAlias = "Callable[[Resized], Iterator[Follow]]"
+
+RULES: dict[str, Rule] = {}
+"""The rule of each operation that has constants which may carry sizes."""
+
+
+def follows(*op_types: str) -> Callable[[Rule], Rule]:
+    """Enter a rule for operations."""
+
+    def enter(rule: Rule) -> Rule:
+        RULES.update(dict.fromkeys(op_types, rule))
+        return rule
+
+    return enter
+
+
+def changes_of(old: Shape | None, new: Shape | None) -> dict[int, Change]:
+    """Return the sizes that changed from one shape to another of its rank, by axis."""
+    if old is None or new is None or len(old) != len(new):
+        return {}
+    pairs = enumerate(zip(old, new, strict=True))
+    return {axis: Change(before, now) for axis, (before, now) in pairs if before is not None and before != now}

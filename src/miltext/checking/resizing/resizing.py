@@ -1,0 +1,178 @@
+"""Resizing: the constants of a program, as it is walked over, that follow from sizes of its inputs that change."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from miltext.checking.findings import Finding, Remark, counted
+from miltext.checking.inference.program import bound
+from miltext.checking.inference.reading import Constant
+from miltext.checking.resizing.facts import RULES, STUCK
+from miltext.checking.resizing.following import Following
+from miltext.models.model_weights import Weights
+from miltext.models.refusals import WeightsError
+from miltext.parsing.parser import parse_value
+from miltext.schema.paths import Key
+from miltext.schema.types import TensorType, spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
+    from pathlib import Path as FilePath
+
+    import numpy.typing as npt
+
+    from miltext.checking.inference.operands import Operand
+    from miltext.checking.inference.program import Scope
+    from miltext.checking.inference.reading import Operation, Reader
+    from miltext.checking.resizing.facts import Follow
+    from miltext.schema.paths import Path
+    from miltext.schema.proto import Program, Value
+    from miltext.schema.types import Type
+
+PLAIN = ("fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
+"""The data types of arrays that are made anew: those of which numpy has the elements themselves."""
+
+LISTED = 3
+"""How many further places of what is reported several times are named."""
+
+
+class Rewritten(NamedTuple):
+    """A constant that is another one now: the `const` that makes it, if one does, its type and its literal."""
+
+    maker: Path | None
+    type: TensorType
+    literal: str
+
+
+class Resizing:
+    """What becomes of the constants of a program; `given` are the `const`s that blocks give back."""
+
+    def __init__(
+        self, program: Program, weights: FilePath | None, reader: Reader, makers: Mapping[Operand, Path]
+    ) -> None:
+        self._weights = Weights(program, weights)
+        self._reader = reader
+        self._makers = makers
+        self._following = Following()
+        self._held: dict[Operand, Value] = {}
+        self._rewritten: dict[Path, Rewritten] = {}
+        self._used: set[Path] = set()
+        self._found: dict[tuple[str, str], list[Path]] = {}
+        self.given: set[Path] = set()
+
+    # ---- while the program is walked over
+
+    def enter(self, made: Operand, old: Type) -> None:
+        """Note an input of a function or of a block, and the type that it had."""
+        self._following.note(made, old, None, {})
+
+    def note(
+        self, operation: Operation, old: Sequence[Type], scope: Scope, operands: Mapping[str, Sequence[Operand]]
+    ) -> None:
+        """Note what an operation makes, of which types that was, and which constants it uses as they are."""
+        for output, stated in zip(operation.outputs, old, strict=True):
+            made = scope[output.name]
+            if operation.type == "const":
+                if "val" in operation.attributes:
+                    self._held[made] = operation.attributes["val"].message
+            else:
+                self._following.note(made, stated, operation.type, operands)
+        for bound_to in operands.values():
+            self._used.update(self._makers[operand] for operand in bound_to if operand in self._makers)
+
+    def follow(self, operation: Operation, old: Type, scope: Scope, place: Path) -> None:
+        """Give an operation the constants that follow from the sizes now."""
+        if operation.type not in RULES:
+            return
+        operands = bound(operation, scope)
+
+        def array(name: str, at: int) -> npt.NDArray[Any] | None:
+            bindings = operation.inputs.get(name, [])
+            binding = bindings[at] if at < len(bindings) else None
+            held = binding.message if isinstance(binding, Constant) else self._held.get(operands[name][at])
+            return None if held is None else self._array(held, operands[name][at].type)
+
+        for each in self._following.follow(operation.type, operands, old, array):
+            path: Path = (*place, "inputs", Key(each.parameter), "arguments", each.place)
+            if each.code is not None:
+                self._found.setdefault((each.code, each.message), []).append(path)
+            if each.elements is not None:
+                self._rewrite(operation, each, operands[each.parameter][each.place], path)
+
+    def _array(self, value: Value, type: Type) -> npt.NDArray[Any] | None:
+        """Return the elements of a constant; None where they cannot be had."""
+        if not isinstance(type, TensorType) or type.dtype not in PLAIN:
+            return None
+        with suppress(KeyError, WeightsError):
+            array = self._weights[value]
+            return array.astype(bool) if type.dtype == "bool" else array
+        return None
+
+    def _rewrite(self, operation: Operation, follow: Follow, operand: Operand, path: Path) -> None:
+        """Give an operation another constant."""
+        bindings = operation.inputs.get(follow.parameter)
+        if bindings is None or not isinstance(operand.type, TensorType):
+            return
+        made = TensorType(operand.type.dtype, follow.shape)
+        literal = _literal(() if follow.elements is None else follow.elements, follow.shape, made.dtype)
+        value = parse_value(f"{spelled(made)}({literal})")
+        operation.message.inputs[follow.parameter].arguments[follow.place].value.CopyFrom(value)
+        bindings[follow.place] = self._reader.value(value)
+        self._rewritten[path] = Rewritten(self._makers.get(operand), made, literal)
+
+    # ---- in the end
+
+    def literals(self, dialect: str, drafts: Collection[Path], types: MutableMapping[Path, str]) -> dict[Path, str]:
+        """Return the text of constants by the paths of phrases: of a `const`, or of an argument where others use that.
+
+        The `types` of outputs get those of the `const`s.
+        """
+        by_maker: dict[Path, set[tuple[Type, str]]] = {}
+        for each in self._rewritten.values():
+            if each.maker is not None:
+                by_maker.setdefault(each.maker, set()).add(each[1:])
+        found: dict[Path, str] = {}
+        for path, (maker, type, literal) in self._rewritten.items():
+            text = f"{spelled(type, dialect)}({literal})"
+            held = (*maker, "attributes", Key("val")) if maker is not None else path
+            is_own = maker is not None and len(by_maker[maker]) == 1 and maker not in (self._used | self.given)
+            if maker is not None and is_own and held not in drafts and (*maker, "outputs", 0) not in drafts:
+                found[held] = text
+                types[(*maker, "outputs", 0)] = spelled(type, dialect)
+            else:
+                found[path] = text
+        return found
+
+    def told(self) -> Iterator[Finding]:
+        """Yield what is reported, each thing once with the places where it is the same."""
+        for (code, message), paths in self._found.items():
+            remarks = [Remark("so it is here", path) for path in paths[1 : LISTED + 1]]
+            more = len(paths) - 1 - len(remarks)
+            way = WAYS[code] + (f" (so it is in {counted(more, 'more place')})" if more > 0 else "")
+            severity = "error" if code == STUCK else "warning"
+            yield Finding(paths[0], code, f"{message}; {way}", tuple(remarks), severity=severity)
+
+
+WAYS = {
+    "MIL490": "check it",
+    "MIL491": "check it",
+    "MIL492": "change it in the text, or convert the model anew at these sizes",
+}
+"""What to do about each kind of constant."""
+
+
+def _literal(elements: Sequence[Any], shape: tuple[int, ...], dtype: str) -> str:
+    """Spell elements as a literal of a shape."""
+    import numpy as np
+
+    array = np.asarray(elements)
+    if dtype in ("fp16", "fp32"):
+        array = array.astype({"fp16": np.float16, "fp32": np.float32}[dtype])
+    return _nested(array.reshape(shape), dtype)
+
+
+def _nested(array: npt.NDArray[Any], dtype: str) -> str:
+    if array.ndim:
+        return f"[{', '.join(_nested(part, dtype) for part in array)}]"
+    return ("true" if array else "false") if dtype == "bool" else str(array[()])
