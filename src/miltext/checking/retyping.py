@@ -142,6 +142,8 @@ class Retyping(DraftWalk):
 
     def enter(self, block: Block, scope: Scope, path: InferencePath) -> None:
         """Note which values have another type than before, or may have one."""
+        if self.resizing:
+            self.resizing.enter_block(block, message_path(path))
         place: Path = (*message_path(path), "inputs")
         values = [value.name for value in block.inputs]
         if is_of_function(path):

@@ -62,12 +62,11 @@ def _number(op: Resized, name: str) -> Iterator[Follow]:
     held = number(value[0] if isinstance(value, tuple) and len(value) == 1 else value)
     if op.op_type not in OF_NUMBERS or held is None or operand is None or not isinstance(operand.type, TensorType):
         return
-    form = form_of(held, operand.type.dtype, op.upstream)
+    form = form_of(held, operand.type.dtype, op.sizes)
     if form is None or form.now == held:
         return
     words = f"`{name}` of `{op.op_type}` is {held:g}, which is {form.words}, and {form.change} is a size"
-    steady = form_of(held, operand.type.dtype, [Change(size, 0) for size in op.steady])
-    if form.is_usual or (steady is not None and steady.words.count("√") == form.words.count("√")):
+    if not form.is_sure:
         yield Follow(name, KEPT, f"{words} that it may come from")
     elif form.now is None:
         yield Follow(name, STUCK, words)
@@ -89,7 +88,9 @@ def _array(op: Resized, name: str, place: int, axes: Mapping[int, Change]) -> It
     if made is None:
         return  # it does not fit, which inference tells with its place
     array, pattern = made
-    yield Follow(name, CHOSEN, f"{words}; it is {pattern} now", array.reshape(-1), array.shape, place)
+    is_batch = all((axis, change.before) == (0, 1) for axis, change in axes.items())
+    code, message = (None, "") if is_batch else (CHOSEN, f"{words}; it is {pattern} now")
+    yield Follow(name, code, message, array.reshape(-1), array.shape, place)
 
 
 def _and(axes: Mapping[int, Change]) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from miltext.checking.inference.operands import Operand, Value
+    from miltext.checking.resizing.cuts import Cuts
     from miltext.checking.resizing.lineage import Lineage
     from miltext.schema.types import Dimension, Shape
 
@@ -21,10 +22,15 @@ and cannot be written anew.
 
 
 class Change(NamedTuple):
-    """A size that a dimension had, and has now; None where a range leaves it open."""
+    """A size that a dimension had, and has now; None where a range leaves it open.
+
+    Of several dimensions together it is `spread` if what changed was a 1, a batch as a rule: what holds a number of the
+    others is of the same size.
+    """
 
     before: int
     now: Dimension
+    spread: bool = False
 
     def __str__(self) -> str:
         return f"{self.before} -> {'?' if self.now is None else self.now}"
@@ -60,8 +66,8 @@ class Follow(NamedTuple):
 class Resized:
     """An operation with what it is given, before and now.
 
-    `old` is the type that its first output stated; `upstream` are the changes of sizes that its inputs hang on, and
-    `steady` the sizes that stay.
+    `old` is the type that its first output stated; `sizes` are those that its inputs hang on, and `cuts` say where all slices of
+    its `x` begin and end.
     """
 
     def __init__(
@@ -73,12 +79,14 @@ class Resized:
         old: TensorType,
         sizes: Sizes,
         array: Callable[[str, int], npt.NDArray[Any] | None],
+        cuts: Cuts | None = None,
     ) -> None:
         self.op_type = op_type
         self.operands = operands
         self.old = old
-        self.upstream, self.steady = sizes
+        self.sizes = sizes
         self.array = array
+        self.cuts = cuts or {}
         self._before = before
         self._lineages = lineages
 
@@ -117,6 +125,11 @@ class Resized:
     def changes(self, name: str, place: int = 0) -> dict[int, Change]:
         """Return the changed sizes of what a parameter is bound to, by axis."""
         return changes_of(self.was(name, place), self.shape(name, place))
+
+    def change_of(self, size: int) -> Change | None:
+        """Return what a size became that something that is given hangs on; None where no such size changed."""
+        found = (each for each in self.sizes.changed if each.before == size > 1 and not each.spread)
+        return min(found, key=str, default=None)
 
     def lineage(self, name: str) -> Lineage | None:
         """Return of what sizes the dimensions of a value are the products."""

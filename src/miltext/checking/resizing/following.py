@@ -12,11 +12,12 @@ from miltext.checking.resizing.lineage import lineage_of, recast
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
     from miltext.checking.inference.operands import Operand
+    from miltext.checking.resizing.cuts import Cuts
     from miltext.checking.resizing.lineage import Lineage
     from miltext.schema.types import Shape, Type
 
@@ -86,6 +87,7 @@ class Following:
         operands: Mapping[str, Sequence[Operand]],
         old: Type,
         array: Callable[[str, int], npt.NDArray[Any] | None],
+        cuts: Cuts | None = None,
     ) -> list[Follow]:
         """Return what becomes of the constants that an operation is given, whose first output was of the `old` type."""
         rule = RULES.get(op_type)
@@ -97,27 +99,32 @@ class Following:
                 found = found.joined(self._sizes.get(operand, NONE))
         if not found.changed:
             return []
-        return [*rule(Resized(op_type, operands, self._before, self._lineages, old, found, array))]
+        return [*rule(Resized(op_type, operands, self._before, self._lineages, old, found, array, cuts))]
 
 
 def _steady(old: Shape, new: Shape) -> frozenset[int]:
     if len(old) != len(new):
         return frozenset()
-    return frozenset(size for size, now in zip(old, new, strict=True) if size is not None and size == now and size > 1)
+    kept = (old[start:end] for start, end in _runs(len(old)) if old[start:end] == new[start:end])
+    return frozenset(size for size in (prod(each or 0 for each in run) for run in kept) if size > 1)
+
+
+def _runs(rank: int) -> Iterator[tuple[int, int]]:
+    """Yield where dimensions that stand side by side begin and end."""
+    return ((start, end) for start in range(rank) for end in range(start + 1, rank + 1))
 
 
 def _products(old: Shape, new: Shape) -> frozenset[Change]:
     """Return changed sizes, of one dimension and of several that stand side by side."""
     changes = changes_of(old, new)
     found: set[Change] = set()
-    for start in range(len(old) if changes else 0):
-        for end in range(start + 1, len(old) + 1):
-            run = [*zip(old[start:end], new[start:end], strict=True)]
-            if any(before is None for before, _ in run) or not any(start <= axis < end for axis in changes):
-                continue
-            before = prod(size for size, _ in run if size is not None)
-            now = None if any(size is None for _, size in run) else prod(size for _, size in run if size is not None)
-            found.add(Change(before, now))
+    for start, end in _runs(len(old) if changes else 0):
+        run = [*zip(old[start:end], new[start:end], strict=True)]
+        if any(before is None for before, _ in run) or not any(start <= axis < end for axis in changes):
+            continue
+        now = None if any(size is None for _, size in run) else prod(size or 0 for _, size in run)
+        is_spread = len(run) > 1 and any(before == 1 != size for before, size in run)
+        found.add(Change(prod(size or 0 for size, _ in run), now, is_spread))
     return frozenset(each for each in found if each.before != each.now)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from miltext.checking.findings import Finding, Remark, counted
 from miltext.checking.inference.program import bound
 from miltext.checking.inference.reading import Constant
+from miltext.checking.resizing.cuts import cuts_of
 from miltext.checking.resizing.facts import RULES, STUCK
 from miltext.checking.resizing.following import Following
 from miltext.models.model_weights import Weights
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
     from miltext.checking.inference.operands import Operand
     from miltext.checking.inference.program import Scope
-    from miltext.checking.inference.reading import Operation, Reader
+    from miltext.checking.inference.reading import Block, Operation, Reader
+    from miltext.checking.resizing.cuts import Cuts
     from miltext.checking.resizing.facts import Follow
     from miltext.schema.paths import Path
     from miltext.schema.proto import Program, Value
@@ -58,10 +60,15 @@ class Resizing:
         self._held: dict[Operand, Value] = {}
         self._rewritten: dict[Path, Rewritten] = {}
         self._used: set[Path] = set()
+        self._cuts: dict[Path, dict[str, Cuts]] = {}
         self._found: dict[tuple[str, str], list[Path]] = {}
         self.given: set[Path] = set()
 
     # ---- while the program is walked over
+
+    def enter_block(self, block: Block, place: Path) -> None:
+        """Note how the operations of a block slice values."""
+        self._cuts[place] = cuts_of(block)
 
     def enter(self, made: Operand, old: Type) -> None:
         """Note an input of a function or of a block, and the type that it had."""
@@ -93,7 +100,9 @@ class Resizing:
             held = binding.message if isinstance(binding, Constant) else self._held.get(operands[name][at])
             return None if held is None else self._array(held, operands[name][at].type)
 
-        for each in self._following.follow(operation.type, operands, old, array):
+        [x, *_] = operation.inputs.get("x") or [None]
+        cuts = self._cuts.get(place[:-2], {}).get(x) if isinstance(x, str) else None
+        for each in self._following.follow(operation.type, operands, old, array, cuts):
             path: Path = (*place, "inputs", Key(each.parameter), "arguments", each.place)
             if each.code is not None:
                 self._found.setdefault((each.code, each.message), []).append(path)

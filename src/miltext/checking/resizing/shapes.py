@@ -68,12 +68,12 @@ def tile(op: Resized) -> Iterator[Follow]:
     for axis, count in enumerate(reps):
         if axis in changes or count <= 1:
             continue
-        change = next((each for each in sorted(op.upstream, key=str) if each.before == count), None)
+        change = op.change_of(count)
         words = f"{count} at axis {axis}"
         if change is not None:
             reasons.append((STUCK if change.now is None else CHOSEN, f"{words}, a size that is {_now(change)} now"))
             made[axis] = count if change.now is None else change.now
-        elif count >= COUNTS and (near := _near(count, op.upstream)) is not None:
+        elif count >= COUNTS and (near := _near(count, op.sizes.changed)) is not None:
             reasons.append((KEPT, f"{words}, which may follow from a size, {near}"))
     for code, why in reasons:
         elements = None if tuple(made) == reps else made
@@ -82,7 +82,7 @@ def tile(op: Resized) -> Iterator[Follow]:
 
 def _near(number: int, upstream: frozenset[Change]) -> Change | None:
     """Return a size that a number is one less, one more, half, or a multiple of."""
-    near = (each for each in sorted(upstream, key=str) if each.before > 1)
+    near = (each for each in sorted(upstream, key=str) if each.before > 1 and not each.spread)
     return next((each for each in near if abs(number - each.before) == 1 or number in _multiples(each.before)), None)
 
 
@@ -108,6 +108,9 @@ def split(op: Resized) -> Iterator[Follow]:
     rest = -1 if share is None or change.now is None else change.now - share * (len(sizes) - 1)
     if len({*sizes[:-1]}) > 1 or sizes[-1] > sizes[0] or share is None or rest <= 0:
         yield Follow("split_sizes", STUCK, f"{words}, which is {_now(change)} now; write the sizes of its parts")
+        return
+    if len(sizes) == change.before:
+        yield Follow("split_sizes", STUCK, f"{words}, each by itself")
         return
     made = [*[share] * (len(sizes) - 1), rest]
     yield Follow("split_sizes", CHOSEN, f"{words}; they are {made} of {change.now} now", made, (len(made),))
@@ -151,8 +154,9 @@ def _targets(op: Resized, names: tuple[str, ...]) -> Iterator[Follow]:
         size, axis = op.value(name), rank - (2 if "height" in name else 1)
         if type(size) is not int:
             continue
-        matching = sorted((each for each in op.upstream if each.before == size), key=str)
-        change = own[axis] if axis in own and own[axis].before == size else next(iter(matching), None)
+        if axis not in own and (op.was("x") or ())[axis] == size:
+            continue
+        change = own[axis] if axis in own and own[axis].before == size else op.change_of(size)
         words = f"`{name}` of `{op.op_type}` is {size}"
         if change is not None and change.now is not None:
             yield Follow(name, CHOSEN, f"{words}, a size that is {change.now} now", [change.now])
@@ -167,6 +171,6 @@ def stated(op: Resized) -> Iterator[Follow]:
     """Report sizes that equal one that something that is given hangs on."""
     for name in ("shape", "size", "one_hot_vector_size"):
         for number in op.row(name) or ():
-            change = next((each for each in sorted(op.upstream, key=str) if each.before == number > 1), None)
+            change = op.change_of(number)
             if change is not None:
                 yield Follow(name, KEPT, f"`{name}` of `{op.op_type}` has {number}, a size that is {_now(change)} now")

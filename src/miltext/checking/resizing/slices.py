@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from miltext.checking.resizing.cuts import count_of, parts
 from miltext.checking.resizing.facts import CHOSEN, KEPT, STUCK, Follow, Resized, follows
 
 if TYPE_CHECKING:
@@ -31,7 +32,11 @@ def slice_by_index(op: Resized) -> Iterator[Follow]:
     for axis, change in changes.items():
         from_start, to_end, squeezed = (mask[axis] for mask in masks)
         first = 0 if from_start else begin[axis]
-        last = change.before if to_end else end[axis]
+        last = first + 1 if squeezed else change.before if to_end else end[axis]
+        count = count_of(op.cuts, axis, change.before)
+        if count and (squeezed or not to_end) and (first, last) in parts(change.before, count):
+            _follow_cut(rows, reasons, axis, change, (first, last), count)
+            continue
         bounds = {} if from_start else {"begin": first}
         if not to_end and not squeezed:
             bounds["end"] = last
@@ -45,6 +50,24 @@ def slice_by_index(op: Resized) -> Iterator[Follow]:
             rows["end"][axis] += rows["begin"][axis] - begin[axis]
     yield from _told(op, "begin", begin, rows["begin"], reasons["begin"])
     yield from _told(op, "end", end, rows["end"], reasons["end"])
+
+
+def _follow_cut(
+    rows: dict[str, list[int]],
+    reasons: dict[str, list[tuple[str, str]]],
+    axis: int,
+    change: Change,
+    span: tuple[int, int],
+    count: int,
+) -> None:
+    """Follow a slice that is one of the even parts that all slices of a value are."""
+    words = f"cut with others into {count} parts of the {change.before} at axis {axis}"
+    if count == change.before or change.now is None or change.now < count:
+        reasons["begin"].append((STUCK, f"{words}, which is {'?' if change.now is None else change.now} now"))
+        return
+    now = dict(zip(parts(change.before, count), parts(change.now, count), strict=True))
+    rows["begin"][axis], rows["end"][axis] = now[span]
+    reasons["begin"].append((CHOSEN, f"{words}; it is of as many of {change.now} now"))
 
 
 def _told(
@@ -62,7 +85,7 @@ def _bound(
     name: str, bound: int, first: int, last: int, change: Change, squeezed: bool
 ) -> tuple[int | None, str | None, str]:
     """Return what a bound is now, None where it stays, the code of what is reported, if anything, and why."""
-    size, now = change
+    size, now = change.before, change.now
     if bound < 0:
         is_part = any(size == -bound * part for part in PARTS) and -bound > 1
         return None, KEPT if is_part else None, f"counted from the end, which may be a part of the {size} there"
@@ -95,7 +118,7 @@ def _part(name: str, bound: int, first: int, last: int, size: int) -> tuple[int,
         return 1, 2
     if first > 0 and first + last == size:
         for divisor in PARTS:
-            if first * divisor == size and first > 1:
+            if first * divisor == size and first > SMALL:
                 return (1, divisor) if name == "begin" else (divisor - 1, divisor)
     return None
 
