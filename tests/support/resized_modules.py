@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -310,6 +311,127 @@ def _windows(t: Any, own: Any, x: Any) -> Any:
     cut = x.view(batch, height // 4, 4, width // 4, 4, 4).permute(0, 1, 3, 2, 4, 5).reshape(-1, 16, 4)
     back = own.layer(cut).view(batch, height // 4, width // 4, 4, 4, 4).permute(0, 1, 3, 2, 4, 5)
     return back.reshape(batch, height, width, 4)
+
+
+# ---- more of them, written after the rules were
+
+_simple("select the last row", IMAGE, IMAGES, lambda t, x: x.select(2, -1).relu())
+_simple("narrow", ROW, ROWS, lambda t, x: x.narrow(2, 1, _s(x)[2] - 2).relu())
+_simple("pick three", TOKENS, ((1, 20, 16), (2, 12, 16)), lambda t, x: x[:, [0, 5, 7]].relu())
+_simple("repeat each", ROW, ROWS, lambda t, x: x.repeat_interleave(2, 2) + 1)
+_simple("repeat the edge", ROW, ROWS, lambda t, x: t.cat([x, x[:, :, -1:]], 2).relu())
+_simple("shift in time", TOKENS, SEQUENCES, lambda t, x: t.cat([x[:, 1:], t.zeros(_s(x)[0], 1, 16)], 1) + x)
+_simple("pad by its edge", IMAGE, IMAGES, lambda t, x: _f(t).pad(x, (2, 2, 1, 1), mode="replicate").relu())
+_simple("pad to a multiple of 32", IMAGE, IMAGES, lambda t, x: _f(t).pad(x, (0, -_s(x)[3] % 32, 0, -_s(x)[2] % 32)) + 1)
+_simple("pad before", ROW, ROWS, lambda t, x: _f(t).pad(x, (2, 0)).relu())
+_simple("first five by a mask", TOKENS, SEQUENCES, lambda t, x: x * (t.arange(_s(x)[1]) < 5).float()[None, :, None])
+_simple("times the identity", ROW, ROWS, lambda t, x: x @ (t.eye(_s(x)[2]) * 2))
+_simple("hann window", ROW, ROWS, lambda t, x: x * t.hann_window(_s(x)[2]))
+_simple("normalize", IMAGE, IMAGES, lambda t, x: _f(t).normalize(x, dim=1) + 1)
+_simple("layer norm of all", IMAGE, IMAGES, lambda t, x: _f(t).layer_norm(x, _s(x)[1:]))
+_simple("softmax by the root of a size", TOKENS, SEQUENCES, lambda t, x: (x @ x.transpose(1, 2) / _s(x)[1] ** 0.5).softmax(-1))
+_simple("pairwise", TOKENS, SEQUENCES, lambda t, x: (x[:, :, None] - x[:, None]).abs().sum(-1))
+_simple("pairwise without itself", TOKENS, SEQUENCES, lambda t, x: (x @ x.transpose(1, 2)).masked_fill(t.eye(_s(x)[1]).bool(), -1e4).softmax(-1))
+_simple("linear bias by distance", TOKENS, SEQUENCES, lambda t, x: (x @ x.transpose(1, 2) - 0.25 * (t.arange(_s(x)[1])[None] - t.arange(_s(x)[1])[:, None]).abs()).softmax(-1))
+_simple("local attention", TOKENS, SEQUENCES, lambda t, x: (x @ x.transpose(1, 2)).masked_fill((t.arange(_s(x)[1])[None] - t.arange(_s(x)[1])[:, None]).abs() > 2, -1e4).softmax(-1))
+_simple("channel shuffle", IMAGE, IMAGES, lambda t, x: x.view(_s(x)[0], 2, 2, *_s(x)[2:]).transpose(1, 2).reshape(*_s(x)) + 1)
+_simple("space to depth", IMAGE, IMAGES, lambda t, x: _f(t).pixel_unshuffle(x, 2) + 1)
+_simple("patch merging", IMAGE, IMAGES, lambda t, x: t.cat([x[:, :, 0::2, 0::2], x[:, :, 1::2, 1::2]], 1).relu())
+_simple("view in two", IMAGE, IMAGES, lambda t, x: x.view(_s(x)[0], 2, -1).softmax(-1))
+_simple("view in eights", ROW, ((1, 4, 24), (1, 4, 32), (2, 4, 16)), lambda t, x: x.view(_s(x)[0], -1, 8).softmax(-1))
+_simple("blocks of a row", ROW, ((1, 4, 24), (1, 4, 32), (2, 4, 16)), lambda t, x: x.view(_s(x)[0], 4, _s(x)[2] // 4, 4).sum(-1).relu())
+_simple("halves of a row", ROW, ROWS, lambda t, x: x.view(_s(x)[0], 4, 2, _s(x)[2] // 2).sum(2).relu())
+_simple("batch and time together", TOKENS, SEQUENCES, lambda t, x: x.reshape(_s(x)[0] * _s(x)[1], 16).softmax(-1).view(*_s(x)))
+_simple("sum in einsum", TOKENS, SEQUENCES, lambda t, x: t.einsum("bnd,bmd->bnm", x, x) + 1)
+_simple("interpolate by a half", IMAGE, IMAGES, lambda t, x: _f(t).interpolate(x, scale_factor=0.5, mode="bilinear"))
+_simple("interpolate to half the size", IMAGE, IMAGES, lambda t, x: _f(t).interpolate(x, size=(_s(x)[2] // 2, _s(x)[3] // 2)))
+_simple("adaptive average to seven", IMAGE, IMAGES[:3], lambda t, x: _f(t).adaptive_avg_pool2d(x, 7) + 1)
+_simple("adaptive average to rows", IMAGE, IMAGES, lambda t, x: _f(t).adaptive_avg_pool2d(x, (1, _s(x)[3])) + 1)
+_simple("average by three", IMAGE, IMAGES, lambda t, x: _f(t).avg_pool2d(x, 3, 1, 1) + 1)
+_simple("greatest of all", IMAGE, IMAGES, lambda t, x: x.amax((2, 3)) + 1)
+_simple("where the greatest is", ROW, ROWS, lambda t, x: x.argmax(2).float() / _s(x)[2])
+_simple("share of a position", ROW, ROWS, lambda t, x: (x.softmax(2) * t.arange(_s(x)[2]).float()).sum(2) / (_s(x)[2] - 1))
+_simple("standard score", IMAGE, IMAGES, lambda t, x: (x - x.mean((2, 3), keepdim=True)) / (x.std((2, 3), keepdim=True) + 1e-5))
+_simple("gram matrix", IMAGE, IMAGES, lambda t, x: x.flatten(2) @ x.flatten(2).transpose(1, 2) / (4 * _s(x)[2] * _s(x)[3]))
+_simple("mean square by hand", TOKENS, SEQUENCES, lambda t, x: (x * x).sum((1, 2)) / (_s(x)[1] * 16))
+_simple("unbind the last", TOKENS, SEQUENCES, lambda t, x: x.unbind(1)[-1].relu())
+_simple("split unevenly", ROW, ROWS, lambda t, x: t.cat(x.split([4, _s(x)[2] - 4], 2)[::-1], 2).relu())
+_simple("crop by four", IMAGE, IMAGES, lambda t, x: x[:, :, 4:-4 or None, :12].relu() if _s(x)[2] > 8 else x.relu())
+_simple("crop from the centre to eight", IMAGE, IMAGES, lambda t, x: x[:, :, (_s(x)[2] - 8) // 2 : (_s(x)[2] + 8) // 2].relu())
+_simple("last half", ROW, ROWS, lambda t, x: x[:, :, _s(x)[2] // 2 :].relu())
+_simple("last half from the end", ROW, ROWS, lambda t, x: x[:, :, -(_s(x)[2] // 2) :].relu())
+_simple("scale by the size", ROW, ROWS, lambda t, x: x * _s(x)[2])
+_simple("logarithm of a size", TOKENS, SEQUENCES, lambda t, x: x * math.log(_s(x)[1]))
+_simple("indices of every second", ROW, ROWS, lambda t, x: x.index_select(2, t.arange(0, _s(x)[2], 2)) + 1)
+_simple("cosine positions", TOKENS, SEQUENCES, lambda t, x: x + (t.arange(_s(x)[1]).float() * 0.1).cos()[:, None])
+_simple("mean of what is above zero", ROW, ROWS, lambda t, x: (x > 0).float().mean(2) + 1)
+_layers("transposed convolution of a row", ROW, ROWS, lambda nn: [nn.ConvTranspose1d(4, 3, 4, 2, 1), nn.Tanh()])
+_layers("strided convolutions", IMAGE, IMAGES, lambda nn: [nn.Conv2d(4, 4, 3, 2, 1), nn.Conv2d(4, 4, 3, 2, 1), nn.PReLU(4)])
+_layers("upsample and convolve", IMAGE, IMAGES, lambda nn: [nn.Upsample(scale_factor=2, mode="bilinear"), nn.Conv2d(4, 2, 3)])
+_layers("reflected convolution", IMAGE, IMAGES, lambda nn: [nn.ReflectionPad2d(2), nn.Conv2d(4, 2, 5), nn.InstanceNorm2d(2)])
+_layers("dilated convolutions of a row", ROW, ROWS, lambda nn: [nn.Conv1d(4, 4, 3, padding=2, dilation=2), nn.GELU(), nn.BatchNorm1d(4)])
+_layers("gated convolution", IMAGE, IMAGES, lambda nn: [nn.Conv2d(4, 8, 1), nn.GLU(1)])
+
+
+@_with("recurrent both ways", TOKENS, SEQUENCES, lambda t: {"layer": t.nn.GRU(16, 8, batch_first=True, bidirectional=True)})
+def _both_ways(t: Any, own: Any, x: Any) -> Any:
+    return own.layer(x)[0]
+
+
+@_with("class token and positions", TOKENS, SEQUENCES, lambda t: {"token": t.randn(1, 1, 16), "table": t.randn(1, 32, 16)})
+def _token_and_positions(t: Any, own: Any, x: Any) -> Any:
+    whole = t.cat([own.token.expand(_s(x)[0], -1, -1), x], 1)
+    return (whole + own.table[:, : _s(whole)[1]]).relu()
+
+
+@_with("embedding", TOKENS, SEQUENCES, lambda t: {"table": t.nn.Embedding(8, 4)})
+def _embedding(t: Any, own: Any, x: Any) -> Any:
+    return own.table((x.abs() * 2).long().clamp(max=7)).flatten(2)
+
+
+@_with("positions by interpolation", IMAGE, IMAGES, lambda t: {"table": t.randn(1, 4, 8, 8)})
+def _interpolated(t: Any, own: Any, x: Any) -> Any:
+    return x + _f(t).interpolate(own.table, size=_s(x)[2:], mode="bilinear")
+
+
+@_with("shifted windows", (1, 8, 8, 4), ((1, 12, 8, 4), (1, 16, 16, 4), (2, 8, 8, 4)), lambda t: {"layer": t.nn.Linear(4, 4)})
+def _shifted(t: Any, own: Any, x: Any) -> Any:
+    batch, height, width, _ = _s(x)
+    moved = t.roll(x, (-2, -2), (1, 2))
+    cut = moved.view(batch, height // 4, 4, width // 4, 4, 4).permute(0, 1, 3, 2, 4, 5).reshape(-1, 16, 4)
+    scores = (cut @ own.layer(cut).transpose(1, 2)).softmax(-1) @ cut
+    back = scores.view(batch, height // 4, width // 4, 4, 4, 4).permute(0, 1, 3, 2, 4, 5).reshape(batch, height, width, 4)
+    return t.roll(back, (2, 2), (1, 2))
+
+
+@_with("attention over pixels", IMAGE, IMAGES, lambda t: {"qkv": t.nn.Conv2d(4, 12, 1)})
+def _pixels(t: Any, own: Any, x: Any) -> Any:
+    q, k, v = own.qkv(x).flatten(2).chunk(3, 1)
+    return ((q.transpose(1, 2) @ k * 4**-0.5).softmax(-1) @ v.transpose(1, 2)).transpose(1, 2).view(*_s(x)) + x
+
+
+@_with("multi-head attention of torch", TOKENS, SEQUENCES, lambda t: {"layer": t.nn.MultiheadAttention(16, 2, batch_first=True)})
+def _of_torch(t: Any, own: Any, x: Any) -> Any:
+    return own.layer(x, x, x, need_weights=True)[0]
+
+
+@_with("fused attention", TOKENS, SEQUENCES, _heads)
+def _fused(t: Any, own: Any, x: Any) -> Any:
+    batch, length, _ = _s(x)
+    q, k, v = (layer(x).view(batch, length, 2, 8).transpose(1, 2) for layer in (own.q, own.k, own.v))
+    return _f(t).scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(batch, length, 16)
+
+
+@_with("pyramid", IMAGE, IMAGES, lambda t: {"a": t.nn.Conv2d(4, 4, 1), "b": t.nn.Conv2d(4, 4, 1)})
+def _pyramid(t: Any, own: Any, x: Any) -> Any:
+    small = own.a(_f(t).avg_pool2d(x, 4))
+    return own.b(x) + _f(t).interpolate(small, size=_s(x)[2:], mode="bilinear", align_corners=False)
+
+
+@_with("global context", IMAGE, IMAGES, lambda t: {"gate": t.nn.Linear(4, 4)})
+def _context(t: Any, own: Any, x: Any) -> Any:
+    mean = own.gate(x.mean((2, 3))).view(_s(x)[0], 4, 1, 1).expand(-1, -1, *_s(x)[2:])
+    return t.cat([x, mean], 1)
 
 
 # ---- the truth, and what came of it

@@ -44,11 +44,11 @@ def lineage_of(old: Shape, new: Shape) -> Lineage | None:
     return tuple((Factor(before, now),) for before, now in sizes)  # type: ignore[arg-type]
 
 
-def recast(lineage: Lineage, sizes: Sequence[int]) -> Recast | None:
+def recast(lineage: Lineage, sizes: Sequence[int], open_at: int | None = None) -> Recast | None:
     """Return what dimensions become that had these sizes before, in their order; None where sizes overlap otherwise.
 
     A changed size that is split grows in its first part, as `height // 4, 4` does; in its second one where the first
-    has to stay.
+    has to stay, or where a dimension further on is `open_at` its place: the -1 of a shape.
     """
     left = [factor for factors in lineage for factor in factors if factor != (1, 1)]
     made: list[tuple[Factor, ...]] = []
@@ -60,7 +60,8 @@ def recast(lineage: Lineage, sizes: Sequence[int]) -> Recast | None:
                 return None
             factor = left.pop(0)
             if factor.before > size or size % factor.before:
-                parts = _split(factor, gcd(factor.before, size))
+                is_later = open_at is not None and open_at > len(made)
+                parts = _split(factor, gcd(factor.before, size), grow_second=is_later)
                 if parts is None:
                     return None
                 if factor.before != factor.now:
@@ -80,16 +81,17 @@ def _is_grown_one(left: Sequence[Factor], taken: Sequence[Factor], size: int, ot
     return bool(left) and left[0].before == 1 and size == 1 and (not taken or not others)
 
 
-def _split(factor: Factor, first: int) -> tuple[Factor, Factor] | None:
-    """Return a size as two, of which the first one was `first`; None where that cannot be."""
+def _split(factor: Factor, first: int, *, grow_second: bool) -> tuple[Factor, Factor] | None:
+    """Return a size as two, of which the first one was `first`, and the second is to grow if it can; None where neither
+    can.
+    """
     before, now = factor
     if first <= 1:
         return None
     rest = before // first
     if before == now:
         return Factor(first, first), Factor(rest, rest)
-    if now % rest == 0:
-        return Factor(first, now // rest), Factor(rest, rest)
-    if now % first == 0:
-        return Factor(first, first), Factor(rest, now // first)
-    return None
+    grown_second = (Factor(first, first), Factor(rest, now // first)) if now % first == 0 else None
+    if now % rest or (grow_second and grown_second):
+        return grown_second
+    return Factor(first, now // rest), Factor(rest, rest)

@@ -88,7 +88,8 @@ def _is_round(number: float) -> bool:
 def _whole_steps(lines: Array, steps: Array, now: int) -> Remade:
     """Return `arange` of another length: one that falls to its start still does."""
     before, first = lines.shape[-1], lines[..., :1].astype(np.float64)
-    start = first + (now - before) * -steps * ((steps < 0) & (first + steps * (before - 1) == 0))
+    falls_to_zero = bool(np.all((steps < 0) & (first + steps * (before - 1) == 0)))
+    start = first + (now - before) * -steps * falls_to_zero
     words = f"{'a list' if lines.dtype.kind in 'iu' else 'numbers'} counted from its start"
     return Remade((start + steps * np.arange(now)).astype(lines.dtype), words)
 
@@ -111,7 +112,7 @@ def diagonal(array: Array, axes: tuple[int, int], now: tuple[int, int]) -> Remad
     """Return an array whose elements hang on how far they are from the diagonal of two axes, as in a causal mask."""
     lines = np.moveaxis(array, axes, (-2, -1))
     rows, columns = lines.shape[-2:]
-    if rows != columns or rows < 3 or now[0] != now[1]:
+    if rows != columns or rows < 4 or now[0] != now[1]:
         return None
     bands = np.concatenate([lines[..., :0:-1, 0], lines[..., 0, :]], axis=-1)  # from the lower corner to the upper one
     far = np.arange(columns)[None, :] - np.arange(rows)[:, None] + rows - 1
@@ -127,13 +128,23 @@ def diagonal(array: Array, axes: tuple[int, int], now: tuple[int, int]) -> Remad
 
 
 def _stretched(bands: Array, wanted: int) -> Array | None:
-    """Return values by their distance from the diagonal for more or fewer of them; they must be even at both ends."""
+    """Return values by their distance from the diagonal for more or fewer of them; both ends must go on evenly."""
     more = (wanted - bands.shape[-1]) // 2
     if more <= 0:
         return bands[..., -more : bands.shape[-1] + more]
-    flat_low, flat_high = (bool(np.all(pair[..., 0] == pair[..., 1])) for pair in (bands[..., :2], bands[..., -2:]))
-    if not (flat_low and flat_high):
+    above, below = _going_on(bands[..., ::-1], more), _going_on(bands, more)
+    return None if above is None or below is None else np.concatenate([above[..., ::-1], bands, below], axis=-1)
+
+
+def _going_on(bands: Array, more: int) -> Array | None:
+    """Return what comes after values of which the last three are one value, or on one line."""
+    first, second, last = bands[..., -3:-2], bands[..., -2:-1], bands[..., -1:]
+    if bool(np.all((first == second) & (second == last))):
+        return np.repeat(last, more, axis=-1)
+    if bands.dtype.kind == "b" or not bool(np.all(np.isfinite(bands[..., -3:]))):
         return None
-    return np.concatenate(
-        [np.repeat(bands[..., :1], more, axis=-1), bands, np.repeat(bands[..., -1:], more, axis=-1)], axis=-1
-    )
+    low, middle, high = (each.astype(np.float64) for each in (first, second, last))
+    room = EXACTNESS.get(bands.dtype.str[1:], 0.0) * float(np.max(np.abs(high)))
+    if not bool(np.all(np.abs(high - 2 * middle + low) <= room)):
+        return None
+    return (high + (high - middle) * np.arange(1, more + 1)).astype(bands.dtype)

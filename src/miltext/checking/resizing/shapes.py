@@ -17,11 +17,12 @@ def reshape(op: Resized) -> Iterator[Follow]:
     shape, lineage = op.row("shape"), op.lineage("x")
     if shape is None or not op.changes("x") or None in op.old.shape or len(op.old.shape) != len(shape):
         return
-    made = recast(lineage, op.old.shape) if lineage is not None else None  # type: ignore[arg-type]
+    open_at = shape.index(-1) if -1 in shape else None
+    made = recast(lineage, op.old.shape, open_at) if lineage is not None else None  # type: ignore[arg-type]
     if made is None:
         return
     elements = [size if size <= 0 else now for size, now in zip(shape, made.shape, strict=True)]
-    splits = [split for split in made.split if not _is_usual(split)]
+    splits = [split for split in made.split if not _is_usual(split)] if open_at is None else []
     message = ""
     if splits:
         whole, first, second = splits[0]
