@@ -169,8 +169,12 @@ class Retyping(DraftWalk):
 
     def leave(self, block: Block, scope: Scope, path: InferencePath) -> None:
         super().leave(block, scope, path)
-        if self.resizing:
-            self.resizing.given.update(self.makers[scope[name]] for name in block.outputs if scope.get(name) in self.makers)
+        for index, name in enumerate(block.outputs if self.resizing else ()):
+            made = scope.get(name)
+            if made is not None and self.resizing:
+                self.resizing.given.update([self.makers[made]] if made in self.makers else [])
+                if is_of_function(path):
+                    self.resizing.output(name, made, (*message_path(path), "outputs", index))
 
     def made(
         self, operation: Operation, index: int, followed: Type, arguments: Arguments, path: InferencePath

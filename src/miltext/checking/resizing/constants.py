@@ -155,8 +155,21 @@ def gather(op: Resized) -> Iterator[Follow]:
             yield Follow("indices", CHOSEN, f"{words}; they are {made[1]} now", made[0].reshape(-1), made[0].shape)
     elif array.size == 1 and int(array.flat[0]) * 2 >= change.before > 1:
         yield from _place(words, change, int(array.flat[0]), tuple(array.shape))
+    elif array.ndim == 1 and (spread := _evenly(array, change)) is not None:
+        yield Follow("indices", CHOSEN, f"{words}; they go on evenly now", spread, spread.shape)
     elif array.size > 1 or int(array.flat[0]) > 1:
         yield Follow("indices", KEPT, f"{words}, which are {change.now} now")
+
+
+def _evenly(array: npt.NDArray[Any], change: Change) -> npt.NDArray[Any] | None:
+    """Return indices of every so many-th, from one of the first to one of the last."""
+    import numpy as np
+
+    step = int(array[1]) - int(array[0]) if array.size > 2 else 0  # noqa: PLR2004
+    first, last = int(array[0]), int(array[-1])
+    if step < 2 or first >= step or last < change.before - step or not np.array_equal(np.diff(array), [step] * (array.size - 1)):  # noqa: PLR2004
+        return None
+    return np.arange(first, change.now, step)
 
 
 def _place(words: str, change: Change, index: int, shape: tuple[int, ...]) -> Iterator[Follow]:

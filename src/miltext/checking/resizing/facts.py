@@ -25,28 +25,33 @@ class Change(NamedTuple):
     """A size that a dimension had, and has now; None where a range leaves it open.
 
     Of several dimensions together it is `spread` if what changed was a 1, a batch as a rule: what holds a number of the
-    others is of the same size.
+    others is of the same size. Of one dimension, `axis` is its place from the back, -1 and less.
     """
 
     before: int
     now: Dimension
     spread: bool = False
+    axis: int = 0
 
     def __str__(self) -> str:
         return f"{self.before} -> {'?' if self.now is None else self.now}"
 
 
 class Sizes(NamedTuple):
-    """The sizes that a value hangs on: those that changed, with products of several dimensions, and those that stay."""
+    """The sizes that a value hangs on: those that changed, with products of several dimensions, and those that stay.
+
+    `places` are the single ones of these, with their axes from the back.
+    """
 
     changed: frozenset[Change] = frozenset()
     steady: frozenset[int] = frozenset()
+    places: frozenset[tuple[int, int]] = frozenset()
 
     def joined(self, other: Sizes) -> Sizes:
         """Return the sizes of both."""
-        if other.changed <= self.changed and other.steady <= self.steady:
+        if other is self or all(own >= others for own, others in zip(self, other, strict=True)):
             return self
-        return Sizes(self.changed | other.changed, self.steady | other.steady)
+        return Sizes(self.changed | other.changed, self.steady | other.steady, self.places | other.places)
 
 
 class Follow(NamedTuple):
@@ -126,10 +131,16 @@ class Resized:
         """Return the changed sizes of what a parameter is bound to, by axis."""
         return changes_of(self.was(name, place), self.shape(name, place))
 
-    def change_of(self, size: int) -> Change | None:
-        """Return what a size became that something that is given hangs on; None where no such size changed."""
-        found = (each for each in self.sizes.changed if each.before == size > 1 and not each.spread)
-        return min(found, key=str, default=None)
+    def change_of(self, size: int, axis: int = 0) -> Change | None:
+        """Return what a size became that something that is given hangs on; None where no such size changed.
+
+        Of several it is one at an `axis`, from the back; none of them is meant where such a size stayed there.
+        """
+        found = [each for each in self.sizes.changed if each.before == size > 1 and not each.spread]
+        here = [each for each in found if axis and each.axis == axis]
+        if not here and axis and (size, axis) in self.sizes.places:
+            return None
+        return min(here or found, key=str, default=None)
 
     def lineage(self, name: str) -> Lineage | None:
         """Return of what sizes the dimensions of a value are the products."""
@@ -158,4 +169,4 @@ def changes_of(old: Shape | None, new: Shape | None) -> dict[int, Change]:
     if old is None or new is None or len(old) != len(new):
         return {}
     pairs = enumerate(zip(old, new, strict=True))
-    return {axis: Change(before, now) for axis, (before, now) in pairs if before is not None and before != now}
+    return {axis: Change(before, now, axis=axis - len(old)) for axis, (before, now) in pairs if before is not None and before != now}

@@ -6,10 +6,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.checking.findings import Finding, Remark, counted
+from miltext.checking.findings import named as quoted
+from miltext.checking.inference.operands import read_value
 from miltext.checking.inference.program import bound
 from miltext.checking.inference.reading import Constant
 from miltext.checking.resizing.cuts import cuts_of
-from miltext.checking.resizing.facts import RULES, STUCK
+from miltext.checking.resizing.facts import KEPT, RULES, STUCK
 from miltext.checking.resizing.following import Following
 from miltext.models.model_weights import Weights
 from miltext.models.refusals import WeightsError
@@ -78,18 +80,21 @@ class Resizing:
         self, operation: Operation, old: Sequence[Type], scope: Scope, operands: Mapping[str, Sequence[Operand]]
     ) -> None:
         """Note what an operation makes, of which types that was, and which constants it uses as they are."""
+        captured = _captured(operation, scope) if operation.blocks else ()
         for output, stated in zip(operation.outputs, old, strict=True):
             made = scope[output.name]
             if operation.type == "const":
                 if "val" in operation.attributes:
                     self._held[made] = operation.attributes["val"].message
             else:
-                self._following.note(made, stated, operation.type, operands)
+                self._following.note(made, stated, operation.type, operands, captured)
         for bound_to in operands.values():
             self._used.update(self._makers[operand] for operand in bound_to if operand in self._makers)
 
     def follow(self, operation: Operation, old: Type, scope: Scope, place: Path) -> None:
         """Give an operation the constants that follow from the sizes now."""
+        if operation.type == "while_loop":
+            self._loop(operation, scope, place)
         if operation.type not in RULES:
             return
         operands = bound(operation, scope)
@@ -108,6 +113,23 @@ class Resizing:
                 self._found.setdefault((each.code, each.message), []).append(path)
             if each.elements is not None:
                 self._rewrite(operation, each, operands[each.parameter][each.place], path)
+
+    def _loop(self, operation: Operation, scope: Scope, place: Path) -> None:
+        """Report a loop that counts to what a size was."""
+        given = [*_captured(operation, scope), *(each for bound_to in bound(operation, scope).values() for each in bound_to)]
+        changed = {each.before: each for each in self._following.changed(given) if each.before > 1 and not each.spread}
+        for number in {*_counts(operation), *(each.value for each in given if each.constant)}:
+            held = number[0] if isinstance(number, tuple) and len(number) == 1 else number
+            if type(held) is int and held in changed:
+                message = f"`while_loop` counts with {held}, and {changed[held]} is a size"
+                self._found.setdefault((STUCK, message), []).append((*place, "type"))
+
+    def output(self, name: str, made: Operand, path: Path) -> None:
+        """Report what a function gives back that is of a size as before, though it hangs on that and it changed."""
+        stays = self._following.stays(made)
+        if stays is not None:
+            message = f"the output {quoted(name)} keeps {stays.before}, and {stays} is a size that it hangs on"
+            self._found.setdefault((KEPT, message), []).append(path)
 
     def _array(self, value: Value, type: Type) -> npt.NDArray[Any] | None:
         """Return the elements of a constant; None where they cannot be had."""
@@ -161,6 +183,29 @@ class Resizing:
             way = WAYS[code] + (f" (so it is in {counted(more, 'more place')})" if more > 0 else "")
             severity = "error" if code == STUCK else "warning"
             yield Finding(paths[0], code, f"{message}; {way}", tuple(remarks), severity=severity)
+
+
+def _captured(operation: Operation, scope: Scope) -> list[Operand]:
+    """Return what the blocks of an operation use of what is around it."""
+    found: list[Operand] = []
+    for block in operation.blocks:
+        for inner in block.operations:
+            names = [each for bindings in inner.inputs.values() for each in bindings if isinstance(each, str)]
+            found += [scope[name] for name in names if name in scope]
+            found += _captured(inner, scope)
+    return found
+
+
+def _counts(operation: Operation) -> Iterator[Value]:
+    """Yield the constants in the blocks of an operation."""
+    for block in operation.blocks:
+        for inner in block.operations:
+            held = inner.attributes.get("val") if inner.type == "const" else None
+            if held is not None:
+                yield read_value(held.message, held.stated.type)
+            for bindings in inner.inputs.values():
+                yield from (read_value(each.message, each.stated.type) for each in bindings if isinstance(each, Constant))
+            yield from _counts(inner)
 
 
 WAYS = {

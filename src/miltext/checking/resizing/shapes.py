@@ -69,7 +69,7 @@ def tile(op: Resized) -> Iterator[Follow]:
     for axis, count in enumerate(reps):
         if axis in changes or count <= 1:
             continue
-        change = op.change_of(count)
+        change = op.change_of(count, axis - len(reps))
         words = f"{count} at axis {axis}"
         if change is not None:
             reasons.append((STUCK if change.now is None else CHOSEN, f"{words}, a size that is {_now(change)} now"))
