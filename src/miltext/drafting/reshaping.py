@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import counted, named
-from miltext.checking.resizing.facts import CHOSEN, KEPT
+from miltext.checking.resizing.facts import CHOSEN, KEPT, STUCK, TOO_LARGE
 from miltext.checking.retyping import STALE
 from miltext.checking.verifier import check, infer_anew
 from miltext.diagnostics import Note, ParseError, warning
@@ -143,6 +143,9 @@ def _inferred(
     if wrong and made.text is not None:
         before = {(each.code, each.message) for each in check(text, path=path)}
         wrong = [each for each in wrong if (each.code, each.message) not in before]
+    first = [each for each in wrong if each.code == TOO_LARGE]
+    known = {each.span for each in wrong if each.code == STUCK}
+    wrong = first or [each for each in wrong if each.code == STUCK or each.span not in known]
     if wrong:
         raise ParseError([each._replace(notes=(*each.notes, *notes)) for each in wrong], text=text, path=path)
     return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from miltext.checking.inference.operands import number
@@ -101,7 +102,7 @@ def _made_anew(array: npt.NDArray[Any] | None, axes: Mapping[int, int]) -> tuple
     """Return an array with other sizes, and what it is in words; None where its elements do not say how it goes on."""
     from miltext.checking.resizing.patterns import diagonal, remade
 
-    if array is None or array.size > MOST:
+    if array is None or max(array.size, prod({**dict(enumerate(array.shape)), **axes}.values())) > MOST:
         return None
     for pair in combinations(sorted(axes), 2):
         made = diagonal(array, pair, (axes[pair[0]], axes[pair[1]]))
@@ -110,7 +111,7 @@ def _made_anew(array: npt.NDArray[Any] | None, axes: Mapping[int, int]) -> tuple
     words: list[str] = []
     for axis, now in sorted(axes.items()):
         made = remade(array, axis, now)
-        if made is None or made.array.size > MOST:
+        if made is None:
             return None
         array = made.array
         words.append(made.words)
@@ -165,6 +166,8 @@ def _evenly(array: npt.NDArray[Any], change: Change) -> npt.NDArray[Any] | None:
     """Return indices of every so many-th, from one of the first to one of the last."""
     import numpy as np
 
+    if change.now is None or change.now > MOST:
+        return None
     step = int(array[1]) - int(array[0]) if array.size > 2 else 0  # noqa: PLR2004
     first, last = int(array[0]), int(array[-1])
     if step < 2 or first >= step or last < change.before - step or not np.array_equal(np.diff(array), [step] * (array.size - 1)):  # noqa: PLR2004

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from miltext.checking.inference.operands import elements
 from miltext.checking.resizing import constants, shapes, slices, windows  # noqa: F401  # they enter their rules
 from miltext.checking.resizing.facts import RULES, Change, Follow, Resized, Sizes, changes_of
-from miltext.checking.resizing.lineage import Factor, lineage_of, recast
+from miltext.checking.resizing.lineage import Factor, lineage_of, recast, sizes_of
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Following:
         if fresh is None or not sources:
             return fresh
         whole = self._whole(op_type, old, given)
-        if whole is not None and _sizes_of(whole) == new:
+        if whole is not None and sizes_of(whole) == new:
             return whole
         return tuple(self._axis(axis - len(new), factors, sources) for axis, factors in enumerate(fresh))
 
@@ -148,10 +148,6 @@ class Following:
         if not found.changed:
             return []
         return [*rule(Resized(op_type, operands, self._before, self._lineages, old, found, array, cuts))]
-
-
-def _sizes_of(lineage: Lineage) -> Shape:
-    return tuple(prod(each.now for each in factors) for factors in lineage)
 
 
 def _product(factors: Sequence[Factor]) -> Factor:

@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from miltext.schema.types import Shape
 
 
+OPEN = 1_000_003
+"""What stands for a size that a range leaves open: it is as many times as large as it was, a prime number of times."""
+
+
 class Factor(NamedTuple):
-    """A size that a dimension is made of, before and now."""
+    """A size that a dimension is made of, before and now; OPEN times what it was where that is open."""
 
     before: int
     now: int
@@ -31,17 +35,27 @@ class Recast(NamedTuple):
     split: tuple[tuple[Factor, Factor, Factor], ...]
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> Shape:
         """The sizes now."""
-        return tuple(prod(factor.now for factor in factors) for factors in self.lineage)
+        return sizes_of(self.lineage)
+
+
+def sizes_of(lineage: Lineage) -> Shape:
+    """Return the sizes of dimensions now."""
+    sizes = (prod(factor.now for factor in factors) for factors in lineage)
+    return tuple(None if size and size % OPEN == 0 else size for size in sizes)
 
 
 def lineage_of(old: Shape, new: Shape) -> Lineage | None:
-    """Return dimensions that are made of one size each; None where one is not known."""
-    sizes = [*zip(old, new, strict=True)] if len(old) == len(new) else [(None, None)]
-    if any(before is None or now is None for before, now in sizes):
+    """Return dimensions that are made of one size each; None where one was not known."""
+    if len(old) != len(new):
         return None
-    return tuple((Factor(before, now),) for before, now in sizes)  # type: ignore[arg-type]
+    made: list[tuple[Factor, ...]] = []
+    for before, now in zip(old, new, strict=True):
+        if before is None:
+            return None
+        made.append((Factor(before, before * OPEN if now is None else now),))
+    return tuple(made)
 
 
 def recast(lineage: Lineage, sizes: Sequence[int], open_at: int | None = None) -> Recast | None:

@@ -11,7 +11,7 @@ from miltext.checking.inference.operands import read_value
 from miltext.checking.inference.program import bound
 from miltext.checking.inference.reading import Constant
 from miltext.checking.resizing.cuts import cuts_of
-from miltext.checking.resizing.facts import KEPT, RULES, STUCK
+from miltext.checking.resizing.facts import GREATEST, KEPT, RULES, STUCK, TOO_LARGE
 from miltext.checking.resizing.following import Following
 from miltext.models.model_weights import Weights
 from miltext.models.refusals import WeightsError
@@ -131,6 +131,12 @@ class Resizing:
             message = f"the output {quoted(name)} keeps {stays.before}, and {stays} is a size that it hangs on"
             self._found.setdefault((KEPT, message), []).append(path)
 
+    def hold(self, what: str, size: int | None, path: Path) -> None:
+        """Hold a size to what coremltools counts with; the first that it cannot is reported."""
+        if size is not None and size > GREATEST and not any(code == TOO_LARGE for code, _ in self._found):
+            message = f"{what} would have {size}, and coremltools opens programs with sizes up to {GREATEST}"
+            self._found[TOO_LARGE, message] = [path]
+
     def _array(self, value: Value, type: Type) -> npt.NDArray[Any] | None:
         """Return the elements of a constant; None where they cannot be had."""
         if not isinstance(type, TensorType) or type.dtype not in PLAIN:
@@ -144,6 +150,10 @@ class Resizing:
         """Give an operation another constant."""
         bindings = operation.inputs.get(follow.parameter)
         if bindings is None or not isinstance(operand.type, TensorType):
+            return
+        greatest = max(follow.elements, default=0) if follow.elements is not None else 0
+        if operand.type.dtype == "int32" and greatest > GREATEST:
+            self.hold(f"`{follow.parameter}` of `{operation.type}`", int(greatest), path)
             return
         made = TensorType(operand.type.dtype, follow.shape)
         literal = _literal(() if follow.elements is None else follow.elements, follow.shape, made.dtype)
@@ -181,7 +191,7 @@ class Resizing:
             remarks = [Remark("so it is here", path) for path in paths[1 : LISTED + 1]]
             more = len(paths) - 1 - len(remarks)
             way = WAYS[code] + (f" (so it is in {counted(more, 'more place')})" if more > 0 else "")
-            severity = "error" if code == STUCK else "warning"
+            severity = "error" if code in (STUCK, TOO_LARGE) else "warning"
             yield Finding(paths[0], code, f"{message}; {way}", tuple(remarks), severity=severity)
 
 
@@ -212,6 +222,7 @@ WAYS = {
     "MIL490": "check it",
     "MIL491": "check it",
     "MIL492": "change it in the text, or convert the model anew at these sizes",
+    "MIL493": "ask for smaller sizes",
 }
 """What to do about each kind of constant."""
 

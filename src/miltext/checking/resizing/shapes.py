@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from miltext.checking.resizing.facts import CHOSEN, KEPT, STUCK, Change, Follow, Resized, follows
-from miltext.checking.resizing.lineage import recast
+from miltext.checking.resizing.lineage import OPEN, Factor, recast
+from miltext.schema.types import show
 
 COUNTS = 3
 """Counts of copies from this on may be sizes less something."""
@@ -21,18 +22,26 @@ def reshape(op: Resized) -> Iterator[Follow]:
     made = recast(lineage, op.old.shape, open_at) if lineage is not None else None  # type: ignore[arg-type]
     if made is None:
         return
-    elements = [size if size <= 0 else now for size, now in zip(shape, made.shape, strict=True)]
+    elements = [size if size <= 0 else -1 if now is None else now for size, now in zip(shape, made.shape, strict=True)]
+    if elements.count(-1) > 1:
+        sizes = show(made.shape)
+        yield Follow("shape", STUCK, f"`shape` of `reshape` is {list(shape)}, and only one size of {sizes} can be open")
+        return
     splits = [split for split in made.split if not _is_usual(split)] if open_at is None else []
     message = ""
     if splits:
-        whole, first, second = splits[0]
-        words = f"{whole.before} -> {whole.now} as [{first.before} -> {first.now}, {second.before} -> {second.now}]"
+        whole, first, second = map(_spelled, splits[0])
+        words = f"{whole} as [{first}, {second}]"
         message = f"`shape` of `reshape` splits {words}"
     if tuple(elements) != shape or message:
         yield Follow("shape", CHOSEN if message else None, message, elements, (len(elements),))
 
 
-def _is_usual(split: tuple[tuple[int, int], ...]) -> bool:
+def _spelled(factor: Factor) -> str:
+    return f"{factor.before} -> {'?' if factor.now % OPEN == 0 else factor.now}"
+
+
+def _is_usual(split: tuple[Factor, ...]) -> bool:
     """Tell whether a size is not really split: one part is 1."""
     _, first, second = split
     return first == (1, 1) or second == (1, 1)

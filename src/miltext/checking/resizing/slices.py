@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from miltext.checking.inference.slicing import TO_THE_END
 from miltext.checking.resizing.cuts import count_of, parts
 from miltext.checking.resizing.facts import CHOSEN, KEPT, STUCK, Follow, Resized, follows
 
@@ -91,7 +92,9 @@ def _bound(
         return None, KEPT if is_part else None, f"counted from the end, which may be a part of the {size} there"
     if bound == size and name == "end":
         why = f"the end of the {size} there"
-        return (None, STUCK, why) if now is None else (now, CHOSEN, f"{why}; it is {now} now")
+        if now is None:
+            return TO_THE_END, CHOSEN, f"{why}; it is {TO_THE_END} now, the end of any size"
+        return now, CHOSEN, f"{why}; it is {now} now"
     if bound == 0:
         return None, None, ""
     part = _part(name, bound, first, last, size)
@@ -104,7 +107,7 @@ def _bound(
     if bound * 2 > size:
         why = f"{size - bound} before the end of the {size} there"
         if now is None:
-            return None, STUCK, why
+            return bound - size, CHOSEN, f"{why}; it is {bound - size} now, counted from the end"
         made = now - (size - bound)
         return (made, CHOSEN, f"{why}; it is {made} now") if made > 0 else (None, STUCK, why)
     if bound > SMALL or any(bound * part == size for part in PARTS) or size - bound <= SMALL:
@@ -136,6 +139,9 @@ def slice_by_size(op: Resized) -> Iterator[Follow]:
     made, reasons = list(size), list[tuple[str, str]]()
     for axis, change in op.changes("x").items():
         if size[axis] < 0:
+            continue
+        if change.now is None:
+            reasons.append((STUCK, f"{size[axis]} at axis {axis} of the {change.before} there"))
             continue
         now, code, why = _bound("end", begin[axis] + size[axis], begin[axis], begin[axis] + size[axis], change, False)
         if now is not None and begin[axis] * 2 <= change.before:
