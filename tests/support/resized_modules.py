@@ -356,7 +356,7 @@ _simple("gram matrix", IMAGE, IMAGES, lambda t, x: x.flatten(2) @ x.flatten(2).t
 _simple("mean square by hand", TOKENS, SEQUENCES, lambda t, x: (x * x).sum((1, 2)) / (_s(x)[1] * 16))
 _simple("unbind the last", TOKENS, SEQUENCES, lambda t, x: x.unbind(1)[-1].relu())
 _simple("split unevenly", ROW, ROWS, lambda t, x: t.cat(x.split([4, _s(x)[2] - 4], 2)[::-1], 2).relu())
-_simple("crop by four", IMAGE, IMAGES, lambda t, x: x[:, :, 4:-4 or None, :12].relu() if _s(x)[2] > 8 else x.relu())
+_simple("crop by four", IMAGE, IMAGES, lambda t, x: x[:, :, 4:-4, :12].relu() if _s(x)[2] > 8 else x.relu())
 _simple("crop from the centre to eight", IMAGE, IMAGES, lambda t, x: x[:, :, (_s(x)[2] - 8) // 2 : (_s(x)[2] + 8) // 2].relu())
 _simple("last half", ROW, ROWS, lambda t, x: x[:, :, _s(x)[2] // 2 :].relu())
 _simple("last half from the end", ROW, ROWS, lambda t, x: x[:, :, -(_s(x)[2] // 2) :].relu())
@@ -408,11 +408,6 @@ def _shifted(t: Any, own: Any, x: Any) -> Any:
 def _pixels(t: Any, own: Any, x: Any) -> Any:
     q, k, v = own.qkv(x).flatten(2).chunk(3, 1)
     return ((q.transpose(1, 2) @ k * 4**-0.5).softmax(-1) @ v.transpose(1, 2)).transpose(1, 2).view(*_s(x)) + x
-
-
-@_with("multi-head attention of torch", TOKENS, SEQUENCES, lambda t: {"layer": t.nn.MultiheadAttention(16, 2, batch_first=True)})
-def _of_torch(t: Any, own: Any, x: Any) -> Any:
-    return own.layer(x, x, x, need_weights=True)[0]
 
 
 @_with("fused attention", TOKENS, SEQUENCES, _heads)

@@ -79,7 +79,7 @@ def _number(op: Resized, name: str) -> Iterator[Follow]:
 
 def _array(op: Resized, name: str, place: int, axes: Mapping[int, Change]) -> Iterator[Follow]:
     """Follow an array at axes of which the sizes changed."""
-    if not axes:
+    if not axes or any(change.before < 1 or change.now == 0 for change in axes.values()):
         return
     words = f"`{name}` of `{op.op_type}` was made for {_and(axes)}"
     if any(change.now is None for change in axes.values()):

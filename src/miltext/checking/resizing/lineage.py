@@ -47,12 +47,12 @@ def sizes_of(lineage: Lineage) -> Shape:
 
 
 def lineage_of(old: Shape, new: Shape) -> Lineage | None:
-    """Return dimensions that are made of one size each; None where one was not known."""
+    """Return dimensions that are made of one size each; None where one was not known, or nothing."""
     if len(old) != len(new):
         return None
     made: list[tuple[Factor, ...]] = []
     for before, now in zip(old, new, strict=True):
-        if before is None:
+        if not before:
             return None
         made.append((Factor(before, before * OPEN if now is None else now),))
     return tuple(made)
@@ -64,6 +64,8 @@ def recast(lineage: Lineage, sizes: Sequence[int], open_at: int | None = None) -
     A changed size that is split grows in its first part, as `height // 4, 4` does; in its second one where the first
     has to stay, or where a dimension further on is `open_at` its place: the -1 of a shape.
     """
+    if min(sizes, default=1) < 1:
+        return None
     left = [factor for factors in lineage for factor in factors if factor != (1, 1)]
     made: list[tuple[Factor, ...]] = []
     split: list[tuple[Factor, Factor, Factor]] = []

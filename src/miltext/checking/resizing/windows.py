@@ -104,7 +104,7 @@ def upsample(op: Resized) -> Iterator[Follow]:
         is_asked = abs(factor * change.before - old - MARGIN) < MARGIN / 2
         if not is_asked:
             yield Follow(name, KEPT, f"{words}; where that is to stay {old}, write another for {_now(change)}")
-        elif change.now is None:
+        elif not change.now:
             yield Follow(name, STUCK, words)
         else:
             exact = old % change.now == 0
