@@ -40,9 +40,10 @@ def command(
 
     In a pipeline, an input that the pipeline takes for one ML Program is reshaped there; else choose with --model.
 
-    A constant that was made for the old sizes, and does not fit, is an error at its place in the text that `miltext
-    print` shows, and nothing is written. One that happens to fit is not noticed: `miltext compare` shows what a model
-    computes.
+    Constants that follow from the old sizes are written anew: shapes, ends of slices, counts of copies, pads, windows,
+    masks, numbers such as one over the root of a size. A warning says what has to be decided, since a number can be
+    several things. A constant that cannot be written anew is an error at its place in the text that `miltext print`
+    shows, and nothing is written. `miltext compare` shows what a model computes.
     """
     from miltext.drafting.reshaping import reshape
     from miltext.models.pipelines.takers import only_taker
