@@ -1,4 +1,4 @@
-"""Reshape the packages of torch modules, and compare with conversions at the new sizes: `python scripts/try_reshapes.py`.
+"""Reshape the packages of torch modules, and compare with conversions at the new sizes: `scripts/try_reshapes.py`.
 
 Each module of `tests/support/resized_modules.py` is converted by coremltools at its own sizes, in fp16 and fp32, and
 reshaped to each of its other sizes. The conversion of the same module at these is the truth: shapes and numbers of the
@@ -17,7 +17,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from support.resized_modules import REFUSED, RIGHT, RIGHT_TOLD, SILENT, TOLD, Outcome, outcome, runs
+from support.resized_outcomes import REFUSED, RIGHT, RIGHT_TOLD, SILENT, TOLD, Outcome, outcome, runs
 
 WORST = (SILENT, TOLD, REFUSED, RIGHT_TOLD, RIGHT)
 
@@ -25,7 +25,9 @@ WORST = (SILENT, TOLD, REFUSED, RIGHT_TOLD, RIGHT)
 @click.command()
 @click.option("--only", multiple=True, help="Only modules whose name has this in it; several times for several.")
 @click.option("--precision", type=click.Choice(["FLOAT16", "FLOAT32"]), help="Only this one.  [both]")
-@click.option("--keep", type=click.Path(path_type=Path), help="A folder for the conversions, which are made once there.")
+@click.option(
+    "--keep", type=click.Path(path_type=Path), help="A folder for the conversions, which are made once there."
+)
 @click.option("--verbose", is_flag=True, help="Also what was reported and refused.")
 def main(only: tuple[str, ...], precision: str | None, keep: Path | None, verbose: bool) -> None:
     """Print a table of the modules, what came of each size, and the counts; exit with 1 if any is wrong in silence."""
@@ -47,7 +49,9 @@ def main(only: tuple[str, ...], precision: str | None, keep: Path | None, verbos
     for verdict in WORST:
         modules = sum(_worst(each) == verdict for each in found.values())
         sizes_of = sum(came.verdict == verdict for each in found.values() for _, came in each)
-        print(f"{verdict:<18}{modules:>5} of {len(found)} modules,{sizes_of:>5} of {sum(map(len, found.values()))} runs")
+        print(
+            f"{verdict:<18}{modules:>5} of {len(found)} modules,{sizes_of:>5} of {sum(map(len, found.values()))} runs"
+        )
     sys.exit(any(_worst(each) == SILENT for each in found.values()))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -30,7 +31,7 @@ def test_what_is_merged_and_split_again_is_what_it_was(seed: int) -> None:
     new = [rng.choice((size, size + 1, size * 2, 1, size + 4)) for size in old]
     lineage = lineage_of(tuple(old), tuple(new))
     cuts = sorted({0, len(old), *(rng.randint(0, len(old)) for _ in range(3))})
-    runs = [slice(first, last) for first, last in zip(cuts, cuts[1:], strict=False)]
+    runs = [slice(first, last) for first, last in pairwise(cuts)]
     assert lineage is not None
     merged = recast(lineage, [prod(old[run]) for run in runs])
     assert merged is not None

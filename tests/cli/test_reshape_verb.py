@@ -125,7 +125,9 @@ def test_what_was_written_anew_is_reported_at_its_place_in_what_print_shows() ->
     done("build", "sliced.mil", "-o", "M.mlpackage")
     result = run("reshape", "M.mlpackage", "x=1,3,12,8", "-o", "N.mlpackage")
     assert result.exit_code == 0
-    assert "M.mlpackage:6:76: warning[MIL490]: `end` of `slice_by_index` is 6 at axis 2, 2 before the end" in result.stderr
+    assert (
+        "M.mlpackage:6:76: warning[MIL490]: `end` of `slice_by_index` is 6 at axis 2, 2 before the end" in result.stderr
+    )
     assert "[1, 3, 10, 8]> y" in done("print", "N.mlpackage")
 
 

@@ -31,7 +31,9 @@ def floats(numbers: Sequence[float]) -> str:
 
 def program(n: int, lines: str, outputs: str = "y", shape: str = "[1, 4, {n}]") -> str:
     sizes = shape.replace("{n}", str(n))
-    return f"program(1.3)\n{{\n    func main<ios17>(tensor<fp32, {sizes}> x) {{\n{lines}\n        }} -> ({outputs});\n}}\n"
+    return (
+        f"program(1.3)\n{{\n    func main<ios17>(tensor<fp32, {sizes}> x) {{\n{lines}\n        }} -> ({outputs});\n}}\n"
+    )
 
 
 def reshaped(text: str, sizes: str) -> tuple[str, list[Diagnostic]]:
@@ -66,86 +68,110 @@ CASES = {
     "from the second on": Case(lambda n: sliced(1, 0, n - 1, end_mask=True)),
     "to the third last": Case(lambda n: sliced(0, -3, n - 3)),
     "two halves of a split": Case(
-        lambda n: f"""tensor<fp32, [1, 4, {n // 2}]> a, tensor<fp32, [1, 4, {n // 2}]> b = split(axis = int32(2),
+        lambda n: (
+            f"""tensor<fp32, [1, 4, {n // 2}]> a, tensor<fp32, [1, 4, {n // 2}]> b = split(axis = int32(2),
             split_sizes = {ints(n // 2, n // 2)}, x = x);
-            tensor<fp32, [1, 4, {n // 2}]> y = add(x = a, y = b);""",
+            tensor<fp32, [1, 4, {n // 2}]> y = add(x = a, y = b);"""
+        ),
         (WRITTEN,),
     ),
     "rows and back": Case(
-        lambda n: f"""tensor<fp32, [1, {4 * n}]> a = reshape(shape = {ints(1, 4 * n)}, x = x);
+        lambda n: (
+            f"""tensor<fp32, [1, {4 * n}]> a = reshape(shape = {ints(1, 4 * n)}, x = x);
             tensor<fp32, [1, {4 * n}]> b = softmax(axis = int32(-1), x = a);
             tensor<fp32, [1, 4, {n}]> y = reshape(shape = {ints(1, 4, n)}, x = b);"""
+        )
     ),
     "blocks of four": Case(
         lambda n: f"tensor<fp32, [1, 4, {n // 4}, 4]> y = reshape(shape = {ints(1, 4, n // 4, 4)}, x = x);", (WRITTEN,)
     ),
     "a constant that several use": Case(
-        lambda n: f"""tensor<int32, [2]> s = const()[val = {ints(4, n)}];
+        lambda n: (
+            f"""tensor<int32, [2]> s = const()[val = {ints(4, n)}];
             tensor<fp32, [4, {n}]> a = reshape(shape = s, x = x);
             tensor<fp32, [4, {n}]> b = tanh(x = a);
             tensor<fp32, [4, {n}]> y = reshape(shape = s, x = b);"""
+        )
     ),
     "copies of a mean": Case(
-        lambda n: f"""tensor<fp32, [1, 4, 1]> m = reduce_mean(axes = {ints(2)}, keep_dims = bool(true), x = x);
-            tensor<fp32, [1, 4, {n}]> y = tile(reps = {ints(1, 1, n)}, x = m);""",
+        lambda n: (
+            f"""tensor<fp32, [1, 4, 1]> m = reduce_mean(axes = {ints(2)}, keep_dims = bool(true), x = x);
+            tensor<fp32, [1, 4, {n}]> y = tile(reps = {ints(1, 1, n)}, x = m);"""
+        ),
         (WRITTEN,),
     ),
     "a window of all": Case(
-        lambda n: f"""tensor<fp32, [1, 4, 1]> y = avg_pool(exclude_padding_from_average = bool(false),
-            kernel_sizes = {ints(n)}, pad_type = string("valid"), strides = {ints(n)}, x = x);""",
+        lambda n: (
+            f"""tensor<fp32, [1, 4, 1]> y = avg_pool(exclude_padding_from_average = bool(false),
+            kernel_sizes = {ints(n)}, pad_type = string("valid"), strides = {ints(n)}, x = x);"""
+        ),
         (WRITTEN,),
     ),
     "windows of two": Case(
-        lambda n: f"""tensor<fp32, [1, 4, {n // 2}]> y = max_pool(kernel_sizes = {ints(2)},
-            pad_type = string("valid"), strides = {ints(2)}, x = x);""",
+        lambda n: (
+            f"""tensor<fp32, [1, 4, {n // 2}]> y = max_pool(kernel_sizes = {ints(2)},
+            pad_type = string("valid"), strides = {ints(2)}, x = x);"""
+        ),
         (STAYS,),
     ),
     "pads to forty": Case(
-        lambda n: f"""tensor<fp32, [1, 4, 40]> y = pad(constant_val = fp32(0.0), mode = string("constant"),
-            pad = {ints(0, 0, 0, 0, 0, 40 - n)}, x = x);""",
+        lambda n: (
+            f"""tensor<fp32, [1, 4, 40]> y = pad(constant_val = fp32(0.0), mode = string("constant"),
+            pad = {ints(0, 0, 0, 0, 0, 40 - n)}, x = x);"""
+        ),
         (WRITTEN,),
     ),
     "pads by one": Case(
-        lambda n: f"""tensor<fp32, [1, 4, {n + 2}]> y = pad(constant_val = fp32(0.0), mode = string("constant"),
-            pad = {ints(0, 0, 0, 0, 1, 1)}, x = x);""",
+        lambda n: (
+            f"""tensor<fp32, [1, 4, {n + 2}]> y = pad(constant_val = fp32(0.0), mode = string("constant"),
+            pad = {ints(0, 0, 0, 0, 1, 1)}, x = x);"""
+        ),
         (STAYS,),
     ),
     "pads by a reflection": Case(
-        lambda n: f"""tensor<fp32, [1, 4, {n + 2}]> y = pad(constant_val = fp32(0.0), mode = string("reflect"),
+        lambda n: (
+            f"""tensor<fp32, [1, 4, {n + 2}]> y = pad(constant_val = fp32(0.0), mode = string("reflect"),
             pad = {ints(0, 0, 0, 0, 1, 1)}, x = x);"""
+        )
     ),
     "all in order": Case(
-        lambda n: f"""tensor<fp32, [1, 4, {n}]> y, tensor<int32, [1, 4, {n}]> i = topk(ascending = bool(false),
-            axis = int32(2), k = int32({n}), x = x);""",
+        lambda n: (
+            f"""tensor<fp32, [1, 4, {n}]> y, tensor<int32, [1, 4, {n}]> i = topk(ascending = bool(false),
+            axis = int32(2), k = int32({n}), x = x);"""
+        ),
         (WRITTEN,),
     ),
     "the root of a size": Case(
         lambda n: f"tensor<fp32, [1, 4, {n}]> y = mul(x = x, y = fp32({np.float32(1 / math.sqrt(n))}));", (WRITTEN,)
     ),
     "an unbiased variance": Case(
-        lambda n: f"""tensor<fp32, [1, 4]> m = reduce_mean(axes = {ints(2)}, keep_dims = bool(false), x = x);
-            tensor<fp32, [1, 4]> y = mul(x = m, y = fp32({np.float32(n / (n - 1))}));""",
+        lambda n: (
+            f"""tensor<fp32, [1, 4]> m = reduce_mean(axes = {ints(2)}, keep_dims = bool(false), x = x);
+            tensor<fp32, [1, 4]> y = mul(x = m, y = fp32({np.float32(n / (n - 1))}));"""
+        ),
         (WRITTEN,),
     ),
-    "positions": Case(
-        lambda n: f"tensor<fp32, [1, 4, {n}]> y = add(x = x, y = {floats(range(n))});", (WRITTEN,)
-    ),
-    "one value": Case(
-        lambda n: f"tensor<fp32, [1, 4, {n}]> y = mul(x = x, y = {floats([1.0] * n)});", (WRITTEN,)
-    ),
+    "positions": Case(lambda n: f"tensor<fp32, [1, 4, {n}]> y = add(x = x, y = {floats(range(n))});", (WRITTEN,)),
+    "one value": Case(lambda n: f"tensor<fp32, [1, 4, {n}]> y = mul(x = x, y = {floats([1.0] * n)});", (WRITTEN,)),
     "reversed by indices": Case(
-        lambda n: f"""tensor<fp32, [1, 4, {n}]> y = gather(axis = int32(2), batch_dims = int32(0),
-            indices = {ints(*range(n - 1, -1, -1))}, validate_indices = bool(false), x = x);""",
+        lambda n: (
+            f"""tensor<fp32, [1, 4, {n}]> y = gather(axis = int32(2), batch_dims = int32(0),
+            indices = {ints(*range(n - 1, -1, -1))}, validate_indices = bool(false), x = x);"""
+        ),
         (WRITTEN,),
     ),
     "the last by its index": Case(
-        lambda n: f"""tensor<fp32, [1, 4]> y = gather(axis = int32(2), batch_dims = int32(0),
-            indices = int32({n - 1}), validate_indices = bool(false), x = x);""",
+        lambda n: (
+            f"""tensor<fp32, [1, 4]> y = gather(axis = int32(2), batch_dims = int32(0),
+            indices = int32({n - 1}), validate_indices = bool(false), x = x);"""
+        ),
         (WRITTEN,),
     ),
     "the first by its index": Case(
-        lambda n: """tensor<fp32, [1, 4]> y = gather(axis = int32(2), batch_dims = int32(0), indices = int32(0),
+        lambda n: (
+            """tensor<fp32, [1, 4]> y = gather(axis = int32(2), batch_dims = int32(0), indices = int32(0),
             validate_indices = bool(false), x = x);"""
+        )
     ),
 }
 
@@ -213,7 +239,8 @@ REFUSED = {
         f"tensor<fp32, [1, 4, 1]> {name} = slice_by_index(begin = {ints(0, 0, at)}, end = {ints(1, 4, at + 1)}, x = x);"
         for at, name in enumerate("abcy")
     ),
-    "a loop that counts": """tensor<int32, [1]> k, tensor<fp32, [1, 4, 4]> y = while_loop(loop_vars = (tensor<int32, [1]>([0]), x))
+    "a loop that counts": """tensor<int32, [1]> zero = const()[val = tensor<int32, [1]>([0])];
+        tensor<int32, [1]> k, tensor<fp32, [1, 4, 4]> y = while_loop(loop_vars = (zero, x))
         (tensor<int32, [1]> i, tensor<fp32, [1, 4, 4]> h) {
             tensor<bool, [1]> go = less(x = i, y = tensor<int32, [1]>([4]));
         } -> (go)
@@ -242,7 +269,10 @@ def test_an_output_that_keeps_an_old_size_is_reported() -> None:
 
 
 def test_what_is_the_same_in_many_places_is_reported_once() -> None:
-    lines = "\n".join(f"tensor<fp32, [1, 4, 14]> y{at} = slice_by_index(begin = {ints(0, 0, 0)}, end = {ints(1, 4, 14)}, x = x);" for at in range(9))
+    lines = "\n".join(
+        f"tensor<fp32, [1, 4, 14]> y{at} = slice_by_index(begin = {ints(0, 0, 0)}, end = {ints(1, 4, 14)}, x = x);"
+        for at in range(9)
+    )
     _, told = reshaped(program(16, lines, "y8"), "1,4,24")
     [found] = told
     assert "so it is in 5 more places" in found.message
@@ -281,15 +311,16 @@ def test_sizes_that_coremltools_cannot_count_with() -> None:
     lines = "tensor<fp32, [1, 4, 16]> y = relu(x = x);"
     made, told = reshaped(program(16, lines), f"1,4,{TOO_LARGE - 1}")
     assert (made, told) == (program(TOO_LARGE - 1, lines.replace("16", str(TOO_LARGE - 1))), [])
-    for words, lines in {
+    joined = "concat(axis = int32(2), interleave = bool(false), values = (x, x));"
+    for words, each in {
         f"1,4,{TOO_LARGE}": lines,
         "1,4,99999999999": lines,
         f"1,4,1..{TOO_LARGE}": lines,
         "1,4,999999999": CASES["rows and back"].lines(16),
-        "1,8,1999999999": "tensor<fp32, [1, 4, 32]> y = concat(axis = int32(2), interleave = bool(false), values = (x, x));",
+        "1,8,1999999999": f"tensor<fp32, [1, 4, 32]> y = {joined}",
     }.items():
         with pytest.raises(ParseError) as refused:
-            reshaped(program(16, lines), words)
+            reshaped(program(16, each), words)
         [found] = refused.value.diagnostics
         assert (found.code, found.span is not None) == ("MIL493", True), words
         assert "up to 2147483647; ask for smaller sizes" in found.message

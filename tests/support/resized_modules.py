@@ -1,25 +1,16 @@
-"""Torch modules whose conversion bakes sizes in, and what `reshape` makes of them at other sizes.
-
-A conversion of the same module at the new sizes is the truth: `outcome` compares with it. torch and coremltools are
-imported when they are needed.
-"""
+"""Torch modules of ordinary kinds, whose conversion writes sizes into constants. They get torch when they are made."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
-import warnings
-from collections.abc import Callable, Iterator
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 Sizes = tuple[int, ...]
 
 
 class Case(NamedTuple):
-    """A module, the sizes of its input, and others to try; `make` is given `torch`, `nn` and `F`."""
+    """A module, the sizes of its input, and others to try; `make` is given `torch`."""
 
     make: Callable[[Any], Any]
     old: Sizes
@@ -113,9 +104,7 @@ _simple(
     "patches by view",
     IMAGE,
     IMAGES,
-    lambda t, x: (
-        x.reshape(_s(x)[0], 4, _s(x)[2] // 4, 4, _s(x)[3] // 4, 4).permute(0, 2, 4, 3, 5, 1).flatten(1, 2)
-    ),
+    lambda t, x: x.reshape(_s(x)[0], 4, _s(x)[2] // 4, 4, _s(x)[3] // 4, 4).permute(0, 2, 4, 3, 5, 1).flatten(1, 2),
 )
 _simple("expand", TOKENS, SEQUENCES, lambda t, x: x.mean(1, keepdim=True).expand(-1, _s(x)[1], -1) + 1)
 _simple("repeat", ROW, ROWS, lambda t, x: x.mean(2, keepdim=True).repeat(1, 2, _s(x)[2]) * 3)
@@ -156,9 +145,7 @@ _simple("sum over a size", IMAGE, IMAGES, lambda t, x: x.sum((2, 3)) / (_s(x)[2]
 _simple("subtract the mean by hand", ROW, ROWS, lambda t, x: x - x.sum(2, keepdim=True) / _s(x)[2])
 _simple("add positions", TOKENS, SEQUENCES, lambda t, x: x + t.arange(_s(x)[1]).float()[None, :, None])
 _simple("positions from zero to one", ROW, ROWS, lambda t, x: x * t.linspace(0, 1, _s(x)[2]))
-_simple(
-    "reverse by an index", TOKENS, SEQUENCES, lambda t, x: x.index_select(1, t.arange(_s(x)[1] - 1, -1, -1)).relu()
-)
+_simple("reverse by an index", TOKENS, SEQUENCES, lambda t, x: x.index_select(1, t.arange(_s(x)[1] - 1, -1, -1)).relu())
 _simple("sort", ROW, ROWS, lambda t, x: x.sort(2)[0] * 2)
 _simple("the best half", ROW, ROWS, lambda t, x: x.topk(_s(x)[2] // 2, 2)[0] * 2)
 _simple("cumulative sum", ROW, ROWS, lambda t, x: x.cumsum(2) / _s(x)[2])
@@ -179,10 +166,23 @@ _simple(
 _simple("pixel shuffle", IMAGE, IMAGES, lambda t, x: _f(t).pixel_shuffle(x, 2) + 1)
 _simple("softmax over rows", IMAGE, IMAGES, lambda t, x: x.flatten(2).softmax(-1).view(_s(x)))
 _layers("transposed convolution", IMAGE, IMAGES, lambda nn: [nn.ConvTranspose2d(4, 3, 3, 2, 1, 1), nn.ReLU()])
-_layers("transposed convolution by two", IMAGE, IMAGES, lambda nn: [nn.Conv2d(4, 6, 3, 2, 1), nn.ConvTranspose2d(6, 3, 2, 2)])
-_layers("convolutions", IMAGE, IMAGES, lambda nn: [nn.Conv2d(4, 6, 3, padding=1), nn.BatchNorm2d(6), nn.ReLU(), nn.MaxPool2d(2)])
 _layers(
-    "classifier with a fixed head", IMAGE, IMAGES, lambda nn: [nn.Conv2d(4, 2, 3, 2, 1), nn.Flatten(), nn.Linear(128, 3)]
+    "transposed convolution by two",
+    IMAGE,
+    IMAGES,
+    lambda nn: [nn.Conv2d(4, 6, 3, 2, 1), nn.ConvTranspose2d(6, 3, 2, 2)],
+)
+_layers(
+    "convolutions",
+    IMAGE,
+    IMAGES,
+    lambda nn: [nn.Conv2d(4, 6, 3, padding=1), nn.BatchNorm2d(6), nn.ReLU(), nn.MaxPool2d(2)],
+)
+_layers(
+    "classifier with a fixed head",
+    IMAGE,
+    IMAGES,
+    lambda nn: [nn.Conv2d(4, 2, 3, 2, 1), nn.Flatten(), nn.Linear(128, 3)],
 )
 _layers(
     "classifier with a mean",
@@ -233,7 +233,13 @@ def _plain(t: Any, own: Any, x: Any) -> Any:
 
 def _layer(t: Any) -> dict[str, Any]:
     nn = t.nn
-    return {**_heads(t), "before": nn.LayerNorm(16), "between": nn.LayerNorm(16), "up": nn.Linear(16, 32), "down": nn.Linear(32, 16)}
+    return {
+        **_heads(t),
+        "before": nn.LayerNorm(16),
+        "between": nn.LayerNorm(16),
+        "up": nn.Linear(16, 32),
+        "down": nn.Linear(32, 16),
+    }
 
 
 @_with("an encoder layer", TOKENS, SEQUENCES, _layer)
@@ -284,7 +290,12 @@ def _recurrent(t: Any, own: Any, x: Any) -> Any:
     return own.layer(x)[0]
 
 
-@_with("patches and a head", IMAGE, ((1, 4, 24, 16), (1, 4, 8, 8), (2, 4, 16, 16)), lambda t: {"patch": t.nn.Conv2d(4, 8, 4, 4), "head": t.nn.Linear(8, 3)})
+@_with(
+    "patches and a head",
+    IMAGE,
+    ((1, 4, 24, 16), (1, 4, 8, 8), (2, 4, 16, 16)),
+    lambda t: {"patch": t.nn.Conv2d(4, 8, 4, 4), "head": t.nn.Linear(8, 3)},
+)
 def _patched(t: Any, own: Any, x: Any) -> Any:
     return own.head(own.patch(x).flatten(2).transpose(1, 2).mean(1))
 
@@ -294,7 +305,9 @@ def _token(t: Any, own: Any, x: Any) -> Any:
     return own.head(t.cat([own.token.expand(_s(x)[0], -1, -1), x], 1)[:, 0])
 
 
-@_with("u-net", IMAGE, IMAGES[:4], lambda t: {"down": t.nn.Conv2d(4, 4, 3, 2, 1), "up": t.nn.ConvTranspose2d(4, 4, 2, 2)})
+@_with(
+    "u-net", IMAGE, IMAGES[:4], lambda t: {"down": t.nn.Conv2d(4, 4, 3, 2, 1), "up": t.nn.ConvTranspose2d(4, 4, 2, 2)}
+)
 def _unet(t: Any, own: Any, x: Any) -> Any:
     inner = own.down(x).relu()
     return t.cat([own.up(inner), _f(t).interpolate(inner, size=_s(x)[2:]), x], 1)
@@ -329,35 +342,95 @@ _simple("times the identity", ROW, ROWS, lambda t, x: x @ (t.eye(_s(x)[2]) * 2))
 _simple("hann window", ROW, ROWS, lambda t, x: x * t.hann_window(_s(x)[2]))
 _simple("normalize", IMAGE, IMAGES, lambda t, x: _f(t).normalize(x, dim=1) + 1)
 _simple("layer norm of all", IMAGE, IMAGES, lambda t, x: _f(t).layer_norm(x, _s(x)[1:]))
-_simple("softmax by the root of a size", TOKENS, SEQUENCES, lambda t, x: (x @ x.transpose(1, 2) / _s(x)[1] ** 0.5).softmax(-1))
+_simple(
+    "softmax by the root of a size",
+    TOKENS,
+    SEQUENCES,
+    lambda t, x: (x @ x.transpose(1, 2) / _s(x)[1] ** 0.5).softmax(-1),
+)
 _simple("pairwise", TOKENS, SEQUENCES, lambda t, x: (x[:, :, None] - x[:, None]).abs().sum(-1))
-_simple("pairwise without itself", TOKENS, SEQUENCES, lambda t, x: (x @ x.transpose(1, 2)).masked_fill(t.eye(_s(x)[1]).bool(), -1e4).softmax(-1))
-_simple("linear bias by distance", TOKENS, SEQUENCES, lambda t, x: (x @ x.transpose(1, 2) - 0.25 * (t.arange(_s(x)[1])[None] - t.arange(_s(x)[1])[:, None]).abs()).softmax(-1))
-_simple("local attention", TOKENS, SEQUENCES, lambda t, x: (x @ x.transpose(1, 2)).masked_fill((t.arange(_s(x)[1])[None] - t.arange(_s(x)[1])[:, None]).abs() > 2, -1e4).softmax(-1))
-_simple("channel shuffle", IMAGE, IMAGES, lambda t, x: x.view(_s(x)[0], 2, 2, *_s(x)[2:]).transpose(1, 2).reshape(*_s(x)) + 1)
+_simple(
+    "pairwise without itself",
+    TOKENS,
+    SEQUENCES,
+    lambda t, x: (x @ x.transpose(1, 2)).masked_fill(t.eye(_s(x)[1]).bool(), -1e4).softmax(-1),
+)
+_simple(
+    "linear bias by distance",
+    TOKENS,
+    SEQUENCES,
+    lambda t, x: (
+        x @ x.transpose(1, 2) - 0.25 * (t.arange(_s(x)[1])[None] - t.arange(_s(x)[1])[:, None]).abs()
+    ).softmax(-1),
+)
+_simple(
+    "local attention",
+    TOKENS,
+    SEQUENCES,
+    lambda t, x: (
+        (x @ x.transpose(1, 2))
+        .masked_fill((t.arange(_s(x)[1])[None] - t.arange(_s(x)[1])[:, None]).abs() > 2, -1e4)
+        .softmax(-1)
+    ),
+)
+_simple(
+    "channel shuffle",
+    IMAGE,
+    IMAGES,
+    lambda t, x: x.view(_s(x)[0], 2, 2, *_s(x)[2:]).transpose(1, 2).reshape(*_s(x)) + 1,
+)
 _simple("space to depth", IMAGE, IMAGES, lambda t, x: _f(t).pixel_unshuffle(x, 2) + 1)
 _simple("patch merging", IMAGE, IMAGES, lambda t, x: t.cat([x[:, :, 0::2, 0::2], x[:, :, 1::2, 1::2]], 1).relu())
 _simple("view in two", IMAGE, IMAGES, lambda t, x: x.view(_s(x)[0], 2, -1).softmax(-1))
 _simple("view in eights", ROW, ((1, 4, 24), (1, 4, 32), (2, 4, 16)), lambda t, x: x.view(_s(x)[0], -1, 8).softmax(-1))
-_simple("blocks of a row", ROW, ((1, 4, 24), (1, 4, 32), (2, 4, 16)), lambda t, x: x.view(_s(x)[0], 4, _s(x)[2] // 4, 4).sum(-1).relu())
+_simple(
+    "blocks of a row",
+    ROW,
+    ((1, 4, 24), (1, 4, 32), (2, 4, 16)),
+    lambda t, x: x.view(_s(x)[0], 4, _s(x)[2] // 4, 4).sum(-1).relu(),
+)
 _simple("halves of a row", ROW, ROWS, lambda t, x: x.view(_s(x)[0], 4, 2, _s(x)[2] // 2).sum(2).relu())
-_simple("batch and time together", TOKENS, SEQUENCES, lambda t, x: x.reshape(_s(x)[0] * _s(x)[1], 16).softmax(-1).view(*_s(x)))
+_simple(
+    "batch and time together",
+    TOKENS,
+    SEQUENCES,
+    lambda t, x: x.reshape(_s(x)[0] * _s(x)[1], 16).softmax(-1).view(*_s(x)),
+)
 _simple("sum in einsum", TOKENS, SEQUENCES, lambda t, x: t.einsum("bnd,bmd->bnm", x, x) + 1)
 _simple("interpolate by a half", IMAGE, IMAGES, lambda t, x: _f(t).interpolate(x, scale_factor=0.5, mode="bilinear"))
-_simple("interpolate to half the size", IMAGE, IMAGES, lambda t, x: _f(t).interpolate(x, size=(_s(x)[2] // 2, _s(x)[3] // 2)))
+_simple(
+    "interpolate to half the size",
+    IMAGE,
+    IMAGES,
+    lambda t, x: _f(t).interpolate(x, size=(_s(x)[2] // 2, _s(x)[3] // 2)),
+)
 _simple("adaptive average to seven", IMAGE, IMAGES[:3], lambda t, x: _f(t).adaptive_avg_pool2d(x, 7) + 1)
 _simple("adaptive average to rows", IMAGE, IMAGES, lambda t, x: _f(t).adaptive_avg_pool2d(x, (1, _s(x)[3])) + 1)
 _simple("average by three", IMAGE, IMAGES, lambda t, x: _f(t).avg_pool2d(x, 3, 1, 1) + 1)
 _simple("greatest of all", IMAGE, IMAGES, lambda t, x: x.amax((2, 3)) + 1)
 _simple("where the greatest is", ROW, ROWS, lambda t, x: x.argmax(2).float() / _s(x)[2])
-_simple("share of a position", ROW, ROWS, lambda t, x: (x.softmax(2) * t.arange(_s(x)[2]).float()).sum(2) / (_s(x)[2] - 1))
-_simple("standard score", IMAGE, IMAGES, lambda t, x: (x - x.mean((2, 3), keepdim=True)) / (x.std((2, 3), keepdim=True) + 1e-5))
-_simple("gram matrix", IMAGE, IMAGES, lambda t, x: x.flatten(2) @ x.flatten(2).transpose(1, 2) / (4 * _s(x)[2] * _s(x)[3]))
+_simple(
+    "share of a position", ROW, ROWS, lambda t, x: (x.softmax(2) * t.arange(_s(x)[2]).float()).sum(2) / (_s(x)[2] - 1)
+)
+_simple(
+    "standard score",
+    IMAGE,
+    IMAGES,
+    lambda t, x: (x - x.mean((2, 3), keepdim=True)) / (x.std((2, 3), keepdim=True) + 1e-5),
+)
+_simple(
+    "gram matrix", IMAGE, IMAGES, lambda t, x: x.flatten(2) @ x.flatten(2).transpose(1, 2) / (4 * _s(x)[2] * _s(x)[3])
+)
 _simple("mean square by hand", TOKENS, SEQUENCES, lambda t, x: (x * x).sum((1, 2)) / (_s(x)[1] * 16))
 _simple("unbind the last", TOKENS, SEQUENCES, lambda t, x: x.unbind(1)[-1].relu())
 _simple("split unevenly", ROW, ROWS, lambda t, x: t.cat(x.split([4, _s(x)[2] - 4], 2)[::-1], 2).relu())
 _simple("crop by four", IMAGE, IMAGES, lambda t, x: x[:, :, 4:-4, :12].relu() if _s(x)[2] > 8 else x.relu())
-_simple("crop from the centre to eight", IMAGE, IMAGES, lambda t, x: x[:, :, (_s(x)[2] - 8) // 2 : (_s(x)[2] + 8) // 2].relu())
+_simple(
+    "crop from the centre to eight",
+    IMAGE,
+    IMAGES,
+    lambda t, x: x[:, :, (_s(x)[2] - 8) // 2 : (_s(x)[2] + 8) // 2].relu(),
+)
 _simple("last half", ROW, ROWS, lambda t, x: x[:, :, _s(x)[2] // 2 :].relu())
 _simple("last half from the end", ROW, ROWS, lambda t, x: x[:, :, -(_s(x)[2] // 2) :].relu())
 _simple("scale by the size", ROW, ROWS, lambda t, x: x * _s(x)[2])
@@ -366,19 +439,37 @@ _simple("indices of every second", ROW, ROWS, lambda t, x: x.index_select(2, t.a
 _simple("cosine positions", TOKENS, SEQUENCES, lambda t, x: x + (t.arange(_s(x)[1]).float() * 0.1).cos()[:, None])
 _simple("mean of what is above zero", ROW, ROWS, lambda t, x: (x > 0).float().mean(2) + 1)
 _layers("transposed convolution of a row", ROW, ROWS, lambda nn: [nn.ConvTranspose1d(4, 3, 4, 2, 1), nn.Tanh()])
-_layers("strided convolutions", IMAGE, IMAGES, lambda nn: [nn.Conv2d(4, 4, 3, 2, 1), nn.Conv2d(4, 4, 3, 2, 1), nn.PReLU(4)])
-_layers("upsample and convolve", IMAGE, IMAGES, lambda nn: [nn.Upsample(scale_factor=2, mode="bilinear"), nn.Conv2d(4, 2, 3)])
-_layers("reflected convolution", IMAGE, IMAGES, lambda nn: [nn.ReflectionPad2d(2), nn.Conv2d(4, 2, 5), nn.InstanceNorm2d(2)])
-_layers("dilated convolutions of a row", ROW, ROWS, lambda nn: [nn.Conv1d(4, 4, 3, padding=2, dilation=2), nn.GELU(), nn.BatchNorm1d(4)])
+_layers(
+    "strided convolutions", IMAGE, IMAGES, lambda nn: [nn.Conv2d(4, 4, 3, 2, 1), nn.Conv2d(4, 4, 3, 2, 1), nn.PReLU(4)]
+)
+_layers(
+    "upsample and convolve",
+    IMAGE,
+    IMAGES,
+    lambda nn: [nn.Upsample(scale_factor=2, mode="bilinear"), nn.Conv2d(4, 2, 3)],
+)
+_layers(
+    "reflected convolution", IMAGE, IMAGES, lambda nn: [nn.ReflectionPad2d(2), nn.Conv2d(4, 2, 5), nn.InstanceNorm2d(2)]
+)
+_layers(
+    "dilated convolutions of a row",
+    ROW,
+    ROWS,
+    lambda nn: [nn.Conv1d(4, 4, 3, padding=2, dilation=2), nn.GELU(), nn.BatchNorm1d(4)],
+)
 _layers("gated convolution", IMAGE, IMAGES, lambda nn: [nn.Conv2d(4, 8, 1), nn.GLU(1)])
 
 
-@_with("recurrent both ways", TOKENS, SEQUENCES, lambda t: {"layer": t.nn.GRU(16, 8, batch_first=True, bidirectional=True)})
+@_with(
+    "recurrent both ways", TOKENS, SEQUENCES, lambda t: {"layer": t.nn.GRU(16, 8, batch_first=True, bidirectional=True)}
+)
 def _both_ways(t: Any, own: Any, x: Any) -> Any:
     return own.layer(x)[0]
 
 
-@_with("class token and positions", TOKENS, SEQUENCES, lambda t: {"token": t.randn(1, 1, 16), "table": t.randn(1, 32, 16)})
+@_with(
+    "class token and positions", TOKENS, SEQUENCES, lambda t: {"token": t.randn(1, 1, 16), "table": t.randn(1, 32, 16)}
+)
 def _token_and_positions(t: Any, own: Any, x: Any) -> Any:
     whole = t.cat([own.token.expand(_s(x)[0], -1, -1), x], 1)
     return (whole + own.table[:, : _s(whole)[1]]).relu()
@@ -394,13 +485,20 @@ def _interpolated(t: Any, own: Any, x: Any) -> Any:
     return x + _f(t).interpolate(own.table, size=_s(x)[2:], mode="bilinear")
 
 
-@_with("shifted windows", (1, 8, 8, 4), ((1, 12, 8, 4), (1, 16, 16, 4), (2, 8, 8, 4)), lambda t: {"layer": t.nn.Linear(4, 4)})
+@_with(
+    "shifted windows",
+    (1, 8, 8, 4),
+    ((1, 12, 8, 4), (1, 16, 16, 4), (2, 8, 8, 4)),
+    lambda t: {"layer": t.nn.Linear(4, 4)},
+)
 def _shifted(t: Any, own: Any, x: Any) -> Any:
     batch, height, width, _ = _s(x)
     moved = t.roll(x, (-2, -2), (1, 2))
     cut = moved.view(batch, height // 4, 4, width // 4, 4, 4).permute(0, 1, 3, 2, 4, 5).reshape(-1, 16, 4)
     scores = (cut @ own.layer(cut).transpose(1, 2)).softmax(-1) @ cut
-    back = scores.view(batch, height // 4, width // 4, 4, 4, 4).permute(0, 1, 3, 2, 4, 5).reshape(batch, height, width, 4)
+    back = (
+        scores.view(batch, height // 4, width // 4, 4, 4, 4).permute(0, 1, 3, 2, 4, 5).reshape(batch, height, width, 4)
+    )
     return t.roll(back, (2, 2), (1, 2))
 
 
@@ -427,121 +525,3 @@ def _pyramid(t: Any, own: Any, x: Any) -> Any:
 def _context(t: Any, own: Any, x: Any) -> Any:
     mean = own.gate(x.mean((2, 3))).view(_s(x)[0], 4, 1, 1).expand(-1, -1, *_s(x)[2:])
     return t.cat([x, mean], 1)
-
-
-# ---- the truth, and what came of it
-
-
-class _Torch(NamedTuple):
-    """What modules are made with."""
-
-    torch: Any
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.torch, name)
-
-
-@cache
-def _module(name: str) -> Any:
-    import torch
-
-    torch.manual_seed(0)
-    return CASES[name].make(torch).eval()
-
-
-def convert(name: str, sizes: Sizes, precision: str, path: Path) -> None:
-    """Convert a module for an input of these sizes. Raise whatever torch or coremltools raise."""
-    import coremltools as ct
-    import torch
-
-    with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
-        warnings.simplefilter("ignore")
-        with torch.no_grad():
-            traced = torch.jit.trace(_module(name), torch.zeros(sizes), check_trace=False)
-        model = ct.convert(
-            traced,
-            inputs=[ct.TensorType(name="x", shape=sizes)],
-            outputs=[ct.TensorType(name="y")],
-            convert_to="mlprogram",
-            compute_precision=getattr(ct.precision, precision),
-            minimum_deployment_target=ct.target.iOS17,
-            skip_model_load=True,
-        )
-        model.save(str(path))
-
-
-class Refused(Exception):
-    """What the verb said when it wrote nothing."""
-
-
-class Outcome(NamedTuple):
-    """What came of a case: a verdict, what was reported, and why it is no better."""
-
-    verdict: str
-    told: tuple[str, ...]
-    why: str = ""
-
-
-RIGHT, RIGHT_TOLD, REFUSED, TOLD, SILENT = "right", "right, reported", "refused", "wrong, reported", "WRONG IN SILENCE"
-
-
-def outcome(name: str, new: Sizes, precision: str, folder: Path) -> Outcome:
-    """Reshape a module's package, and compare with the conversion at the new sizes."""
-    old = folder / f"{name} {precision}.mlpackage"
-    if not old.exists():
-        convert(name, CASES[name].old, precision, old)
-    made = folder / "made.mlpackage"
-    told: list[str] = []
-    try:
-        reshaped(old, {"x": new}, made, told)
-    except Refused as refused:
-        return Outcome(REFUSED, (), str(refused))
-    truth = folder / f"{name} {precision} {new}.mlpackage"
-    try:
-        if not truth.exists():
-            convert(name, new, precision, truth)
-    except Exception as failure:
-        return Outcome(TOLD if told else SILENT, tuple(told), f"no conversion: {failure!r}"[:200])
-    why = difference(truth, made, new, precision)
-    verdicts = (TOLD, RIGHT_TOLD) if told else (SILENT, RIGHT)
-    return Outcome(verdicts[not why], tuple(told), why)
-
-
-def reshaped(old: Path, sizes: dict[str, Sizes], made: Path, told: list[str]) -> None:
-    """Reshape a package as the verb does; `told` gets the warnings."""
-    from click.testing import CliRunner
-
-    from miltext.cli import command
-
-    words = [f"{name}={','.join(map(str, each))}" for name, each in sizes.items()]
-    result = CliRunner().invoke(command, ["reshape", str(old), *words, "-o", str(made), "--force"])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    if result.exit_code:
-        raise Refused(result.stderr)
-    told += [line for line in result.stderr.splitlines() if ": warning[" in line]
-
-
-def difference(truth: Path, made: Path, sizes: Sizes, precision: str) -> str:
-    """Return how the outputs of two models differ for a random input; "" where they do not."""
-    import numpy as np
-
-    import miltext
-
-    x = np.random.default_rng(0).standard_normal(sizes).astype(np.float32)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        expected, computed = (miltext.run(miltext.load(path), {"x": x})["y"] for path in (truth, made))
-    if expected.shape != computed.shape:
-        return f"{computed.shape} instead of {expected.shape}"
-    room = 2e-2 if precision == "FLOAT16" else 1e-4
-    far = float(np.max(np.abs(expected.astype(np.float64) - computed))) if expected.size else 0.0
-    return f"numbers are up to {far:.3g} apart" if far > room * max(1.0, float(np.max(np.abs(expected)))) else ""
-
-
-def runs() -> Iterator[tuple[str, Sizes, str]]:
-    """Yield each module with each of its new sizes and each precision."""
-    for name, case in CASES.items():
-        for new in case.new:
-            for precision in ("FLOAT16", "FLOAT32"):
-                yield name, new, precision

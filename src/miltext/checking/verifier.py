@@ -171,9 +171,7 @@ def complete_anew(text: str, path: str | None = None, asked: Collection[str] = (
 
 
 @with_room
-def infer_anew(
-    text: str, path: str | None, ask: Callable[[Program], Inputs], weights: Path | None = None
-) -> Completed:
+def infer_anew(text: str, path: str | None, ask: Callable[[Program], Inputs], weights: Path | None = None) -> Completed:
     """Infer the types of outputs that a text states anew; its layout, and what it leaves out, stay.
 
     `ask` is asked for the types that inputs of its Program get, and constants that follow from their sizes are written

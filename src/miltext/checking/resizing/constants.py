@@ -130,7 +130,9 @@ def concat(op: Resized) -> Iterator[Follow]:
     for place, operand in enumerate(op.operands.get("values", ())):
         shape = op.shape("values", place) or ()
         joined = axis % len(shape) if shape and op.op_type == "concat" else None
-        held = {at: each for at, each in changes.items() if at != joined and at < len(shape) and shape[at] == each.before}
+        held = {
+            at: each for at, each in changes.items() if at != joined and at < len(shape) and shape[at] == each.before
+        }
         if operand.constant:
             yield from _array(op, "values", place, held)
 
@@ -168,9 +170,14 @@ def _evenly(array: npt.NDArray[Any], change: Change) -> npt.NDArray[Any] | None:
 
     if change.now is None or change.now > MOST:
         return None
-    step = int(array[1]) - int(array[0]) if array.size > 2 else 0  # noqa: PLR2004
+    step = int(array[1]) - int(array[0]) if array.size > 2 else 0
     first, last = int(array[0]), int(array[-1])
-    if step < 2 or first >= step or last < change.before - step or not np.array_equal(np.diff(array), [step] * (array.size - 1)):  # noqa: PLR2004
+    if (
+        step < 2
+        or first >= step
+        or last < change.before - step
+        or not np.array_equal(np.diff(array), [step] * (array.size - 1))
+    ):
         return None
     return np.arange(first, change.now, step)
 
@@ -232,9 +239,13 @@ def matmul(op: Resized) -> Iterator[Follow]:
         if operand is None or not operand.constant or len(shape) < 2 or rank < 2:
             continue
         summed = {"x": -1, "y": -2}
-        own, its = (summed[each] if not op.value(f"transpose_{each}", False) else -3 - summed[each] for each in (name, other))
+        own, its = (
+            summed[each] if not op.value(f"transpose_{each}", False) else -3 - summed[each] for each in (name, other)
+        )
         changes = op.changes(other)
         held = {axis + len(shape) - rank: each for axis, each in changes.items() if axis < rank - 2}
         if rank + its in changes:
             held[len(shape) + own] = changes[rank + its]
-        yield from _array(op, name, 0, {at: each for at, each in held.items() if at >= 0 and shape[at] == each.before > 1})
+        yield from _array(
+            op, name, 0, {at: each for at, each in held.items() if at >= 0 and shape[at] == each.before > 1}
+        )

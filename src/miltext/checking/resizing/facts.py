@@ -78,8 +78,8 @@ class Follow(NamedTuple):
 class Resized:
     """An operation with what it is given, before and now.
 
-    `old` is the type that its first output stated; `sizes` are those that its inputs hang on, and `cuts` say where all slices of
-    its `x` begin and end.
+    `old` is the type that its first output stated; `sizes` are those that its inputs hang on, and `cuts` say where all
+    slices of its `x` begin and end.
     """
 
     def __init__(
@@ -176,4 +176,8 @@ def changes_of(old: Shape | None, new: Shape | None) -> dict[int, Change]:
     if old is None or new is None or len(old) != len(new):
         return {}
     pairs = enumerate(zip(old, new, strict=True))
-    return {axis: Change(before, now, axis=axis - len(old)) for axis, (before, now) in pairs if before is not None and before != now}
+    return {
+        axis: Change(before, now, axis=axis - len(old))
+        for axis, (before, now) in pairs
+        if before is not None and before != now
+    }

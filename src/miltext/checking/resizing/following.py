@@ -101,7 +101,7 @@ class Following:
             pairs = zip(counts, own, strict=True) if len(counts) == len(own) else ()
             return tuple((Factor(count, count), *factors) if count > 1 else factors for count, factors in pairs) or None
         other = self._lineages.get(given["y"][0]) if op_type == "matmul" and given.get("y") else None
-        if other is None or len(own) != len(other) or len(own) < 2:  # noqa: PLR2004
+        if other is None or len(own) != len(other) or len(own) < 2:
             return None
         rows = own[-1 if _is_true(given, "transpose_x") else -2]
         return (*own[:-2], rows, other[-2 if _is_true(given, "transpose_y") else -1])

@@ -59,7 +59,6 @@ def form_of(number: float, dtype: str, sizes: Sizes) -> Form | None:
     if not math.isfinite(number) or magnitude in (0.0, 1.0):
         return None
 
-
     def gives(compute: Callable[[float], float], size: int) -> bool:
         expected = _computed(compute, size)
         return expected is not None and abs(magnitude - expected) <= exactness * abs(expected)

@@ -62,7 +62,7 @@ def _ramp(lines: Array, now: int) -> Remade | None:
         return _whole_steps(lines, np.round(steps), now)
     if bool(np.all(np.abs(steps / 2 - np.abs(first)) <= room)):  # (i + 1/2) / n
         made, words = (np.arange(now) + 0.5) * (steps * before / now), "centres of even parts"
-    elif _is_centred(first, last, steps, before, room):
+    elif _is_centred(first, last, steps):
         made = first - steps / 2 + (np.arange(now) + 0.5) * (steps * before / now)
         words = "centres of even parts"
     elif bool(np.all(np.abs(first) <= room)) and _is_round(float(np.max(np.abs(last + steps)))):
@@ -74,7 +74,7 @@ def _ramp(lines: Array, now: int) -> Remade | None:
     return Remade(made.astype(lines.dtype), words)
 
 
-def _is_centred(first: Array, last: Array, steps: Array, before: int, room: float) -> bool:
+def _is_centred(first: Array, last: Array, steps: Array) -> bool:
     """Tell whether lines are at the middles of parts of a stretch with round ends, which they do not reach."""
     low, high = np.max(np.abs(first - steps / 2)), np.max(np.abs(last + steps / 2))
     ends_round = _is_round(float(np.max(np.abs(first)))) and _is_round(float(np.max(np.abs(last))))

@@ -116,7 +116,10 @@ class Resizing:
 
     def _loop(self, operation: Operation, scope: Scope, place: Path) -> None:
         """Report a loop that counts to what a size was."""
-        given = [*_captured(operation, scope), *(each for bound_to in bound(operation, scope).values() for each in bound_to)]
+        given = [
+            *_captured(operation, scope),
+            *(each for bound_to in bound(operation, scope).values() for each in bound_to),
+        ]
         changed = {each.before: each for each in self._following.changed(given) if each.before > 1 and not each.spread}
         for number in {*_counts(operation), *(each.value for each in given if each.constant)}:
             held = number[0] if isinstance(number, tuple) and len(number) == 1 else number
@@ -174,13 +177,13 @@ class Resizing:
             if each.maker is not None:
                 by_maker.setdefault(each.maker, set()).add(each[1:])
         found: dict[Path, str] = {}
-        for path, (maker, type, literal) in self._rewritten.items():
-            text = f"{spelled(type, dialect)}({literal})"
+        for path, (maker, made, literal) in self._rewritten.items():
+            text = f"{spelled(made, dialect)}({literal})"
             held = (*maker, "attributes", Key("val")) if maker is not None else path
             is_own = maker is not None and len(by_maker[maker]) == 1 and maker not in (self._used | self.given)
             if maker is not None and is_own and held not in drafts and (*maker, "outputs", 0) not in drafts:
                 found[held] = text
-                types[(*maker, "outputs", 0)] = spelled(type, dialect)
+                types[(*maker, "outputs", 0)] = spelled(made, dialect)
             else:
                 found[path] = text
         return found
@@ -214,7 +217,9 @@ def _counts(operation: Operation) -> Iterator[Value]:
             if held is not None:
                 yield read_value(held.message, held.stated.type)
             for bindings in inner.inputs.values():
-                yield from (read_value(each.message, each.stated.type) for each in bindings if isinstance(each, Constant))
+                yield from (
+                    read_value(each.message, each.stated.type) for each in bindings if isinstance(each, Constant)
+                )
             yield from _counts(inner)
 
 

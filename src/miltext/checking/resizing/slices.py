@@ -42,7 +42,7 @@ def slice_by_index(op: Resized) -> Iterator[Follow]:
         if not to_end and not squeezed:
             bounds["end"] = last
         for name, bound in bounds.items():
-            now, code, why = _bound(name, bound, first, last, change, squeezed)
+            now, code, why = _bound(name, bound, first, last, change)
             if code is not None:
                 reasons[name].append((code, f"{bound} at axis {axis}, {why}"))
             if now is not None:
@@ -82,9 +82,7 @@ def _told(
         yield Follow(name, code, f"`{name}` of `{op.op_type}` is {why}", elements, (len(now),))
 
 
-def _bound(
-    name: str, bound: int, first: int, last: int, change: Change, squeezed: bool
-) -> tuple[int | None, str | None, str]:
+def _bound(name: str, bound: int, first: int, last: int, change: Change) -> tuple[int | None, str | None, str]:
     """Return what a bound is now, None where it stays, the code of what is reported, if anything, and why."""
     size, now = change.before, change.now
     if bound < 0:
@@ -143,7 +141,8 @@ def slice_by_size(op: Resized) -> Iterator[Follow]:
         if change.now is None:
             reasons.append((STUCK, f"{size[axis]} at axis {axis} of the {change.before} there"))
             continue
-        now, code, why = _bound("end", begin[axis] + size[axis], begin[axis], begin[axis] + size[axis], change, False)
+        end = begin[axis] + size[axis]
+        now, code, _ = _bound("end", end, begin[axis], end, change)
         if now is not None and begin[axis] * 2 <= change.before:
             made[axis] = now - begin[axis]
             reasons.append((CHOSEN, f"{size[axis]} at axis {axis} of {change.before}; it is {made[axis]} now"))

@@ -74,7 +74,7 @@ def pad(op: Resized) -> Iterator[Follow]:
     for axis, change in op.changes("x").items():
         place = 2 * (axis - (len(shape) - len(pads) // 2))
         before, after = pads[place : place + 2] if place >= 0 else (0, 0)
-        if not before and not after or (before == after and op.value("mode", "constant") != "constant"):
+        if (not before and not after) or (before == after and op.value("mode", "constant") != "constant"):
             continue
         whole = before + change.before + after
         words = f"[{before}, {after}] at axis {axis}, which makes {whole} of {change.before}"
