@@ -131,6 +131,28 @@ def test_what_was_written_anew_is_reported_at_its_place_in_what_print_shows() ->
     assert "[1, 3, 10, 8]> y" in done("print", "N.mlpackage")
 
 
+def test_what_is_computed_is_compared_with_a_conversion_at_the_new_sizes() -> None:
+    Path("sliced.mil").write_text(SLICED)
+    larger = SLICED.replace("[1, 3, 8, 8]", "[1, 3, 12, 8]")
+    Path("to_the_end.mil").write_text(larger.replace("[1, 3, 6, 8]", "[1, 3, 10, 8]"))
+    Path("other_numbers.mil").write_text(
+        larger.replace("[1, 3, 6, 8]", "[1, 3, 10, 8]")
+        .replace("([1, 3, 10, 8])", "([1, 3, 12, 8])")
+        .replace("[0, 0, 0, 0]", "[0, 0, 2, 0]")
+    )
+    Path("other_shape.mil").write_text(larger)
+    for name in ("sliced", "to_the_end", "other_numbers", "other_shape"):
+        done("build", f"{name}.mil", "-o", f"{name}.mlpackage")
+    words = ("reshape", "sliced.mlpackage", "x=1,3,12,8", "-o", "New.mlpackage", "--verify")
+    for name in ("other_numbers", "other_shape", "sliced"):
+        assert run(*words, f"{name}.mlpackage").exit_code in (1, 2), name
+        assert not Path("New.mlpackage").exists()
+    assert run(*words, "to_the_end.mlpackage").exit_code == 0
+    assert Path("New.mlpackage").exists()
+    words = ("reshape", "sliced.mlpackage", "x=1,3,8..12,8", "-o", "Range.mlpackage", "--verify", "sliced.mlpackage")
+    assert "one size for each dimension" in run(*words).stderr
+
+
 def test_a_constant_that_no_longer_fits_is_told_at_its_place_in_what_print_shows() -> None:
     Path("masked.mil").write_text(MASKED)
     done("build", "masked.mil", "-o", "M.mlpackage")
