@@ -149,8 +149,8 @@ def test_what_is_computed_is_compared_with_a_conversion_at_the_new_sizes() -> No
         assert not Path("New.mlpackage").exists()
     assert run(*words, "to_the_end.mlpackage").exit_code == 0
     assert Path("New.mlpackage").exists()
-    words = ("reshape", "sliced.mlpackage", "x=1,3,8..12,8", "-o", "Range.mlpackage", "--verify", "sliced.mlpackage")
-    assert "one size for each dimension" in run(*words).stderr
+    ranged = ("reshape", "sliced.mlpackage", "x=1,3,8..12,8", "-o", "Range.mlpackage", "--verify", "sliced.mlpackage")
+    assert "one size for each dimension" in run(*ranged).stderr
 
 
 def test_a_constant_that_no_longer_fits_is_told_at_its_place_in_what_print_shows() -> None:

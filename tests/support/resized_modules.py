@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 Sizes = tuple[int, ...]
+Enter: TypeAlias = "Callable[[Callable[[Any, Any, Any], Any]], None]"
 
 
 class Case(NamedTuple):
@@ -31,7 +32,7 @@ def _simple(name: str, old: Sizes, new: tuple[Sizes, ...], forward: Callable[[An
     """Enter a module that has no weights: `forward` is given what torch has, and the input."""
 
     def make(t: Any) -> Any:
-        class Simple(t.nn.Module):  # type: ignore[misc, name-defined]
+        class Simple(t.nn.Module):  # type: ignore[misc]
             def forward(self, x: Any) -> Any:
                 return forward(t, x)
 
@@ -45,12 +46,12 @@ def _layers(name: str, old: Sizes, new: tuple[Sizes, ...], layers: Callable[[Any
     CASES[name] = Case(lambda t: t.nn.Sequential(*layers(t.nn)), old, new)
 
 
-def _with(name: str, old: Sizes, new: tuple[Sizes, ...], parts: Callable[[Any], dict[str, Any]]) -> Any:
+def _with(name: str, old: Sizes, new: tuple[Sizes, ...], parts: Callable[[Any], dict[str, Any]]) -> Enter:
     """Return a decorator that enters a module with parts: the function is given torch, the module and the input."""
 
     def enter(forward: Callable[[Any, Any, Any], Any]) -> None:
         def make(t: Any) -> Any:
-            class Whole(t.nn.Module):  # type: ignore[misc, name-defined]
+            class Whole(t.nn.Module):  # type: ignore[misc]
                 def __init__(self) -> None:
                     super().__init__()
                     for key, part in parts(t).items():

@@ -24,6 +24,7 @@ from miltext.models.files import write_file
 from miltext.models.model_weights import blob_values
 from miltext.models.opening import open_model
 from miltext.models.outputs import check_name
+from miltext.models.sizes import spell_sizes
 from miltext.parsing.parser import attempt
 from miltext.printing.printing import to_text
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from miltext.models.building.ranges import Range
     from miltext.models.files import Progress
     from miltext.models.model import Model
-    from miltext.models.sizes import Sizes
     from miltext.schema.proto import Program
 
 PRUNED = "MIL312"
@@ -110,13 +110,14 @@ def extract(
     return [*told, *(each for each in built if each.code != PRUNED or each.notes)]
 
 
-def _that_follow(source: Model, wanted: Wanted, function: str | None) -> dict[str, Sizes]:
+def _that_follow(source: Model, wanted: Wanted, function: str | None) -> dict[str, str]:
     """Return the sizes of the inputs of a part that follow from the ranges of a model that has a description."""
     if not wanted.inputs or source.kind not in WITH_DESCRIPTION or source.description is None:
         return {}
     from miltext.extraction.open_sizes import ranges_that_follow
 
-    return ranges_that_follow(source, function_with(source.program, wanted, function), wanted.inputs)
+    found = ranges_that_follow(source, function_with(source.program, wanted, function), wanted.inputs)
+    return {name: spell_sizes(sizes) for name, sizes in found.items()}
 
 
 def model_with(whole: Model, wanted: Wanted, stage: str | int | None) -> Model:

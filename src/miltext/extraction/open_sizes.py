@@ -94,6 +94,6 @@ def _between(found: list[Shape | None]) -> Sizes | None:
     if len(shapes) < len(found) or len({len(shape) for shape in shapes}) != 1:
         return None
     columns = [*zip(*shapes, strict=True)]
-    if any([*column] not in (sorted(column), sorted(column, reverse=True)) for column in columns):  # type: ignore[type-var]
+    if any([*column] not in (sorted(column), sorted(column, reverse=True)) for column in columns):
         return None
-    return tuple(Size(min(column), max(column)) for column in columns)  # type: ignore[type-var,arg-type]
+    return tuple(Size(min(column), max(column)) for column in columns)

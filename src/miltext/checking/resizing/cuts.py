@@ -8,6 +8,8 @@ from miltext.checking.inference.operands import read_value
 from miltext.checking.inference.reading import Constant
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from miltext.checking.inference.operands import Value
     from miltext.checking.inference.reading import Block, Operation
 
@@ -35,9 +37,9 @@ def cuts_of(block: Block) -> dict[str, Cuts]:
     return found
 
 
-def _note(cuts: Cuts, begin: Value, end: Value, masks: list[Value]) -> None:
+def _note(cuts: Cuts, begin: Value, end: Value, masks: Sequence[Value]) -> None:
     """Note where a slice begins and ends, at each axis where it says both."""
-    for axis, (first, last, from_start, to_end, squeezed) in enumerate(zip(begin, end, *masks, strict=True)):  # type: ignore[arg-type,misc]
+    for axis, (first, last, from_start, to_end, squeezed) in enumerate(zip(begin, end, *masks, strict=True)):  # type: ignore[arg-type]
         if squeezed and not from_start:
             cuts.setdefault(axis, set()).add((first, first + 1))
         elif not to_end:

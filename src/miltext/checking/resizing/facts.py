@@ -70,7 +70,7 @@ class Follow(NamedTuple):
     parameter: str
     code: str | None
     message: str = ""
-    elements: Sequence[Any] | None = None
+    elements: Sequence[Any] | npt.NDArray[Any] | None = None
     shape: tuple[int, ...] = ()
     place: int = 0
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from miltext.checking.inference.operands import Operand
+    from miltext.checking.inference.operands import Value as Held
     from miltext.checking.inference.program import Scope
     from miltext.checking.inference.reading import Block, Operation, Reader
     from miltext.checking.resizing.cuts import Cuts
@@ -176,14 +177,16 @@ class Resizing:
         for each in self._rewritten.values():
             if each.maker is not None:
                 by_maker.setdefault(each.maker, set()).add(each[1:])
+        kept = self._used | self.given
         found: dict[Path, str] = {}
         for path, (maker, made, literal) in self._rewritten.items():
             text = f"{spelled(made, dialect)}({literal})"
             held = (*maker, "attributes", Key("val")) if maker is not None else path
-            is_own = maker is not None and len(by_maker[maker]) == 1 and maker not in (self._used | self.given)
-            if maker is not None and is_own and held not in drafts and (*maker, "outputs", 0) not in drafts:
+            output: Path = (*(maker or ()), "outputs", 0)
+            is_own = maker is not None and len(by_maker[maker]) == 1 and maker not in kept
+            if is_own and held not in drafts and output not in drafts:
                 found[held] = text
-                types[(*maker, "outputs", 0)] = spelled(made, dialect)
+                types[output] = spelled(made, dialect)
             else:
                 found[path] = text
         return found
@@ -209,7 +212,7 @@ def _captured(operation: Operation, scope: Scope) -> list[Operand]:
     return found
 
 
-def _counts(operation: Operation) -> Iterator[Value]:
+def _counts(operation: Operation) -> Iterator[Held]:
     """Yield the constants in the blocks of an operation."""
     for block in operation.blocks:
         for inner in block.operations:
