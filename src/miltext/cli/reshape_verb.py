@@ -23,7 +23,6 @@ Examples:
   miltext reshape Compiled.mlmodelc image=1,3,256,256 -o New.mlpackage
   miltext reshape Pipeline.mlpackage image=1,3,256,256 -o New.mlpackage         # in the model that takes it
   miltext reshape model.mil image=1,3,256,256 -o model.mil --force              # comments kept
-  miltext reshape Model.mlpackage image=1,3,256,256 --verify Converted.mlpackage -o New.mlpackage
 \b
 Exit status: 0 the model is written, warnings or not; 1 the sizes do not fit, or what is computed is not what --verify
 has, and nothing is written; 2 usage, files.

@@ -235,7 +235,7 @@ WAYS = {
 """What to do about each kind of constant."""
 
 
-def _literal(elements: Sequence[Any], shape: tuple[int, ...], dtype: str) -> str:
+def _literal(elements: Sequence[Any] | npt.NDArray[Any], shape: tuple[int, ...], dtype: str) -> str:
     """Spell elements as a literal of a shape."""
     import numpy as np
 
