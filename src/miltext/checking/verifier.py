@@ -171,16 +171,17 @@ def complete_anew(text: str, path: str | None = None, asked: Collection[str] = (
 
 
 @with_room
-def infer_anew(text: str, path: str | None, ask: Callable[[Program], Inputs]) -> Completed:
+def infer_anew(text: str, path: str | None, ask: Callable[[Program], Inputs], weights: Path | None = None) -> Completed:
     """Infer the types of outputs that a text states anew; its layout, and what it leaves out, stay.
 
-    `ask` is asked for the types that inputs of its Program get. The result may have errors; it is None where one keeps
+    `ask` is asked for the types that inputs of its Program get, and constants that follow from their sizes are written
+    anew; those in weight files are in the folder `weights`. The result may have errors; it is None where one keeps
     types from being inferred.
     """
     read = recover(text)
     if read.program is None or _errors(read.diagnostics):
         return Completed(None, check(text, path=path))
-    retyped = retype(read, text, Arrays(_folder(path)), ask(read.program))
+    retyped = retype(read, text, Arrays(_folder(path)), ask(read.program), weights)
     made = retyped.written.text
     return Completed(None if retyped.types.open else made, _found_anew(retyped, check(made, path=path)))
 

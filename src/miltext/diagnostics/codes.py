@@ -162,6 +162,10 @@ TITLES: dict[str, str] = {
     "MIL484": "hypothesis is not installed",
     "MIL486": "test fails on the model itself",
     "MIL487": "test that does not always say the same",
+    "MIL490": "constant written for the new sizes",
+    "MIL491": "constant that may follow from a size",
+    "MIL492": "constant that cannot follow a size",
+    "MIL493": "size that no package can have",
     # Operations and their signatures.
     "MIL501": "unknown operation",
     "MIL502": "not available in this opset",

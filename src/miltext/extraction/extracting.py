@@ -17,7 +17,7 @@ from miltext.extraction.borders import Border
 from miltext.extraction.cutting import as_planned
 from miltext.extraction.planning import plan
 from miltext.extraction.trimming import trimmed
-from miltext.extraction.wanted import LEFT_OUT, NO_OUTPUT, Wanted, listed, makes, wanted_values
+from miltext.extraction.wanted import LEFT_OUT, NO_OUTPUT, Wanted, function_with, listed, makes, wanted_values
 from miltext.ir.graph import Graph
 from miltext.models.building.choices import Choices
 from miltext.models.building.originals import WITH_DESCRIPTION
@@ -25,6 +25,7 @@ from miltext.models.files import write_file
 from miltext.models.model_weights import blob_values
 from miltext.models.opening import open_model
 from miltext.models.outputs import check_name
+from miltext.models.sizes import spell_sizes
 from miltext.parsing.parser import attempt
 from miltext.printing.printing import to_text
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO
@@ -76,7 +77,8 @@ def extract(
     text stay, and where what no model takes or gives is a warning.
 
     The part is a model with one function: that which has all of the values, or the one of the name `function`. It
-    takes the `inputs`, of the types that they have, and those inputs of the function that are still needed; names stay.
+    takes the `inputs`, of the types that they have, in the sizes of `ranges` or else those that follow from the ranges
+    of the model's inputs, and those inputs of the function that are still needed; names stay.
     The description says what it said of what is still there, and weights are those that are used. All that is written
     to a state that the part uses is in it. `stage` says which model of a pipeline is meant; without it, that which has
     the values. `weights` says where the files are that a text names. A draft is completed first. All else is as in
@@ -94,7 +96,7 @@ def extract(
     choices = Choices(
         original=source if source.kind in WITH_DESCRIPTION else None,
         weights=weights,
-        ranges=ranges or {},
+        ranges={**_that_follow(source, wanted, function), **(ranges or {})},
         force=force,
         check=check,
         no_loss=no_loss,
@@ -106,6 +108,16 @@ def extract(
     )
     built = build_as_chosen(source, Path(output), choices)
     return [*told, *(each for each in built if each.code != PRUNED or each.notes)]
+
+
+def _that_follow(source: Model, wanted: Wanted, function: str | None) -> dict[str, str]:
+    """Return the sizes of the inputs of a part that follow from the ranges of a model that has a description."""
+    if not wanted.inputs or source.kind not in WITH_DESCRIPTION or source.description is None:
+        return {}
+    from miltext.extraction.open_sizes import ranges_that_follow
+
+    found = ranges_that_follow(source, function_with(Graph(source.program), wanted, function), wanted.inputs)
+    return {name: spell_sizes(sizes) for name, sizes in found.items()}
 
 
 def model_with(whole: Model, wanted: Wanted, stage: str | int | None) -> Model:
