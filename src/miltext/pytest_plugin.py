@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -35,11 +36,11 @@ OPTION, UNUSED = "--mil-update", "--mil-unused"
 class MilGolden:
     """The value of the fixture `mil_golden`: a check of programs against files in `folder`."""
 
-    def __init__(self, folder: Path, updating: bool, command: str) -> None:
+    def __init__(self, folder: Path, updating: bool, test: pytest.Item) -> None:
         self.folder = folder
         self.used: list[str] = []
         self._updating = updating
-        self._command = command
+        self._test = test
 
     def check(self, source: Any, name: str, **choices: Unpack[Normalization]) -> None:
         """Assert that `name`.mil holds the program of `source`, or write it under `--mil-update`.
@@ -49,7 +50,7 @@ class MilGolden:
         """
         __tracebackhide__ = True
         path = self._path(name, ".mil")
-        compare(normalize(source, **choices), path, self._updating, self._command)
+        compare(normalize(source, **choices), path, self._updating, _command(self._test))
 
     def numbers(
         self, source: Any, name: str, inputs: Mapping[str, Any] | None = None, **choices: Unpack[Running]
@@ -61,7 +62,8 @@ class MilGolden:
         what `check` raises, too.
         """
         __tracebackhide__ = True
-        check_numbers(source, self._path(name, ENDING), inputs, self._updating, self._command, **choices)
+        command = _command(self._test)
+        check_numbers(source, self._path(name, ENDING), inputs, self._updating, command, **choices)
 
     def _path(self, name: str, ending: str) -> Path:
         """Return the path of a golden, which is used now. Raise ValueError for a name that leads elsewhere."""
@@ -71,6 +73,21 @@ class MilGolden:
         path = self.folder / f"{name}{ending}"
         self.used.append(str(path))
         return path
+
+
+def _command(test: pytest.Item) -> str:
+    """Return the command that updates the goldens of one test, in one of its cases, for a shell.
+
+    It names the test as pytest takes it where it runs: the file seen from there, then classes and the test by their
+    names. Of these, the node id of pytest-xdist has a group behind it, which pytest does not take.
+    """
+    from miltext.diagnostics.wording import for_shell
+
+    file = str(test.path)
+    with suppress(ValueError):  # on another drive of Windows
+        file = os.path.relpath(file, test.config.invocation_params.dir)
+    classes = [node.name for node in test.listchain() if isinstance(node, pytest.Class)]
+    return f"pytest {OPTION} {for_shell('::'.join([file, *classes, test.name]))}"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -91,8 +108,7 @@ def mil_golden_folder(request: pytest.FixtureRequest) -> Path:
 @pytest.fixture
 def mil_golden(request: pytest.FixtureRequest, mil_golden_folder: Path) -> MilGolden:
     """Check programs against golden files of MIL text."""
-    command = f"pytest {OPTION} {request.node.nodeid.partition('[')[0]}"
-    made = MilGolden(mil_golden_folder, request.config.getoption(OPTION), command)
+    made = MilGolden(mil_golden_folder, request.config.getoption(OPTION), request.node)
     request.node.stash[_GOLDEN] = made
     return made
 

@@ -8,7 +8,6 @@ failure.
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import subprocess
 import tempfile
@@ -101,7 +100,7 @@ class Command:
 
 def line(command: str, path: Path) -> str:
     """Return the line that the shell is to run."""
-    quoted = shlex.quote(str(path)) if os.name == "posix" else subprocess.list2cmdline([str(path)])
+    quoted = for_shell(str(path))
     return command.replace(PLACE, quoted) if PLACE in command else f"{command} {quoted}"
 
 
