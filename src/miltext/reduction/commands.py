@@ -16,6 +16,8 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, TYPE_CHECKING, NamedTuple
 
+from miltext.diagnostics.wording import for_shell
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
