@@ -320,9 +320,9 @@ def _check_read(read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked
     found = [*draft_notice(read), *own, *types.diagnostics]
     if read.program is not None and read.root is not None:
         faulty: set[Place] = set()
-        verified = apart_from(
-            verify(read.program, dialect_of(read.text), faulty, arrays), {*read.flawed, *types.missing}
-        )
+        whole = apart_from(verify(read.program, dialect_of(read.text), faulty, arrays), read.flawed)
+        names = [finding for finding in whole if finding.path[-1:] == ("key",)]  # these are there without their values
+        verified = [*dict.fromkeys([*apart_from(whole, types.missing), *names])]
         joined = [as_in_draft(finding, types) for finding in types.joined(verified, faulty)]
         found += located([*map(baked.told, joined)] if baked else joined, read.root)
     if "defaults" in marker_words(marker_of(read.root)):
