@@ -27,6 +27,7 @@ from miltext.diagnostics.selection import DRAFT
 from miltext.models.model import Model
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.recovery import recover
+from miltext.schema.refused import CODES
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.programs import own_copy
@@ -321,6 +322,8 @@ def _check_read(read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked
     if read.program is not None and read.root is not None:
         faulty: set[Place] = set()
         whole = apart_from(verify(read.program, dialect_of(read.text), faulty, arrays), read.flawed)
+        if _errors(read.diagnostics):  # what was read is not yet what Core ML would be given
+            whole = [finding for finding in whole if finding.code not in CODES]
         names = [finding for finding in whole if finding.path[-1:] == ("key",)]  # these are there without their values
         verified = [*dict.fromkeys([*apart_from(whole, types.missing), *names])]
         joined = [as_in_draft(finding, types) for finding in types.joined(verified, faulty)]
