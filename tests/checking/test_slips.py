@@ -655,7 +655,7 @@ def test_what_the_short_spelling_has_is_no_slip(written: str) -> None:
     with pytest.raises(miltext.ParseError) as refused:
         miltext.parse(text)
     assert [found.code in OF_DRAFTS for found in refused.value.diagnostics] == [True]
-    assert miltext.check(complete(text).text or "") == []
+    assert mistakes(complete(text).text or "") == []
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.suggested is not None])

@@ -100,7 +100,8 @@ class _Call:
             return
         told = [*self.parameters(known), *self.domains(known)]
         yield from told
-        yield from self.limits(known, {finding.path[: len(self.path) + 2] for finding in told})
+        wrong = (finding.path for finding in told if finding.severity == "error")
+        yield from self.limits(known, {path[: len(self.path) + 2] for path in wrong})
         yield from self.results(known)
         yield from block_findings(self.inference, known, self.path)
 
