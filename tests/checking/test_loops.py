@@ -106,7 +106,7 @@ def test_branches_give_back_what_the_operation_says(first: Shape, second: Shape)
 
 TURNS = {
     "the same": ("c = relu(b)", (2,)),
-    "longer": ('c = concat((b, b), 0, false)', (None,)),
+    "longer": ("c = concat((b, b), 0, false)", (None,)),
     "shorter": ("c = slice_by_index(b, [1], [2], end_mask = [true])", (None,)),
     "once as long": ("c = add(b, [1, 2])", (2,)),
 }
@@ -139,7 +139,9 @@ def test_loops_inside_loops_and_branches_carry_sizes_out(depth: int) -> None:
     turn = "c = concat((b, b), 0, false)"
     for level in range(depth):
         inner, taken = f"b{level}", f"c{level}"
-        turn = turn.replace("(b, b)", f"({inner}, {inner})").replace("(b)", f"({inner})").replace("c = ", f"{taken} = ", 1)
+        turn = (
+            turn.replace("(b, b)", f"({inner}, {inner})").replace("(b)", f"({inner})").replace("c = ", f"{taken} = ", 1)
+        )
         if level % 2:
             turn = f"c = cond(more{level}) () {{ {turn}; }} -> ({taken}) () {{ {inner} = identity(b); }} -> ({inner})".replace(
                 f"{inner}, {inner}", "b, b"
@@ -157,9 +159,9 @@ def test_many_sizes_that_change_one_after_another_end_in_an_answer() -> None:
     names = [f"b{place}" for place in range(30)]
     inputs, first = ", ".join(names), "c = concat((b0, b0), 0, false);"
     text = f"""program(1.3) {{ func main<ios16>(tensor<fp16, [2]> x, int32 n) {{
-        {', '.join(f'y{place}' for place in range(30))} = while_loop(({', '.join('x' for _ in names)}))
+        {", ".join(f"y{place}" for place in range(30))} = while_loop(({", ".join("x" for _ in names)}))
         ({inputs}) {{ again = less(n, 3); }} -> (again)
-        ({inputs}) {{ {first} }} -> (c, {', '.join(names[:-1])}); }} -> (y0); }}"""
+        ({inputs}) {{ {first} }} -> (c, {", ".join(names[:-1])}); }} -> (y0); }}"""
     found = errors(text)
     assert all(each.code == "MIL512" for each in found)
 

@@ -11,7 +11,10 @@ from miltext.diagnostics import Diagnostic
 from miltext.schema.operations import Parameter, Signature, all_names, versions
 
 VERSIONS = [
-    version for name in all_names() for version in versions(name) if any(p.attribute for p in version.parameters.values())
+    version
+    for name in all_names()
+    for version in versions(name)
+    if any(p.attribute for p in version.parameters.values())
 ]
 """The operations whose parameters are attributes, in each version; `custom_layer` takes any."""
 
@@ -34,7 +37,9 @@ def value(parameter: Parameter, *, typed: bool) -> str:
 
 def misspelt(found: list[Diagnostic], text: str, slip: str) -> list[str | None]:
     """What is suggested in place of a slip."""
-    return [each.suggestion for each in found if each.span and text[slice(*each.span)] == slip and each.code == "MIL504"]
+    return [
+        each.suggestion for each in found if each.span and text[slice(*each.span)] == slip and each.code == "MIL504"
+    ]
 
 
 @pytest.mark.parametrize("typed", [True, False], ids=["typed", "draft"])

@@ -101,6 +101,19 @@ class DraftTypes(NamedTuple):
                 wrong.update(operations_around(place))
         return wrong
 
+    def stopping(self, joined: Iterable[Finding]) -> list[Finding]:
+        """Return the errors, of all that are `joined`, for which a type does not follow: those where it is left out,
+        and those of operations of which such a one uses an output.
+        """
+        open_places = {place for gap in self.open for place in [*operations_around(gap)][-1:]}
+        places = open_places.union(*(used for place, used in self.uses if place in open_places))
+        return [
+            finding
+            for finding in (joined if self.open else ())
+            if finding.severity == "error"
+            and (finding.path in self.open or not places.isdisjoint([*operations_around(finding.path)][-1:]))
+        ]
+
     @property
     def missing(self) -> set[Path]:
         """The paths of what is not there: of bindings, and of the types of outputs; the names of arguments are."""
