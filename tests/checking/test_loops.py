@@ -135,23 +135,21 @@ def test_a_draft_finds_the_sizes_that_its_loop_changes(turn: str) -> None:
 
 
 @pytest.mark.parametrize("depth", [1, 2, 5, 12])
-def test_loops_inside_loops_and_branches_carry_sizes_out(depth: int) -> None:
-    turn = "c = concat((b, b), 0, false)"
-    for level in range(depth):
-        inner, taken = f"b{level}", f"c{level}"
-        turn = (
-            turn.replace("(b, b)", f"({inner}, {inner})").replace("(b)", f"({inner})").replace("c = ", f"{taken} = ", 1)
-        )
-        if level % 2:
-            turn = f"c = cond(more{level}) () {{ {turn}; }} -> ({taken}) () {{ {inner} = identity(b); }} -> ({inner})".replace(
-                f"{inner}, {inner}", "b, b"
-            ).replace(f"while_loop(({inner}))", "while_loop((b))")
-            turn = f"more{level} = less(n, 5); {turn}"
-        else:
-            condition = f"(a{level}) {{ m{level} = less(n, 3); }} -> (m{level})"
-            turn = f"c = while_loop((b)) {condition} ({inner}) {{ {turn}; }} -> ({taken})"
-    whole = infer_draft(draft(turn))
+@pytest.mark.parametrize("branches", [False, True], ids=["loops", "loops and branches"])
+def test_loops_inside_loops_and_branches_carry_sizes_out(depth: int, branches: bool) -> None:
+    turn = f"made{depth} = concat((b{depth}, b{depth}), 0, false);"
+    for level in reversed(range(depth)):
+        outer, inner = ("b" if level == 0 else f"b{level}"), f"b{level + 1}"
+        condition = f"(a{level}) {{ m{level} = less(n, 3); }} -> (m{level})"
+        body = f"({inner}) {{ {turn} }} -> (made{level + 1})"
+        loop = f"loop{level} = while_loop(({outer})) {condition} {body};"
+        turn = f"{loop} made{level} = relu(loop{level});"
+        if branches:
+            other = f"() {{ e{level} = concat(({outer}, x), 0, false); }} -> (e{level})"
+            turn = f"p{level} = less(n, 5); made{level} = cond(p{level}) () {{ {loop} }} -> (loop{level}) {other};"
+    whole = infer_draft(draft("c = relu(made0)", before=turn))
     assert "tensor<fp16, [?]> y = while_loop" in whole
+    assert whole.count("tensor<fp16, [?]> loop") == depth
     assert not errors(whole)
 
 

@@ -109,9 +109,9 @@ def _inputs(signed: BlockSignature, arguments: Arguments) -> Asked | None:
 def _outputs(index: int, inference: Inference, known: Signature) -> Iterator[Asked]:
     """Yield what a block gives back: a truth value for a condition, else a value for each output of the operation.
 
-    In a loop, each of these is what the block takes in the next turn: a size that changes is a `?` there, as coremltools
-    makes it (`build_nested_blocks` of `while_loop`, iOS15/control_flow.py). Outside a loop, each is of the type of what
-    the first block gives back.
+    In a loop, each of these is what the block takes in the next turn: a size that changes is a `?` there, as
+    coremltools makes it (`build_nested_blocks` of `while_loop`, iOS15/control_flow.py). Outside a loop, each is of the
+    type of what the first block gives back.
     """
     blocks, count = inference.arguments.blocks, len(inference.declared)
     signed = known.blocks[index]

@@ -35,9 +35,9 @@ def _block(function: Function, opset: str, block: Block, path: Path) -> Iterator
     taken = {value.name: value.stated.type for value in function.inputs}
     if not taken.keys().isdisjoint(block.outputs):
         own = {output.name for operation in block.operations for output in operation.outputs}
-        taken = {name: type for name, type in taken.items() if name not in own}
+        taken = {name: taken[name] for name in taken.keys() - own}
     counts = Counter(block.outputs)
-    yield from _findings(Port("outputs", opset, count=len(block.outputs)), (*path, "outputs"))
+    yield from _findings(Port("outputs", opset, times=len(block.outputs)), (*path, "outputs"))
     for name, index in {name: index for index, name in reversed([*enumerate(block.outputs)])}.items():
         port = Port("output", opset, name, taken.get(name), counts[name], name in taken)
         yield from _findings(port, (*path, "outputs", index))

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from miltext.schema.dtypes import BY_NAME
-from miltext.schema.operations import all_names, first_opset, opset_place, versions
+from miltext.schema.operations import Signature, all_names, first_opset, opset_place
 from miltext.schema.types import StateType, TensorType, Type, is_whole
 
 
@@ -21,7 +22,7 @@ class Port(NamedTuple):
     """Something of a function that a row may refuse.
 
     The `side` is `input`, `output` or `constant`, each with a name and a type; or `outputs`, all together. `opset` is
-    that of the block. `count` says how often the block gives back that name, or of all outputs how many there are.
+    that of the block. `times` says how often the block gives back that name, or of all outputs how many there are.
     `is_taken`: the function takes a value of that name.
     """
 
@@ -29,7 +30,7 @@ class Port(NamedTuple):
     opset: str
     name: str = ""
     type: Type = None
-    count: int = 0
+    times: int = 0
     is_taken: bool = False
 
 
@@ -63,12 +64,12 @@ def dtype_of(port: Port) -> str:
 @functools.cache
 def since(dtype: str) -> str:
     """Return the first opset (text spelling) with an operation that takes a data type; the first if none does."""
-    found = {first_opset(name, lambda version: _takes(version.parameters, dtype)) for name in all_names()}
+    found = {first_opset(name, partial(_takes, dtype)) for name in all_names()}
     return min((opset for opset in found if opset), key=opset_place, default="")
 
 
-def _takes(parameters: object, dtype: str) -> bool:
-    return any(dtype in parameter.dtypes for parameter in parameters.values())  # type: ignore[attr-defined]
+def _takes(dtype: str, version: Signature) -> bool:
+    return any(dtype in version.dtypes(name) for name in version.parameters)
 
 
 def _is_too_new(port: Port) -> bool:
@@ -118,7 +119,7 @@ REFUSED: tuple[Refusal, ...] = (
     Refusal(
         "MIL624",
         "outputs",
-        lambda port: port.count == 0,
+        lambda port: port.times == 0,
         "error",
         "the function gives back nothing, and a model has one output or more",
         "give back a value",
@@ -127,7 +128,7 @@ REFUSED: tuple[Refusal, ...] = (
     Refusal(
         "MIL625",
         "output",
-        lambda port: port.count > 1,
+        lambda port: port.times > 1,
         "warning",
         "{name} is given back more than once, and a prediction has one value of a name",
         "give back `identity` of it under another name",
