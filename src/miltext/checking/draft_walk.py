@@ -140,9 +140,9 @@ class DraftWalk(UsualWalk):
                     self.input(message, gap, given[index] if index < len(given) else None)
                     block.inputs[index] = self.reader.declared([message])[0]
         found = super().nested(operation, operands, scope, path)
-        for at, (block, kind) in enumerate(zip(found, known.blocks if known else ())):  # noqa: B905
-            if kind.inputs and len(block.inputs) == len(block.outputs):
-                self.carry(block, at, len(operation.blocks), message_path(path))
+        for at, (body, kind) in enumerate(zip(found, known.blocks if known else ())):  # noqa: B905
+            if kind.inputs and len(body.inputs) == len(body.outputs):
+                self.carry(body, at, len(operation.blocks), message_path(path))
         return found
 
     def carry(self, body: NestedBlock, at: int, blocks: int, path: Path) -> None:

@@ -11,11 +11,12 @@ from miltext.schema.dtypes import DTYPES
 from miltext.schema.operations import opset_place
 from miltext.schema.paths import Key, Path
 from miltext.schema.refused import REFUSED, Port, dtype_of, since
+from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
     from miltext.checking.inference.reading import Block, Function, Program
 
-PACKED = [dtype for dtype in DTYPES if dtype.packed]
+PACKED = frozenset(dtype.name for dtype in DTYPES if dtype.packed)
 ROWS = {side: [row for row in REFUSED if row.side == side] for side in ("input", "output", "outputs", "constant")}
 
 
@@ -41,15 +42,15 @@ def _block(function: Function, opset: str, block: Block, path: Path) -> Iterator
     for name, index in {name: index for index, name in reversed([*enumerate(block.outputs)])}.items():
         port = Port("output", opset, name, taken.get(name), counts[name], name in taken)
         yield from _findings(port, (*path, "outputs", index))
-    if any(since(dtype.name) and opset_place(opset) < opset_place(since(dtype.name)) for dtype in PACKED):
+    if any(opset_place(opset) < opset_place(since(dtype)) for dtype in PACKED):
         yield from _constants(opset, block, path)
 
 
 def _constants(opset: str, block: Block, path: Path) -> Iterator[Finding]:
-    """Find what is refused of the constants of a block and of those inside it."""
+    """Find what is refused of the constants of a block, and of those inside it, of elements smaller than a byte."""
     for place, operation in enumerate(block.operations):
-        if operation.type == "const" and operation.outputs:
-            output = operation.outputs[0]
+        output = operation.outputs[0] if operation.type == "const" and operation.outputs else None
+        if output is not None and isinstance(output.stated.type, TensorType) and output.stated.type.dtype in PACKED:
             port = Port("constant", opset, output.name, output.stated.type)
             yield from _findings(port, (*path, "operations", place, "outputs", 0, "type"))
         for nested, inner in enumerate(operation.blocks):
