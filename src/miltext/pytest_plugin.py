@@ -7,7 +7,7 @@ pins `test_ops/relu.mil` for a test in `test_ops.py`, weights by their digests; 
 computes, in `test_ops/relu.numbers.npz`. `pytest --mil-update` writes the goldens anew. If all tests of a module pass,
 goldens that none of them checked are reported; with `--mil-unused`, the run fails then.
 
-pytest loads this module in every run: nothing else of miltext is imported before a golden is checked.
+pytest loads this module in every run: nothing else of miltext is imported before a test asks for its goldens.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ OPTION, UNUSED = "--mil-update", "--mil-unused"
 class MilGolden:
     """The value of the fixture `mil_golden`: a check of programs against files in `folder`."""
 
-    def __init__(self, folder: Path, updating: bool, test: pytest.Item) -> None:
+    def __init__(self, folder: Path, updating: bool, command: str) -> None:
         self.folder = folder
         self.used: list[str] = []
         self._updating = updating
-        self._test = test
+        self._command = command
 
     def check(self, source: Any, name: str, **choices: Unpack[Normalization]) -> None:
         """Assert that `name`.mil holds the program of `source`, or write it under `--mil-update`.
@@ -50,7 +50,7 @@ class MilGolden:
         """
         __tracebackhide__ = True
         path = self._path(name, ".mil")
-        compare(normalize(source, **choices), path, self._updating, _command(self._test))
+        compare(normalize(source, **choices), path, self._updating, self._command)
 
     def numbers(
         self, source: Any, name: str, inputs: Mapping[str, Any] | None = None, **choices: Unpack[Running]
@@ -62,8 +62,7 @@ class MilGolden:
         what `check` raises, too.
         """
         __tracebackhide__ = True
-        command = _command(self._test)
-        check_numbers(source, self._path(name, ENDING), inputs, self._updating, command, **choices)
+        check_numbers(source, self._path(name, ENDING), inputs, self._updating, self._command, **choices)
 
     def _path(self, name: str, ending: str) -> Path:
         """Return the path of a golden, which is used now. Raise ValueError for a name that leads elsewhere."""
@@ -108,7 +107,7 @@ def mil_golden_folder(request: pytest.FixtureRequest) -> Path:
 @pytest.fixture
 def mil_golden(request: pytest.FixtureRequest, mil_golden_folder: Path) -> MilGolden:
     """Check programs against golden files of MIL text."""
-    made = MilGolden(mil_golden_folder, request.config.getoption(OPTION), request.node)
+    made = MilGolden(mil_golden_folder, request.config.getoption(OPTION), _command(request.node))
     request.node.stash[_GOLDEN] = made
     return made
 
