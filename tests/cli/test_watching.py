@@ -19,7 +19,8 @@ from support.commands import miltext as run
 
 from miltext.cli.watching import CLEAR, Watched, state
 
-GOOD = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [2]> x) { fp16 z = const()[val = fp16(1)];\n        } -> (z);\n}\n"
+HEAD = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [2]> x) {"
+GOOD = f"{HEAD} fp16 z = const()[val = fp16(1)];\n        }} -> (z);\n}}\n"
 BAD = GOOD.replace("-> (z)", "-> (y)")
 DRAFT = GOOD.replace("fp16 z = const()[val = fp16(1)];\n        ", 'z = add(x, $npy("w.npy")); ')
 
