@@ -178,7 +178,7 @@ STATE = "state<tensor<fp16, [?]>> s"
 
 PLACES = [
     (program("y = relu(x);", inputs="fp16 x, bool b"), "MIL420", "bool b"),
-    (program("y = relu(x);", inputs=f"fp16 x, {STATE}"), "MIL420", STATE),
+    (program("y = relu(x);", inputs=f"fp16 x, {STATE}"), "MIL621", STATE),
     (program('y = cast(mul(x, 2.0), dtype = "uint8");'), "MIL420", "y"),
     (program('y = cast(x, "uint8");').replace("(1.3)", "(1.3) $draft(consts, defaults)"), "MIL420", "y"),
     (program(BLOB, "y = add(relu(x), w);", inputs="fp16 x"), "MIL302", '"@model_path/no.bin"'),

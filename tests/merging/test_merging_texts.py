@@ -71,8 +71,8 @@ MERGES = {
     "an attribute where there was none": ([("relu(x = x)[", "relu(x = x)[k = int32(1), ")], [("tanh", "cos")]),
     "the function's name": ([("func main", "func predict")], [("tanh", "cos")]),
     "two functions": (
-        [("    func main", "    func one<ios18>() {} -> ();\n    func main")],
-        [("    func main", "    func two<ios18>() {} -> ();\n    func main")],
+        [("    func main", "    func one<ios18>() { fp16 o = const()[val = fp16(1)]; } -> (o);\n    func main")],
+        [("    func main", "    func two<ios18>() { fp16 t = const()[val = fp16(1)]; } -> (t);\n    func main")],
     ),
     "the opset and a change": ([("ios18", "ios17")], [("tanh", "cos")]),
     "stamps of both": ([('"8.0"', '"9.0"')], [('"8.0"', '"8.3"')]),

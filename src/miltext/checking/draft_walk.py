@@ -22,7 +22,7 @@ from miltext.parsing.parser import parse_value
 from miltext.schema.operations import first_opset, signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.proto import Value
-from miltext.schema.types import StateType, TensorType, is_known, spelled, write_type
+from miltext.schema.types import StateType, TensorType, is_known, join, spelled, write_type
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
@@ -42,9 +42,21 @@ if TYPE_CHECKING:
 
 
 class DraftWalk(UsualWalk):
-    """Inference that writes what it finds into the Program as it goes."""
+    """Inference that writes what it finds into the Program as it goes.
 
-    def __init__(self, read: Recovered, types: DraftTypes, dialect: str, arrays: Arrays) -> None:
+    `carried` are the types that a loop carries from turn to turn, by the inputs of its blocks that leave theirs out:
+    those of what goes in and of what comes back, with a `?` for each size in which these differ. Where one is wider
+    than it was before the walk, another walk is due (`wider`).
+    """
+
+    def __init__(
+        self,
+        read: Recovered,
+        types: DraftTypes,
+        dialect: str,
+        arrays: Arrays,
+        carried: Mapping[Path, Type] | None = None,
+    ) -> None:
         super().__init__()
         self.arrays = arrays
         self.reader = Reader()
@@ -58,6 +70,8 @@ class DraftWalk(UsualWalk):
         self.open: dict[Operand, OpenConstant] = {}
         self.held: dict[Operand, HeldArray] = {}
         self.elaborated = read.elaborated
+        self.carried = carried or {}
+        self.wider: dict[Path, Type] = {}
 
     def operation(self, operation: Operation, scope: Scope, path: InferencePath) -> None:
         place = message_path(path)
@@ -136,13 +150,28 @@ class DraftWalk(UsualWalk):
                 if gap in self.gaps:
                     self.input(message, gap, given[index] if index < len(given) else None)
                     block.inputs[index] = self.reader.declared([message])[0]
-        return super().nested(operation, operands, scope, path)
+        found = super().nested(operation, operands, scope, path)
+        for at, (body, kind) in enumerate(zip(found, known.blocks if known else ())):  # noqa: B905
+            if kind.inputs and len(body.inputs) == len(body.outputs):
+                self.carry(body, at, len(operation.blocks), message_path(path))
+        return found
+
+    def carry(self, body: NestedBlock, at: int, blocks: int, path: Path) -> None:
+        """Note what the body of a loop gives back as the input of each of its blocks, which others leave out, too."""
+        for index, (taken, given) in enumerate(zip(body.inputs, body.outputs, strict=True)):
+            wider = join(taken, given)
+            if is_known(taken) and is_known(given) and is_known(wider) and wider != taken:
+                gaps: list[Path] = [(*path, "blocks", place, "inputs", index) for place in range(blocks)]
+                if gaps[at] in self.gaps:
+                    self.wider.update((gap, wider) for gap in gaps if gap in self.gaps)
 
     def input(self, message: NamedValueType, gap: Path, operand: Operand | None) -> None:
         """Write the type of a block's input: that of the operand that it stands for."""
         if operand and is_known(operand.type):
-            message.type.CopyFrom(write_type(operand.type))
-            self.state_type(gap, operand.type)
+            made = join(operand.type, self.carried.get(gap, operand.type))
+            made = made if is_known(made) else operand.type
+            message.type.CopyFrom(write_type(made))
+            self.state_type(gap, made)
         elif operand is not UNDEFINED and gap[:-4] not in self.flawed:
             what = f"the type of {named(message.name)} cannot be inferred"
             told = Finding((*gap, "type"), "MIL711", f"{what}: nothing says what it stands for; write it out")

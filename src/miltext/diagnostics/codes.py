@@ -210,6 +210,13 @@ TITLES: dict[str, str] = {
     "MIL617": "missing value",
     "MIL618": "state not allowed here",
     "MIL619": "unusual field for a value",
+    "MIL620": "state of another data type than fp16",
+    "MIL621": "state of unknown size",
+    "MIL622": "constant of a later data type",
+    "MIL623": "state among the outputs",
+    "MIL624": "function without outputs",
+    "MIL625": "value given back twice",
+    "MIL626": "input given back",
     # Inferred types.
     "MIL701": "type mismatch",
     "MIL702": "incompatible inputs",
