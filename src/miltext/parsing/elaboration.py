@@ -10,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
-from operator import itemgetter
 from typing import NamedTuple
 
 from miltext.diagnostics import Diagnostic, Note, ParseError, Span, error
@@ -18,6 +17,7 @@ from miltext.parsing.lowering.blobs import blob_offset, blob_path
 from miltext.parsing.misread_types import is_misread, literal_given
 from miltext.parsing.spans import BINDINGS, name_in, name_of
 from miltext.parsing.syntax_errors import TOO_NESTED
+from miltext.parsing.text_edits import apart
 from miltext.schema.operations import Signature, signature
 from miltext.syntax.literals import shown
 from miltext.syntax.names import identifier, name_text
@@ -115,12 +115,12 @@ class Elaborated:
 
 def rewritten(text: str, edits: Iterable[tuple[Span, str]]) -> Elaborated:
     """Return a text with something written in place of some spans; what stands at one place keeps its order."""
-    pieces, end = list[Piece](), 0
-    for span, written in sorted(edits, key=itemgetter(0)):
-        pieces.append(Piece(text[end : span.start], Span(end, span.start), is_copy=True))
-        pieces.append(Piece(written, span, is_copy=False))
-        end = span.end
-    return Elaborated(text, [*pieces, Piece(text[end:], Span(end, len(text)), is_copy=True)], [])
+    pieces, last = list[Piece](), 0
+    for start, end, written in apart(text, [(*span, written) for span, written in edits]):
+        pieces.append(Piece(text[last:start], Span(last, start), is_copy=True))
+        pieces.append(Piece(written, Span(start, end), is_copy=False))
+        last = end
+    return Elaborated(text, [*pieces, Piece(text[last:], Span(last, len(text)), is_copy=True)], [])
 
 
 def elaborate(text: str, root: Node) -> Elaborated | None:
@@ -318,7 +318,7 @@ class _Elaboration:
         literal = attribute.children[2]
         if attribute.name == "attribute" or literal.name != "record":
             return self.rewritten(attribute, [(literal, self.phrase(literal))] if _is_short(literal) else [])
-        if attribute.children[0].token == "val" and kind is not None:
+        if name_in(attribute) == "val" and kind is not None:
             around = (Piece(mark, literal.span, is_copy=False) for mark in (f"{kind}(", ")"))
             return self.rewritten(attribute, [(literal, [next(around), *self.record(literal), next(around)])])
         self.diagnostics.append(_shapeless(literal))

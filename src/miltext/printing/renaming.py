@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from typing import TYPE_CHECKING
 
-from miltext.schema.walk import operations
+from miltext.printing.flexible_shapes import ATTRIBUTE
+from miltext.schema.walk import block_parts, inner_values, operations
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Block, NamedValueType, Operation, Program
+    from miltext.schema.proto import Block, Function, NamedValueType, Operation, Program, Value
 
 NAME = "name"
 """The attribute that says what an operation was called."""
@@ -35,6 +36,48 @@ def rename_values(program: Program) -> None:
             block = function.block_specializations[key]
             kept = {value.name for value in (*function.inputs, *block.inputs)}
             _Names(kept.union(block.outputs)).rename_in(block, {})
+
+
+def rename_value(function: Function, old: str, new: str) -> None:
+    """Give all values of a function that have a name another one, and what repeats it: the `name` of the operation that
+    makes one, and the compiler's note of flexible inputs.
+    """
+    if ATTRIBUTE in function.attributes:
+        noted = function.attributes[ATTRIBUTE]
+        for value in (noted, *inner_values(noted)):
+            _rename_among(value, old, new)
+    _rename_values(function.inputs, old, new)
+    for block in function.block_specializations.values():
+        for _, part in block_parts(block):
+            if part.DESCRIPTOR.name == "Block":
+                _rename_values(part.inputs, old, new)
+                part.outputs[:] = [new if each == old else each for each in part.outputs]
+            else:
+                _rename_in_operation(part, old, new)
+
+
+def _rename_values(values: Iterable[NamedValueType], old: str, new: str) -> None:
+    for value in values:
+        if value.name == old:
+            value.name = new
+
+
+def _rename_in_operation(operation: Operation, old: str, new: str) -> None:
+    makes_it = old in [output.name for output in operation.outputs]
+    if makes_it and names_itself(operation, old) and not operation.attributes[NAME].type.tensorType.rank:
+        _rename_among(operation.attributes[NAME], old, new)
+    _rename_values(operation.outputs, old, new)
+    for argument in operation.inputs.values():
+        for binding in argument.arguments:
+            if binding.name == old:
+                binding.name = new
+
+
+def _rename_among(value: Value, old: str, new: str) -> None:
+    """Rename in the strings that a value holds; nothing is written where the name is not among them."""
+    if old in value.immediateValue.tensor.strings.values:
+        strings = value.immediateValue.tensor.strings.values
+        strings[:] = [new if each == old else each for each in strings]
 
 
 class _Names:
