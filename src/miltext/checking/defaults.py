@@ -7,14 +7,13 @@ operations, `converters/mil/mil/ops/defs`. What has no default, as a bias, is no
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from miltext.checking.inference.operands import Conflict, Operand, Unknown
+from miltext.checking.inference.operands import Operand, Unknown
 from miltext.checking.inference.program import Walk
 from miltext.checking.inference.reading import read_program
-from miltext.checking.inference.rules import apply
+from miltext.checking.inference.rules import followed
 from miltext.checking.literal_types import literal_type
 from miltext.checking.operations import message_path
 from miltext.schema.operations import signature
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from miltext.schema.operations import Signature
     from miltext.schema.paths import Path
     from miltext.schema.proto import Program
-    from miltext.schema.types import ListType, TensorType, Type
+    from miltext.schema.types import ListType, TensorType
 
     Default = Callable[[Arguments], Any]
 
@@ -61,22 +60,13 @@ def _type(value: str, name: str, known: Signature, op: Arguments) -> TensorType 
     be of another type with the default than without it: `fill_like` gives back fp32, whatever its `ref_tensor` is.
     """
     made = literal_type(value, name, known, op.operands, _USUAL)
-    without, given = (
-        _outputs(replace(op, operands=each)) for each in (op.operands, {**op.operands, name: [Operand(made)]})
-    )
-    if compatible(without, given):
+    with_it = replace(op, operands={**op.operands, name: [Operand(made)]})
+    if compatible(followed(op), followed(with_it)):
         return made
     domain = known.parameters[name].domain
     same = {each: known.parameters[each].domain for each in op.operands if each in known.parameters}
     operands = {each: op.operands[each] for each, other in same.items() if domain is not None and other == domain}
     return literal_type(value, name, known, operands, _USUAL)
-
-
-def _outputs(op: Arguments) -> tuple[Type, ...] | None:
-    """Return the types that an operation gives back; None where they are not known."""
-    with suppress(Conflict):
-        return tuple(apply(replace(op, doubts=[])) or ()) or None
-    return None
 
 
 def _default(op: Arguments, name: str, stated: object) -> str | None:

@@ -206,6 +206,7 @@ TITLES: dict[str, str] = {
     "MIL617": "missing value",
     "MIL618": "state not allowed here",
     "MIL619": "unusual field for a value",
+    "MIL630": "misspelled attribute",
     # Inferred types.
     "MIL701": "type mismatch",
     "MIL702": "incompatible inputs",

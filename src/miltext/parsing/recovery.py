@@ -208,12 +208,16 @@ class _Reading:
         """Return the `;`, `}` or `{` that is all that is missing before a place."""
         found = self.text[start : start + 2]
         fits = {
-            ("SEMICOLON", ";"): found[:1] == "}" or (found[:1] != "(" and self.marks.begins_line(start)),
+            ("SEMICOLON", ";"): found[:1] == "}" or (found[:1] != "(" and self.begins_statement(start)),
             ("RBRACE", "}"): found == "->" and "operation" in self.states[anchor],
             ("LBRACE", "{"): self.is_headed() and self.marks.begins(start, "operation" if anchor else "function"),
         }
         takes = (word for (terminal, word), fit in fits.items() if fit and self.parser.takes(self.states, terminal))
         return next(takes, None)
+
+    def begins_statement(self, start: int) -> bool:
+        """Whether a statement begins at a place, or what is left of one."""
+        return self.marks.begins_line(start) or self.marks.begins(start, "operation")
 
     def is_headed(self) -> bool:
         """Whether what was read may be all of a head, after which a block begins; after `(` a dictionary would."""
@@ -251,7 +255,7 @@ class _Reading:
     def repair_closing(self, start: int, anchor: int, begun: list[Node]) -> int | None:
         """Repair a failure after the `}` of a block: what follows is missing or wrong, or the `}` is one too many."""
         closing, *outputs = begun
-        if not outputs and self.marks.begins(start, "operation"):
+        if not outputs and self.marks.begins(start, "statement"):
             self.cut(anchor)
             return start
         if not outputs and self.marks.begins(start, "block end"):
