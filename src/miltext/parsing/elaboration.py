@@ -62,15 +62,29 @@ class Elaborated:
 
     def __init__(self, short: str, pieces: Iterable[Piece], diagnostics: list[Diagnostic]) -> None:
         self._short = short
-        self._pieces = [piece for piece in pieces if piece.text]
+        self._pieces: list[Piece] = []
         self._starts = [0]
-        for piece in self._pieces:
-            self._starts.append(self._starts[-1] + len(piece.text))
-        self.text = "".join(piece.text for piece in self._pieces)
+        words = list[str]()
+        for piece in pieces:
+            if piece.text:
+                self._add(piece)
+                words.append(piece.text)
+        self.text = "".join(words)
         self.diagnostics = diagnostics
         made = ((piece, start) for piece, start in zip(self._pieces, self._starts, strict=False) if not piece.is_copy)
         self.first = next((start for piece, start in made if piece.is_draft), None)
         self.wrong = [start for piece, start in zip(self._pieces, self._starts, strict=False) if piece.is_wrong]
+
+    def _add(self, piece: Piece) -> None:
+        """Note where a piece stands; two copies of what stands together are one."""
+        end = self._starts[-1] + len(piece.text)
+        last = self._pieces[-1] if self._pieces else None
+        if last is not None and last.is_copy and piece.is_copy and last.span.end == piece.span.start:
+            self._pieces[-1] = last._replace(span=Span(last.span.start, piece.span.end))
+            self._starts[-1] = end
+        else:
+            self._pieces.append(piece._replace(text=""))
+            self._starts.append(end)
 
     def written(self, span: Span) -> Span:
         """Return where in the short text stands what is at a span of the long one."""
