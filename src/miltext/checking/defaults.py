@@ -60,13 +60,14 @@ def _type(value: str, name: str, known: Signature, op: Arguments) -> TensorType 
     be of another type with the default than without it: `fill_like` gives back fp32, whatever its `ref_tensor` is.
     """
     made = literal_type(value, name, known, op.operands, _USUAL)
-    with_it = replace(op, operands={**op.operands, name: [Operand(made)]})
-    if compatible(followed(op), followed(with_it)):
-        return made
     domain = known.parameters[name].domain
     same = {each: known.parameters[each].domain for each in op.operands if each in known.parameters}
     operands = {each: op.operands[each] for each, other in same.items() if domain is not None and other == domain}
-    return literal_type(value, name, known, operands, _USUAL)
+    usual = literal_type(value, name, known, operands, _USUAL)
+    if made == usual:
+        return made
+    with_it = replace(op, operands={**op.operands, name: [Operand(made)]})
+    return made if compatible(followed(op), followed(with_it)) else usual
 
 
 def _default(op: Arguments, name: str, stated: object) -> str | None:
