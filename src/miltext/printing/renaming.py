@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from miltext.printing.flexible_shapes import ATTRIBUTE
-from miltext.schema.walk import block_parts, inner_values, operations
+from miltext.schema.walk import inner_values, operations
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Block, Function, NamedValueType, Operation, Program, Value
@@ -48,12 +48,17 @@ def rename_value(function: Function, old: str, new: str) -> None:
             _rename_among(value, old, new)
     _rename_values(function.inputs, old, new)
     for block in function.block_specializations.values():
-        for _, part in block_parts(block):
-            if part.DESCRIPTOR.name == "Block":
-                _rename_values(part.inputs, old, new)
-                part.outputs[:] = [new if each == old else each for each in part.outputs]
-            else:
-                _rename_in_operation(part, old, new)
+        _rename_in_block(block, old, new)
+
+
+def _rename_in_block(block: Block, old: str, new: str) -> None:
+    """Rename in a block and those inside it; they nest no deeper than protobuf's limit."""
+    _rename_values(block.inputs, old, new)
+    block.outputs[:] = [new if each == old else each for each in block.outputs]
+    for operation in block.operations:
+        _rename_in_operation(operation, old, new)
+        for inner in operation.blocks:
+            _rename_in_block(inner, old, new)
 
 
 def _rename_values(values: Iterable[NamedValueType], old: str, new: str) -> None:
