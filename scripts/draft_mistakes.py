@@ -49,8 +49,8 @@ def drafts(source: str) -> Iterator[str]:
     The program is what a seed generates.
     """
     texts = [WRITTEN[source]] if source in WRITTEN else []
-    program = generate(int(source), Options(ops=(1, 8))) if not texts else None
-    for drop_names in (True, False) if program else ():
+    programs = [] if texts else [generate(int(source), Options(ops=(1, 8)))]
+    for program, drop_names in [(each, drops) for each in programs for drops in (True, False)]:
         with suppress(PrintError):
             texts.append(miltext.to_draft(program, drop_names=drop_names))
     yield from (text for text in dict.fromkeys([*texts, *map(hoisted, texts)]) if not reports(text))
@@ -103,9 +103,9 @@ def main(seeds: int, first: int, most: int, show: int, kind: str, jobs: int) -> 
         line = planted.count("\n", 0, example.mistake.start) + 1
         print(f"\n{len(found)} times {of_kind}: {' '.join(codes)}  ({example.source})")
         print(f"    {line}: {planted.splitlines()[line - 1].strip()}")
-        for each in reports(planted):
-            at = planted.count("\n", 0, each.span.start) + 1 if each.span else 0
-            print(f"      {at}: {each.code} {each.message[:150]}")
+        for told in reports(planted):
+            at = planted.count("\n", 0, told.span.start) + 1 if told.span else 0
+            print(f"      {at}: {told.code} {told.message[:150]}")
     sys.exit(0)
 
 

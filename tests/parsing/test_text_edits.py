@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 
@@ -65,7 +66,7 @@ def tight(text: str) -> str:
     return made
 
 
-LAYOUTS = {
+LAYOUTS: dict[str, Callable[[str], str]] = {
     "as it is": lambda text: text,
     "tight": tight,
     "windows": lambda text: text.replace("\n", "\r\n"),

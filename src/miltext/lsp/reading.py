@@ -97,7 +97,7 @@ def past(text: str, read: Recovered | None, folder: Path | None = None) -> Readi
     """Return what `read_past` does of a text that was `read` past its mistakes already, if it was."""
     if read is None or read.written_root is None:
         return read_past(text, folder)
-    return Reading(text, read.written_root or NOTHING, [], is_whole=False, folder=folder)
+    return Reading(text, read.written_root, [], is_whole=False, folder=folder)
 
 
 def _placed(read: Recovered, types: DraftTypes) -> dict[Span, str]:
