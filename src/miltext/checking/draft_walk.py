@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.draft_arrays import HeldArray, conversion
 from miltext.checking.draft_constants import OpenConstant, Use, UsualWalk, is_of_function, takes
 from miltext.checking.findings import Finding, named, operations_around
-from miltext.checking.inference.operands import Operand, read_value
+from miltext.checking.inference.operands import Arguments, Operand, read_value
 from miltext.checking.inference.program import UNDEFINED, Scope, bound
 from miltext.checking.inference.reading import Operation, Reader
+from miltext.checking.inference.rules import followed
 from miltext.checking.literal_types import Beside, Misfit, Undecided, literal_type, usual_type
 from miltext.checking.not_inferred import why_not_inferred
 from miltext.checking.operations import message_path
@@ -26,7 +28,7 @@ from miltext.schema.types import StateType, TensorType, is_known, join, spelled,
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from miltext.checking.arrays import Arrays
     from miltext.checking.drafts import DraftTypes
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from miltext.parsing.recovery import Recovered
     from miltext.schema.operations import Signature
     from miltext.schema.proto import NamedValueType
+    from miltext.schema.proto import Operation as Message
     from miltext.schema.types import ListType, Type
 
     Operands = Mapping[str, Sequence[Operand]]
@@ -65,6 +68,9 @@ class DraftWalk(UsualWalk):
         self.gaps = read.drafts
         self.flawed = read.flawed
         self.around = {operation for path in read.flawed for operation in operations_around(path)}
+        self.broken = {found[-1] for path in read.flawed if (found := [*operations_around(path)])}
+        self.unknown = {UNDEFINED}
+        self.wrong = sorted(each.span for each in read.diagnostics if each.span and each.severity == "error")
         self.types = types
         self.makers: dict[Operand, Path] = {}
         self.open: dict[Operand, OpenConstant] = {}
@@ -98,7 +104,7 @@ class DraftWalk(UsualWalk):
                 gap = (*place, "inputs", Key(name), "arguments", index)
                 if gap not in self.gaps:
                     continue
-                beside = beside or Surroundings(operation, scope)
+                beside = beside or self.surroundings(operation, place, scope)
                 made = self.literal_type(operation, name, gap, beside)
                 value = self.value(gap, made) if made is not None else None
                 if value is not None:
@@ -224,7 +230,8 @@ class DraftWalk(UsualWalk):
         """Return the type of an attribute. If nothing is known of it, it may be a string or a truth value."""
         known = signature(operation.type, self.opset)
         if known and name in known.parameters and known.parameters[name].attribute:
-            return self.literal_type(operation, name, gap, Surroundings(operation, scope))
+            *_, place = operations_around(gap)
+            return self.literal_type(operation, name, gap, self.surroundings(operation, place, scope))
         try:
             usual = usual_type(self.spelling(gap), self.usual)
         except Misfit as misfit:
@@ -232,6 +239,9 @@ class DraftWalk(UsualWalk):
             return None
         if usual.shape == () and usual.dtype in ("string", "bool"):
             return usual
+        given = {*operation.inputs, *operation.attributes}
+        if known and any(each.required and each.name not in given for each in known.parameters.values()):
+            return None  # what is not there is told, which may be this
         written = f"{spelled(usual, self.dialect)}({self.spelling(gap)})"
         what = f"the type of this literal cannot be inferred: nothing is known of {named(name)} of"
         message = f"{what} {named(operation.type)}; write it out, as in `{shown(written)}`"
@@ -253,34 +263,67 @@ class DraftWalk(UsualWalk):
             return False
         operand = scope[operation.outputs[0].name] = Operand(None)
         gaps = (*place, "attributes", Key("val")), (*place, "outputs", 0)
-        self.open[operand] = OpenConstant(operation, place, operand, *gaps)
         self.makers[operand] = place
+        if self.is_told(self.gaps[gaps[0]].children[-1].span):
+            self.unknown.add(operand)
+        else:
+            self.open[operand] = OpenConstant(operation, place, operand, *gaps)
         self.types.uses.append((place, set()))
         return True
 
     def constants(self, operation: Operation, place: Path, scope: Scope) -> None:
         """Decide the types of the constants that an operation uses first, and hold it to those of the others."""
-        known = signature(operation.type, self.opset)
-        if known is None or not self.open or lacks_a_name(operation, scope):
+        if not self.open:
             return
-        beside: Beside | None = None
+        known = signature(operation.type, self.opset)
+        beside = self.surroundings(operation, place, scope)
         for name, bindings in sorted(operation.inputs.items()):
-            for index, binding in enumerate(bindings if name in known.parameters else ()):
+            for index, binding in enumerate(bindings):
                 constant = self.open.get(scope[binding]) if isinstance(binding, str) and binding in scope else None
-                if constant:
+                if constant is None:
+                    continue
+                constant.is_doubtful |= beside.lacks and constant.use is None
+                if known is not None and name in known.parameters:
                     use = Use(operation.type, name, (*place, "inputs", Key(name), "arguments", index))
-                    beside = beside or Beside(bound(operation, scope))
                     self.decide(constant, use, known, beside)
                     beside.note(name, index, constant.operand)
 
-    def decide(self, constant: OpenConstant, use: Use, known: Signature, beside: Beside) -> None:
+    def surroundings(self, operation: Operation, place: Path, scope: Scope) -> Surroundings:
+        """Return what the types of an operation's literals and constants may depend on."""
+        lacks, guide = self.lacks(operation, place, scope), self.guide(operation, place)
+        return Surroundings(bound(operation, scope), lacks=lacks, guide=guide)
+
+    def is_unknown(self, operand: Operand) -> bool:
+        """Tell whether nothing is known of an operand for a mistake that was told elsewhere."""
+        return operand in self.unknown or (operand in self.open and self.open[operand].is_doubtful)
+
+    def lacks(self, operation: Operation, place: Path, scope: Scope) -> bool:
+        """Tell whether an operation is wrong, or given something of which nothing is known for a mistake, so that what
+        its types would be cannot be told.
+        """
+        if place in self.broken or lacks_a_name(operation, scope, self.unknown):
+            return True
+        known = signature(operation.type, self.opset)
+        if known is None:
+            return any((*place, "outputs", index) in self.gaps for index in range(len(operation.outputs)))
+        return is_misnamed(operation, known)
+
+    def guide(self, operation: Operation, place: Path) -> str | None:
+        """Return the data type that an operation states for its first output."""
+        if not operation.outputs or (*place, "outputs", 0) in self.gaps:
+            return None
+        stated = operation.outputs[0].stated.type
+        return stated.dtype if isinstance(stated, TensorType) else None
+
+    def decide(self, constant: OpenConstant, use: Use, known: Signature, beside: Surroundings) -> None:
         """Decide the type of a constant at a use of it, or hold the use to what is decided."""
         first, made = constant.operand.type, None
         if constant.use and takes(known, use.parameter, getattr(first, "dtype", None), beside.operands()):
             return
         with suppress(Misfit, Undecided):
-            others = beside.operands(without=constant.operand)
-            made = literal_type(self.spelling(constant.gap), use.parameter, known, others, self.usual)
+            usual = None if constant.is_doubtful else self.usual
+            typed = _Literal(self.spelling(constant.gap), use.parameter, int(use.path[-1]), known, self.opset)
+            made = typed.type(beside, usual, without=constant.operand)
         if constant.use and isinstance(first, TensorType):
             self.types.findings.append(constant.conflict(use, first, made if made != first else None))
             self.reopen(constant)
@@ -293,6 +336,7 @@ class DraftWalk(UsualWalk):
         value = self.value(constant.gap, made)
         if value is None:
             self.open.pop(constant.operand, None)
+            self.unknown.add(constant.operand)
             return
         constant.operation.message.attributes["val"].CopyFrom(value)
         constant.operation.message.outputs[0].type.CopyFrom(write_type(made))
@@ -304,6 +348,7 @@ class DraftWalk(UsualWalk):
         constant.operation.message.attributes["val"].Clear()
         constant.operation.message.outputs[0].ClearField("type")
         self.types.open.update((constant.gap, constant.output))
+        self.unknown.add(constant.operand)
         del self.open[constant.operand]
 
     def leave(self, block: Block, scope: Scope, path: InferencePath) -> None:
@@ -311,7 +356,9 @@ class DraftWalk(UsualWalk):
         is_last = is_of_function(path)
         for operand in [*self.open] if is_last else [scope[name] for name in block.outputs if name in scope]:
             constant = self.open.get(operand)
-            if constant and operand.type is None:
+            if constant and operand.type is None and constant.is_doubtful:
+                self.unknown.add(operand)
+            elif constant and operand.type is None:
                 del self.open[operand]
                 try:
                     self.close(constant, usual_type(self.spelling(constant.gap), self.usual))
@@ -333,6 +380,8 @@ class DraftWalk(UsualWalk):
         """Write the type of an output, which the last inference is about; tell whether it is known."""
         inference = self.found[-1]
         inferred = inference.inferred or ()
+        if is_misnamed(inference.operation, signature(inference.operation.type, self.opset)):
+            return False  # what it is given may have been meant for a parameter that decides
         if index < len(inferred) and is_known(inferred[index]) and not isinstance(inferred[index], StateType):
             output.type.CopyFrom(write_type(inferred[index]))
             self.state_type(gap, inferred[index])
@@ -341,7 +390,7 @@ class DraftWalk(UsualWalk):
         what = f"the type of {named(output.name)} cannot be inferred"
         if first_opset(inference.operation.type) is None:
             self.strange(gap, f"{what}: the operation {named(inference.operation.type)} is not known; write it out")
-        elif gap[:-2] not in self.around and UNDEFINED not in operands:
+        elif gap[:-2] not in self.around and not any(map(self.is_unknown, operands)):
             message = f"{what}: {why_not_inferred(inference, self.opset)}"
             self.types.unknown.setdefault(gap[:-2], Finding((*gap, "type"), "MIL711", message))
         return False
@@ -365,11 +414,18 @@ class DraftWalk(UsualWalk):
         try:
             value = parse_value(written)
         except ParseError as failure:
-            self.types.diagnostics.append(_shifted(failure.diagnostics[0], span.start - len(head), span))
+            if not self.is_told(span):
+                self.types.diagnostics.append(_shifted(failure.diagnostics[0], span.start - len(head), span))
             self.types.misspelled.add(gap)
+            self.broken.update([*operations_around(gap)][-1:])
             return None
         self.settle(gap, span, written)
         return value
+
+    def is_told(self, span: Span) -> bool:
+        """Tell whether something in a span was found wrong when the text was read."""
+        first = bisect_left(self.wrong, span)
+        return first < len(self.wrong) and self.wrong[first].start < span.end
 
     def literal_type(
         self, operation: Operation, name: str, gap: Path, beside: Surroundings
@@ -385,13 +441,15 @@ class DraftWalk(UsualWalk):
                 self.strange(gap, message)
             return None
         try:
-            usual = [] if beside.lack_a_name else self.usual
-            return literal_type(self.spelling(gap), name, known, beside.operands(), usual)
+            *_, place = operations_around(gap)
+            usual = None if beside.lacks or place in self.broken else self.usual
+            index = int(gap[-1]) if gap[-2] == "arguments" else 0
+            return _Literal(self.spelling(gap), name, index, known, self.opset).type(beside, usual)
         except Misfit as misfit:
             self.types.findings.append(Finding(gap, misfit.code, str(misfit), suggestion=misfit.suggestion))
         except Undecided as undecided:
             is_told = operation.type == "const" and gap[-2] == "arguments"  # that it is an attribute
-            if not is_told and not beside.lack_a_name:
+            if not is_told and usual is not None:
                 self.types.findings.append(Finding(gap, "MIL711", f"{what}: {undecided}"))
         return None
 
@@ -416,17 +474,60 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
 
 
 class Surroundings(Beside):
-    """What an operation is bound to, as far as the type of a literal may depend on it, while its literals are read.
+    """What an operation is bound to, as far as the types of its literals and constants may depend on it.
 
-    `lack_a_name` tells whether nothing is known of one of them for a mistake.
+    `bound` is all of it. `lacks` tells whether nothing is known of a part of it for a mistake, and `guide` is the data
+    type that the operation states for its first output.
     """
 
-    def __init__(self, operation: Operation, scope: Scope) -> None:
-        super().__init__(bound(operation, scope))
-        self.lack_a_name = lacks_a_name(operation, scope)
+    def __init__(self, operands: Operands, *, lacks: bool, guide: str | None) -> None:
+        super().__init__(operands)
+        self.bound = operands
+        self.lacks = lacks
+        self.guide = guide
 
 
-def lacks_a_name(operation: Operation, scope: Scope) -> bool:
+def is_misnamed(operation: Operation | Message, known: Signature | None) -> bool:
+    """Tell whether an operation names a parameter that it does not have."""
+    return known is not None and not known.open and any(name not in known.parameters for name in operation.inputs)
+
+
+def lacks_a_name(operation: Operation, scope: Scope, unknown: Collection[Operand] = (UNDEFINED,)) -> bool:
     """Tell whether an operation is given a value of which nothing is known for a mistake."""
     names = (each for bindings in operation.inputs.values() for each in bindings if isinstance(each, str))
-    return any(scope.get(name, UNDEFINED) is UNDEFINED for name in names)
+    return any(scope.get(name, UNDEFINED) in unknown for name in names)
+
+
+class _Literal(NamedTuple):
+    """A literal for the value at a place of a parameter of an operation."""
+
+    spelling: str
+    parameter: str
+    place: int
+    known: Signature
+    opset: str
+
+    def type(
+        self, beside: Surroundings, usual: Sequence[str] | None, without: Operand | None = None
+    ) -> TensorType | ListType:
+        """Return the type of the literal, given what stands `beside` it, `without` the constant that it is.
+
+        Where that leaves a choice, it is the one under which the output is of the data type that the operation states.
+        Raise Undecided or Misfit.
+        """
+        others, guide = beside.operands(without), beside.guide
+        found = literal_type(self.spelling, self.parameter, self.known, others, usual)
+        other = literal_type(self.spelling, self.parameter, self.known, others, usual, guide) if guide else found
+        if found == other:
+            return found
+        before, after = (self.output(beside.bound, each) for each in (found, other))
+        is_known = before is not None or after is not None
+        guides = after == guide and before != guide if is_known else bool(self.known.parameters[self.parameter].domain)
+        return other if guides else found
+
+    def output(self, operands: Operands, made: TensorType | ListType) -> str | None:
+        """Return the data type of the first output, if the literal is of a type."""
+        bindings = [*operands.get(self.parameter, ())]
+        bindings[self.place : self.place + 1] = [Operand(made)]
+        outputs = followed(Arguments(self.known.name, {**operands, self.parameter: bindings}, self.opset))
+        return outputs[0].dtype if outputs and isinstance(outputs[0], TensorType) else None

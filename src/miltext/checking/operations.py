@@ -98,7 +98,7 @@ class _Call:
         if known is None:
             yield from self.unknown()
             return
-        told = [*self.parameters(known), *self.domains(known)]
+        told = [*self.parameters(known), *self.misnamed(known), *self.domains(known)]
         yield from told
         wrong = (finding.path for finding in told if finding.severity == "error")
         yield from self.limits(known, {path[: len(self.path) + 2] for path in wrong})
@@ -139,6 +139,15 @@ class _Call:
         if key not in self._told.newer:
             self._told.newer.add(key)
             yield Finding(path, "MIL502", f"{what}; this function is {opset_named(self.opset)}")
+
+    def misnamed(self, known: Signature) -> Iterator[Finding]:
+        """Tell of an attribute that is most likely a slip of `name`; others may mean something to who wrote them."""
+        attributes = self.operation.attributes
+        for key in sorted(attributes) if attributes and "name" not in attributes else ():
+            if key not in known.parameters and one_slip_from(key, ["name"]):
+                message = f"`{known.name}` has no attribute {named(key)}{did_you_mean('name')}"
+                path = (*self.path, "attributes", Key(key), "key")
+                yield Finding(path, "MIL630", message, suggestion="name", severity="warning")
 
     # ---- parameters
 

@@ -134,7 +134,7 @@ def _folder(path: str | None) -> Path | None:
 def check_text(text: str, path: str | None = None) -> CheckedText:
     """Return all that is wrong with MIL text, as `check` does, and what was read for that."""
     with gc_paused:
-        checked = _check_text(text, folder=_folder(path))
+        checked = _check_text(text, folder=_folder(path), keep=True)
     return checked._replace(diagnostics=checked.told(text))
 
 
@@ -308,15 +308,20 @@ def _check_text(
     folder: Path | None = None,
     originals: Sequence[Program] = (),
     known: Program | None = None,
+    *,
+    keep: bool = False,
 ) -> CheckedText:
-    """Return the findings about a text, and those that others `said` of its Program, which may be `known`."""
+    """Return the findings about a text, and those that others `said` of its Program, which may be `known`.
+
+    With `keep`, the tree of a draft is kept as `recover` does.
+    """
     told: list[Diagnostic] = []
     arrays = Arrays(folder)
     program = known or attempt(text)
     if program is None:
         program, told = program_of(text, originals)
     if program is None:
-        broken = _check_broken(text, arrays)
+        broken = _check_broken(text, arrays, keep=keep)
         if broken.read and broken.types and told and originals and not _errors(broken.diagnostics):
             whole = broken.types.written()
             told = broken.read.told(whole.told(program_of(whole.text, originals)[1]))
@@ -326,9 +331,9 @@ def _check_text(
     return CheckedText(in_order([*told, *found]))
 
 
-def _check_broken(text: str, arrays: Arrays) -> CheckedText:
+def _check_broken(text: str, arrays: Arrays, *, keep: bool) -> CheckedText:
     """Return the findings about a text that does not parse, or is a draft."""
-    read = recover(text)
+    read = recover(text, keep=keep)
     return _check_read(read, draft_types(read, arrays), arrays)
 
 

@@ -217,6 +217,7 @@ TITLES: dict[str, str] = {
     "MIL624": "function without outputs",
     "MIL625": "value given back twice",
     "MIL626": "input given back",
+    "MIL630": "misspelled attribute",
     # Inferred types.
     "MIL701": "type mismatch",
     "MIL702": "incompatible inputs",

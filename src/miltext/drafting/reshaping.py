@@ -14,7 +14,7 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
 from miltext.models.refusals import refusal
 from miltext.models.sizes import Size, shape_of, spell_sizes
-from miltext.parsing.locating import string_of
+from miltext.parsing.locating import attributes_of, string_of
 from miltext.parsing.parser import parse_tree
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.printer import type_text
@@ -76,12 +76,11 @@ def _listed_by_the_compiler(text: str, names: Collection[str]) -> Iterator[Diagn
     """Yield warnings about the attribute in which Apple's compiler notes flexible shapes, where it has these names."""
     root = parse_tree(text, whole=True).root if ATTRIBUTE in text else None
     for function in tree_named(root, "function") if root else ():
-        for attributes in tree_named(function, "attributes"):
-            for attribute in tree_named(attributes, "attribute"):
-                strings = [string_of(token) for token in walk(attribute) if token.name == "STRING"]
-                if attribute.children[0].token == ATTRIBUTE and not set(names).isdisjoint(strings):
-                    message = f"{ATTRIBUTE} has the shapes that were before; take it out, or write those that are now"
-                    yield warning(STALE, message)._replace(span=attribute.children[0].span)
+        for attribute in attributes_of(function, ATTRIBUTE):
+            strings = [string_of(token) for token in walk(attribute) if token.name == "STRING"]
+            if not set(names).isdisjoint(strings):
+                message = f"{ATTRIBUTE} has the shapes that were before; take it out, or write those that are now"
+                yield warning(STALE, message)._replace(span=attribute.children[0].span)
 
 
 def _tried(sizes: Mapping[str, Sizes]) -> dict[tuple[tuple[str, Sizes], ...], tuple[Note, ...]]:

@@ -26,7 +26,9 @@ from miltext.models.model_weights import blob_values
 from miltext.models.opening import open_model
 from miltext.models.outputs import check_name
 from miltext.models.sizes import spell_sizes
+from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt
+from miltext.parsing.text_edits import require_program
 from miltext.printing.printing import to_text
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO
 from miltext.syntax.gc_pause import gc_paused
@@ -159,6 +161,8 @@ def _part_text(source: Model, wanted: Wanted, function: str | None) -> tuple[str
     faults = [each._replace(severity="warning") for fault in refused for each in fault.diagnostics]
     part = as_planned(planned)
     made = to_text(part) if text is None else trimmed(text, planned, part.functions[planned.function])
+    if text is not None:
+        require_program(attempt(made, LeavingOut()), part, source.name)
     return made, [*found, *faults, *_left_out(planned)]
 
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 from miltext.diagnostics import Span
 from miltext.merging.forms import Form, Listed, Part, Unfit, words_of
 from miltext.merging.ordering import merged_order, replaced_twice
+from miltext.parsing.text_edits import apart
 from miltext.schema.stamps import BUILD_INFO
 from miltext.syntax.parser import SyntaxFailure
 
@@ -94,11 +95,11 @@ def _by_phrase(base: Form, ours: Form, theirs: Form) -> list[str | None]:
 def edited(form: Form, edits: Sequence[Edit]) -> tuple[str, list[int]]:
     """Return the core of a form with something else written at some places, and its bounds."""
     pieces, at, bounds, grown = list[str](), 0, [*form.bounds], 0
-    for span, text in sorted(edits):
-        pieces += [form.core[at : span.start], text]
-        at = span.end
-        grown = len(text) - (span.end - span.start)
-        bounds = [bound + grown if end >= span.end else bound for bound, end in zip(bounds, form.bounds, strict=True)]
+    for start, end, text in apart(form.core, [(*span, text) for span, text in sorted(edits)]):
+        pieces += [form.core[at:start], text]
+        at = end
+        grown = len(text) - (end - start)
+        bounds = [bound + grown if last >= end else bound for bound, last in zip(bounds, form.bounds, strict=True)]
     return "".join([*pieces, form.core[at:]]), bounds
 
 

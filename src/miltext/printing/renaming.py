@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import count
 from typing import TYPE_CHECKING
 
 from miltext.ir.graph import Graph
-from miltext.schema.walk import operations
+from miltext.printing.flexible_shapes import ATTRIBUTE
+from miltext.schema.walk import inner_values, operations
 
 if TYPE_CHECKING:
-    from miltext.ir.parts import Block, Value
+    from miltext.ir.parts import Block, Function, Value
+    from miltext.schema import proto
     from miltext.schema.proto import Operation, Program
 
 NAME = "name"
@@ -45,6 +47,34 @@ def _number_values(block: Block, kept: Collection[Value]) -> None:
     for value in [each for each in block.defined() if each not in kept]:
         stem = "input" if value.maker is None else value.maker.type
         rename(value, next(name for number in numbers[stem] if (name := f"{stem}_{number}") not in taken))
+
+
+def rename_all(function: Function, names: Mapping[str, str]) -> None:
+    """Give the values of a function new names, by their old ones, which may be exchanged.
+
+    What repeats a name goes along: the `name` of the operation that makes a value, and the compiler's note of flexible
+    inputs.
+    """
+    if ATTRIBUTE in function.attributes:
+        function.set_attribute(ATTRIBUTE, _with_names(function.attributes[ATTRIBUTE], names))
+    for op in function.walk():
+        made = {value.name: names[value.name] for value in op.outputs if value.name in names}
+        if made and NAME in op.attributes and not op.attributes[NAME].type.tensorType.rank:
+            op.own().attributes[NAME].CopyFrom(_with_names(op.attributes[NAME], made))
+    for value in [*function.defined(), *function.undefined.values()]:
+        value.name = names.get(value.name, value.name)
+
+
+def _with_names(value: proto.Value, names: Mapping[str, str]) -> proto.Value:
+    """Return a copy of a value in which each string that is an old name is the new one."""
+    made = value.__class__()
+    made.CopyFrom(value)
+    for each in (made, *inner_values(made)):
+        strings = each.immediateValue.tensor.strings.values if each.WhichOneof("value") == "immediateValue" else []
+        for index, text in enumerate(strings):
+            strings[index] = names.get(text, text)
+    return made
+
 
 
 def rename(value: Value, name: str) -> None:
