@@ -76,7 +76,6 @@ def _with_names(value: proto.Value, names: Mapping[str, str]) -> proto.Value:
     return made
 
 
-
 def rename(value: Value, name: str) -> None:
     """Give a value a new name. A `name` attribute that repeats the old name of a first output goes along."""
     maker = value.maker
