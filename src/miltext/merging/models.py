@@ -46,13 +46,15 @@ class MergedModel(NamedTuple):
     """What came of a merge: the text, with markers around what is in conflict, the description as comments; the model.
 
     `conflicts` say in words what cannot be merged, `errors` what is wrong that was wrong on neither side. If there are
-    any, the model is ours, with its weights where they are in the files that are kept; None if they are not there.
+    any, the model is that of the `side` whose weights are all in the files that are kept, ours if both are; None if
+    neither is.
     """
 
     text: str
     model: Spec | None
     conflicts: Sequence[str] = ()
     errors: Sequence[Diagnostic] = ()
+    side: int | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -61,7 +63,7 @@ class MergedModel(NamedTuple):
 
 
 def merge_models(
-    base: Model,
+    base: Model | None,
     ours: Model,
     theirs: Model,
     folder: Path,
@@ -72,22 +74,65 @@ def merge_models(
 ) -> MergedModel:
     """Merge what two versions of an ML Program changed of a third; write new weight files into a folder.
 
-    Errors that neither side has are looked for unless `check` is false. Raise ModelError for what is not an ML Program,
+    Without a base, both sides added the model: what they have in common by name is merged. Errors that neither side has are looked for unless `check` is false. Raise ModelError for what is not an ML Program,
     and WeightsError for weights that cannot be read.
     """
     return _Merge(base, ours, theirs, kept or Kept()).run(folder, markers, check)
 
 
+def resolve_models(base: Model | None, ours: Model, theirs: Model, folder: Path, text: str) -> MergedModel:
+    """Return the model of a text in which somebody resolved the conflicts of a merge; write its weight files into a
+    folder.
+
+    Comments say whose description is taken where both sides changed it: those of one side, as the merge wrote them.
+    Raise ParseError, ModelError and WeightsError.
+    """
+    return _Merge(base, ours, theirs, Kept()).resolved(folder, text)
+
+
 class _Merge:
-    def __init__(self, base: Model, ours: Model, theirs: Model, kept: Kept) -> None:
-        self._models = (base, ours, theirs)
+    def __init__(self, base: Model | None, ours: Model, theirs: Model, kept: Kept) -> None:
+        self._base, self._sides = base, (ours, theirs)
         self._kept = kept
         self._contents = Contents()
-        named = {place: self._contents.named_anew(self._models[place]) for place in (1, 0, 2)}
-        self._programs = (named[0], named[1], named[2])
+        mine = self._contents.named_anew(ours)
+        before = self._contents.named_anew(base) if base else None
+        self._programs = (before, mine, self._contents.named_anew(theirs))
+
+    def _side(self, number: int) -> Model:
+        """Return the base (0), ours (1) or theirs (2)."""
+        model = (self._base, *self._sides)[number]
+        assert model is not None  # nothing is taken of a base that is not there
+        return model
+
+    def _texts(self) -> list[str]:
+        return ["" if program is None else to_text(program) for program in self._programs]
+
+    def resolved(self, folder: Path, text: str) -> MergedModel:
+        """Merge all but the program, which the text has."""
+        program = parse(text)
+        spec, clashes = self._around()
+        shown = {line.strip() for line in text.splitlines() if line.startswith("//")}
+        taken = [{side for side in (1, 2) if (clash.conflict[side] or None) in shown} for clash in clashes]
+        if clashes and not set.intersection(*taken):
+            places = ", ".join(f"`{clash.place}`" for clash in clashes)
+            said = f"the text keeps neither side's comments on {places}; keep those of one side"
+            return MergedModel(text, None, [said])
+        if clashes and 1 not in set.intersection(*taken):
+            spec, _ = self._around(swapped=True)
+        texts = self._texts()
+        errors = new_errors(text, texts[1], texts[2])
+        try:
+            self._place(program, folder)
+        except Unplaced as failure:
+            return MergedModel(text, None, [str(failure)], errors)
+        if errors:
+            return MergedModel(text, None, ["neither side has these errors"], errors)
+        spec.mlProgram.CopyFrom(program)
+        return MergedModel(text, spec)
 
     def run(self, folder: Path, markers: Markers, check: bool) -> MergedModel:
-        texts = [to_text(program) for program in self._programs]
+        texts = self._texts()
         merged = merge_texts(texts[0], texts[1], texts[2], markers)
         spec, clashes = self._around()
         conflicts = [f"both sides changed `{clash.place}`" for clash in clashes]
@@ -96,51 +141,58 @@ class _Merge:
             conflicts.insert(0, f"both sides changed {number}")
         if conflicts:
             text = markers.text([*(clash.conflict for clash in clashes), merged.text])
-            return MergedModel(text, self._ours(), conflicts)
+            return self._kept_whole(text, conflicts)
         program = parse(merged.text)
         errors = new_errors(merged.text, texts[1], texts[2]) if check else []
         try:
             self._place(program, folder)
         except Unplaced as failure:
-            return MergedModel(merged.text, self._ours(), [str(failure)], errors)
+            return self._kept_whole(merged.text, [str(failure)], errors)
         if errors:
-            return MergedModel(merged.text, self._ours(), ["neither side has these errors"], errors)
+            return self._kept_whole(merged.text, ["neither side has these errors"], errors)
         spec.mlProgram.CopyFrom(program)
         return MergedModel(merged.text, spec)
 
-    def _ours(self) -> Spec | None:
-        """Return our model, with its weights where they are in the files that are kept."""
-        spec, program = Spec(), own_copy(self._programs[1])
-        try:
-            for name in weight_files(program):
-                side = self._models[self._kept.weights.get(name, 1)]
-                placed_in(program, self._contents, _folder(side), name)
-        except (Unplaced, ModelError):
-            return None
-        spec.MergeFrom(_shell(self._models[1]))
+    def _kept_whole(self, text: str, conflicts: Sequence[str], errors: Sequence[Diagnostic] = ()) -> MergedModel:
+        """Return a merge in conflict, with the model of the side that is whole with the files that are kept."""
+        for side in (1, 2):
+            with suppress(Unplaced, ModelError):
+                return MergedModel(text, self._with_kept_weights(side), conflicts, errors, side)
+        return MergedModel(text, None, conflicts, errors)
+
+    def _with_kept_weights(self, side: int) -> Spec:
+        """Return the model of a side, with its weights where they are in the files that are kept. Raise Unplaced."""
+        program = own_copy(self._programs[side])
+        for name in weight_files(program):
+            placed_in(program, self._contents, _folder(self._side(self._kept.weights.get(name, 1))), name)
+        spec = _shell(self._side(side))
         spec.mlProgram.CopyFrom(program)
         return spec
 
-    def _around(self) -> tuple[Spec, list[Clash]]:
-        """Return the merged model without its program, and the places that both sides changed."""
-        shells = [_shell(model) for model in self._models]
-        return shells[1], merge_messages(shells[0], shells[1], shells[2])
+    def _around(self, *, swapped: bool = False) -> tuple[Spec, list[Clash]]:
+        """Return the merged model without its program, and the places that both sides changed, where ours stays, or
+        theirs if the sides are `swapped`.
+        """
+        base, ours, theirs = _shell(self._base), *(_shell(model) for model in self._sides)
+        if swapped:
+            ours, theirs = theirs, ours
+        return ours, merge_messages(base, ours, theirs)
 
     def _place(self, program: Program, folder: Path) -> None:
         """Give the weights of the merged program their places. Raise Unplaced."""
         for name in weight_files(program):
             settled = self._kept.weights.get(name)
             if settled is not None and self._kept.model is None:
-                placed_in(program, self._contents, _folder(self._models[settled]), name)
+                placed_in(program, self._contents, _folder(self._side(settled)), name)
             elif settled is None and self._kept.model is not None:
-                side = self._models[self._kept.model]
+                side = self._side(self._kept.model)
                 replaced(side.program, program, self._contents, _folder(side), folder, name)
             elif settled is None and not self._is_in_one(program, folder, name):
                 written_anew(program, self._contents, folder, name)
 
     def _is_in_one(self, program: Program, folder: Path, name: str) -> bool:
         """Whether the file of one side has all the weights: then it is copied, and they have their places there."""
-        for side in self._models[1:]:
+        for side in self._sides:
             with suppress(Unplaced, ModelError):
                 placed_in(program, self._contents, _folder(side), name)
                 copyfile(resolve(name, _folder(side)), file_for(name, folder))
@@ -148,10 +200,12 @@ class _Merge:
         return False
 
 
-def _shell(model: Model) -> Spec:
-    """Return a model without its program."""
-    assert model.spec is not None
+def _shell(model: Model | None) -> Spec:
+    """Return a model without its program; nothing of none."""
     shell = Spec()
+    if model is None:
+        return shell
+    assert model.spec is not None
     shell.CopyFrom(model.spec)
     shell.ClearField(PROGRAM)
     return shell
