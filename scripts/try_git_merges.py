@@ -21,6 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from support.git_scenes import Checkout, Scene, held
 
+from miltext.diagnostics import MiltextError
+
 
 def _templates(folder: Path) -> dict[bool, Path]:
     """Make the repositories that each pair begins with, without git-lfs and with it."""
@@ -43,8 +45,10 @@ def main(pairs: int, seed: int) -> None:
             scene = Scene.of(number)
             with tempfile.TemporaryDirectory() as made:
                 try:
-                    counts[f"{scene.command}: {held(scene, Path(made), templates[scene.lfs])}"] += 1
-                except AssertionError as failure:
+                    outcome = held(scene, Path(made), templates[scene.lfs])
+                    counts[f"{scene.command}: {outcome}"] += 1
+                    click.echo(f"{scene}: {outcome}", err=True)
+                except (AssertionError, OSError, MiltextError) as failure:
                     counts[f"{scene.command}: failed"] += 1
                     failures.append(f"{scene}: {failure}")
                     click.echo(failures[-1][:2000], err=True)

@@ -20,6 +20,7 @@ from click.testing import CliRunner, Result
 from support.containers import TEXT, link, spec, write_bundle, write_package
 
 from miltext.cli import command
+from miltext.schema.proto import Program
 
 STREAMS: dict[str, Any] = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
 RUNNER = CliRunner(**STREAMS)
@@ -106,7 +107,7 @@ def absent(folder: Path, verb: Verb) -> Path:
 
 def same_kind(folder: Path, verb: Verb) -> Path:
     path = absent(folder, verb)
-    path.write_bytes(b"old")
+    path.write_bytes(Program(version=1, functions={"old": {}}).SerializeToString() if verb.ending == ".pb" else b"old")
     path.chmod(0o640)
     return path
 
@@ -540,6 +541,11 @@ def test_weights_are_saved_all_or_none(folder: Path) -> None:
     assert RUNNER.invoke(command, save).exit_code == 0
     first, last = sorted(arrays.iterdir())
     first.write_bytes(b"mine")
+    before = tree(folder)
+    result = RUNNER.invoke(command, save)
+    assert (result.exit_code, f"{first}: error[MIL402]" in result.stderr) == (2, True)
+    assert tree(folder) == before
+    first.write_bytes(b"\x93NUMPY of mine")
     last.unlink()
     last.mkdir()
     before = tree(folder)

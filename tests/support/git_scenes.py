@@ -17,11 +17,16 @@ from random import Random
 from typing import Any, NamedTuple
 
 from support.package_versions import (
-    ALL,
+    FIRST,
+    OTHER,
+    SECOND,
     Edit,
     authored,
     exported_again,
     in_two_files,
+    laid_anew,
+    rewritten,
+    sigmoid,
     tanh,
 )
 from support.repositories import EXAMPLE
@@ -30,7 +35,17 @@ import miltext
 
 PACKAGE = "Model.mlpackage"
 COMMANDS = ("merge", "rebase", "cherry-pick", "stash")
-EDITS: tuple[Edit, ...] = (*ALL, authored("a"), authored("b"), exported_again(1), exported_again(2), in_two_files)
+
+
+def biased(package: Path) -> None:
+    """Change a number in the program."""
+    rewritten(package, "-0x1.07cp-2", "0x1p-3")
+
+
+EDITS: tuple[Edit, ...] = (
+    *(tanh, sigmoid, biased, FIRST, SECOND, OTHER, laid_anew, in_two_files),
+    *(authored("a"), authored("b"), exported_again(1), exported_again(2)),
+)
 
 _RECORD = struct.Struct("<IIQQ")
 _SENTINEL = 0xDEADBEEF
@@ -207,7 +222,7 @@ def held(scene: Scene, folder: Path, template: Path) -> str:
     if not checkout.unmerged:
         if checkout.package.exists():
             require_sound(checkout.package)
-        return "merged" if done.returncode == 0 else "refused by git"
+        return "merged" if done.returncode == 0 else f"refused by git: {done.stderr.strip().splitlines()[-1]}"
     if "of neither side" not in done.stderr:
         require_sound(checkout.package)
     for number, (side, commit) in enumerate(sides.items()):
@@ -228,6 +243,7 @@ def _branches(checkout: Checkout, scene: Scene, ours: list[Edit], theirs: list[E
         checkout.git("checkout", "-q", "-B", name, "main")
         checkout.edit(edits)
         if (name, scene.command) == ("theirs", "stash"):
+            checkout.git("add", "-A")  # files that are not tracked are no part of a stash
             checkout.git("stash", "-q")
         else:
             checkout.commit()

@@ -69,6 +69,7 @@ def command(
     rule, without markers. git takes it for resolved.
     """
     from miltext.merging.conflicts import Markers
+    from miltext.models.outputs import check_output
 
     if resolve is not None:
         if output != "-":
@@ -78,14 +79,15 @@ def command(
     names = (base, ours, theirs)
     markers = Markers(ours, base, theirs, marker_size, diff3)
     models = [name for name in names if name.rstrip("/").endswith(MODELS)]
-    if models and len(models) < len(names):
+    if models and len(models) < len(names) - _is_nothing(base):
         fail(f"merge three texts or three models: {models[0]} is a model, and not all are")
     try:
         if models:
             found = _merge_models(names, output, markers, force, check=not no_check)
         else:
+            check_output(output, "mil", *names, force=force)
             shown = ours if output == "-" else output
-            found = _merge_texts(names, output, markers, shown, None if no_check else ours)
+            found = _merge_texts(names, output, markers, shown, None if no_check else ours, force=force)
     except MiltextError as failure:
         show(failure.diagnostics, failure.text, failure.path)
         sys.exit(FAILED)
@@ -195,17 +197,19 @@ def _edit(text: str) -> None:
 # ---- texts and models
 
 
-def _merge_texts(names: Names, output: str, markers: Markers, shown: str, place: str | None) -> bool:
+def _merge_texts(
+    names: Names, output: str, markers: Markers, shown: str, place: str | None, *, force: bool = True
+) -> bool:
     """Write the merged text, and tell what is wrong with it by a name that is shown; return whether anything is.
 
-    `place` is where arrays are that the text names, None if it is not to be checked. Raise MiltextError.
+    Without `force`, nothing that is there is replaced. `place` is where arrays are that the text names, None if it is not to be checked. Raise MiltextError.
     """
     from miltext.merging.judging import moved_weights, new_errors
     from miltext.merging.merging import merge_texts
 
     base, ours, theirs = (_read(name, may_be_empty=index == 0) for index, name in enumerate(names))
     merged = merge_texts(base, ours, theirs, markers)
-    write_text(output, [merged.text], "mil")
+    write_text(output, [merged.text], "mil", *names, force=force)
     if merged.conflicts:
         conflicts = "a conflict" if merged.conflicts == 1 else f"{merged.conflicts} conflicts"
         _tell(shown, f"{conflicts}, between markers")
@@ -217,6 +221,11 @@ def _merge_texts(names: Names, output: str, markers: Markers, shown: str, place:
     if doubt := moved_weights(base, ours, theirs):
         _tell(shown, doubt)
     return bool(found or doubt)
+
+
+def _is_nothing(name: str) -> bool:
+    """Whether a base is an empty file, which says that both sides added what they have."""
+    return os.path.exists(name) and not os.path.isdir(name) and os.path.getsize(name) == 0
 
 
 def _tell(name: str, message: str) -> None:
@@ -237,13 +246,16 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
     from miltext.merging.driver import beside
     from miltext.merging.models import merge_models
     from miltext.models.opening import load
+    from miltext.models.outputs import check_target
     from miltext.models.spec import SpecModel
 
     if output == "-":
         fail("name the merged model with -o")
-    models = [load(existing(name)) for name in names]
+    before = None if _is_nothing(names[0]) else load(existing(names[0]))
+    ours, theirs = (load(existing(name)) for name in names[1:])
+    check_target(Path(output), force, [ours, theirs, *([before] if before else [])])
     with TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True) as made:
-        merged = merge_models(models[0], models[1], models[2], Path(made), markers, check=check)
+        merged = merge_models(before, ours, theirs, Path(made), markers, check=check)
         if merged.model is None or not merged.is_whole:
             _tell_conflicts(output, merged.conflicts, merged.text, beside(output.rstrip("/")))
             show(merged.errors, merged.text, output)

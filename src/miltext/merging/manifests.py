@@ -23,6 +23,13 @@ def merge_manifests(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     return None if merged is None else _with_identifiers(merged, json.loads(ours), json.loads(theirs))
 
 
+def say_the_same(one: bytes, other: bytes) -> bool:
+    """Whether two manifests differ in nothing but identifiers, and how they are laid out: coremltools lays one anew that
+    it opens.
+    """
+    return _by_paths(one) == _by_paths(other) is not None
+
+
 def _by_paths(data: bytes) -> dict[str, Any] | None:
     """Return what a manifest says, by paths in place of identifiers; None for what is not a manifest."""
     from miltext.models.manifest import by_paths

@@ -15,10 +15,12 @@ from typing import NamedTuple
 from miltext.merging.conflicts import has_markers
 from miltext.merging.contents import weight_files
 from miltext.merging.driver import beside, read_model, whole_model
+from miltext.merging.manifests import say_the_same
 from miltext.merging.models import MergedModel, resolve_models
 from miltext.merging.trees import Commits, NotFound, Trees, files_in, fits, is_told, stopped_at
 from miltext.models.contents import decode, read_file
 from miltext.models.files import copy_file, write_new
+from miltext.models.manifest import MANIFEST
 from miltext.models.model_weights import MODEL_PATH
 from miltext.models.refusals import refusal
 from miltext.models.staging import Staging
@@ -220,10 +222,19 @@ class InConflict:
         """
         unmerged = {stage.path for stage in self._stages}
         owned = {*self._owned()} - unmerged
-        changed = {*self._git("diff-files", "-z", "--name-only", "--", *owned).split("\0")[:-1]} & owned
+        listed = self._git("diff", "--no-ext-diff", "--name-only", "-z", "--", *owned).split("\0")[:-1]
+        changed = {path for path in {*listed} & owned if not self._says_the_same(path)}
         if not is_told():
             known = [{self._at(file): blob for file, blob in tree.items()} for tree in self._trees.versions]
             rows = (row.partition("\t") for row in self._git("ls-files", "-s", "-z", "--", *owned).split("\0")[:-1])
             changed |= {path for facts, _, path in rows if facts.split()[1] not in [each.get(path) for each in known]}
         if changed:
             raise refusal("MIL862", f"`{min(changed)}` has changes that would be lost", self._name)
+
+    def _says_the_same(self, path: str) -> bool:
+        """Whether a file is a manifest that was laid out anew."""
+        file = self._top / path
+        if PurePosixPath(path).name != MANIFEST or not file.is_file():
+            return False
+        staged = self._repository.run("cat-file", "--filters", f":0:{path}", cwd=self._top)
+        return say_the_same(file.read_bytes(), staged)
