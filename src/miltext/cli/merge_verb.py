@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from miltext.cli.progress import Progress, size_below
 from miltext.cli.streams import FAILED, WRONG, existing, fail, show, tell, write_text
 from miltext.diagnostics import MiltextError
 
@@ -243,6 +244,7 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
     """Write the merged model, or tell why there is none; return whether that is so. Raise MiltextError."""
     from tempfile import TemporaryDirectory
 
+    from miltext.merging.contents import compared_work
     from miltext.merging.driver import beside
     from miltext.merging.models import merge_models
     from miltext.models.opening import load
@@ -255,12 +257,16 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
     ours, theirs = (load(existing(name)) for name in names[1:])
     check_target(Path(output), force, [ours, theirs, *([before] if before else [])])
     with TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True) as made:
-        merged = merge_models(before, ours, theirs, Path(made), markers, check=check)
+        models = [model for model in (before, ours, theirs) if model is not None]
+        with Progress("comparing weights", lambda: compared_work(models)) as bar:
+            merged = merge_models(before, ours, theirs, Path(made), markers, check=check, progress=bar.add)
         if merged.model is None or not merged.is_whole:
             _tell_conflicts(output, merged.conflicts, merged.text, beside(output.rstrip("/")))
             show(merged.errors, merged.text, output)
             return True
-        written = SpecModel("mlmodel", output, None, Path(made), merged.model).save(output, force=force)
+        whole = SpecModel("mlmodel", output, None, Path(made), merged.model)
+        with Progress("writing weights", lambda: size_below(Path(made))) as bar:
+            written = whole.save(output, force=force, progress=bar.add)
     show(written, None, output)
     return False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shutil import copyfile
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from miltext.models.weights import ALIGNMENT, Blob, BlobFile, BlobWriter, aligne
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
+    from miltext.models.files import Progress
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
@@ -32,7 +33,8 @@ class Contents:
     What ours has keeps its place; all else has one behind the end of the file.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, progress: Progress | None = None) -> None:
+        self._progress = progress
         self._places: dict[Content, Place] = {}
         self._blobs: dict[Place, Blob] = {}
         self._known: dict[tuple[Path, int], Content] = {}
@@ -50,7 +52,7 @@ class Contents:
         return program
 
     def _place(self, blob: Blob, name: str, offset: int) -> Place:
-        content = self.content(blob)
+        content = self.content(blob, self._progress)
         if content not in self._places:
             if (name, offset) in self._blobs or self._end > ALIGNMENT:
                 offset = self._end
@@ -59,11 +61,11 @@ class Contents:
             self._blobs[name, offset] = blob
         return self._places[content]
 
-    def content(self, blob: Blob) -> Content:
-        """Return what a record holds."""
+    def content(self, blob: Blob, progress: Progress | None = None) -> Content:
+        """Return what a record holds; `progress` gets the bytes of one that is read for that."""
         key = blob.path, blob.offset
         if key not in self._known:
-            self._known[key] = blob.dtype.name, blob.size, blob.padding_bits, blob.digest()
+            self._known[key] = blob.dtype.name, blob.size, blob.padding_bits, blob.digest(progress)
         return self._known[key]
 
     def at(self, place: Place) -> Blob:
@@ -71,6 +73,17 @@ class Contents:
         if place not in self._blobs:
             raise Unplaced(f"there is no record at offset {place[1]} of `{place[0]}`")
         return self._blobs[place]
+
+
+def compared_work(models: Iterable[Model]) -> int:
+    """Return how many bytes of records are told as progress when models are named anew."""
+    sizes = dict[tuple[Path, int], int]()
+    for model in models:
+        folder = BlobFolder(model.model_path)
+        for held in blob_values(model.program):
+            blob = folder.blob(held.value)
+            sizes[blob.path, blob.offset] = blob.size
+    return sum(sizes.values())
 
 
 def weight_files(program: Program) -> list[str]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from miltext.diagnostics import Diagnostic
     from miltext.merging.conflicts import Markers
+    from miltext.models.files import Progress
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
@@ -71,13 +72,14 @@ def merge_models(
     kept: Kept | None = None,
     *,
     check: bool = True,
+    progress: Progress | None = None,
 ) -> MergedModel:
     """Merge what two versions of an ML Program changed of a third; write new weight files into a folder.
 
     Without a base, both sides added the model: what they have in common by name is merged. Errors that neither side has are looked for unless `check` is false. Raise ModelError for what is not an ML Program,
     and WeightsError for weights that cannot be read.
     """
-    return _Merge(base, ours, theirs, kept or Kept()).run(folder, markers, check)
+    return _Merge(base, ours, theirs, kept or Kept(), progress).run(folder, markers, check)
 
 
 def resolve_models(base: Model | None, ours: Model, theirs: Model, folder: Path, text: str) -> MergedModel:
@@ -91,10 +93,12 @@ def resolve_models(base: Model | None, ours: Model, theirs: Model, folder: Path,
 
 
 class _Merge:
-    def __init__(self, base: Model | None, ours: Model, theirs: Model, kept: Kept) -> None:
+    def __init__(
+        self, base: Model | None, ours: Model, theirs: Model, kept: Kept, progress: Progress | None = None
+    ) -> None:
         self._base, self._sides = base, (ours, theirs)
         self._kept = kept
-        self._contents = Contents()
+        self._contents = Contents(progress)
         mine = self._contents.named_anew(ours)
         before = self._contents.named_anew(base) if base else None
         self._programs = (before, mine, self._contents.named_anew(theirs))
