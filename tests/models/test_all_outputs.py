@@ -127,8 +127,6 @@ def test_what_is_there_is_replaced_if_it_is_of_that_kind_and_only_with_force_whe
     assert row.run(folder, target, "--force").exit_code == row.status
 
 
-
-
 @posix
 @pytest.mark.parametrize("how", ["a link to notes", "a link to a weight file", "a link to an input"])
 def test_what_a_link_leads_to_is_not_replaced(row: Row, how: str, folder: Path) -> None:
@@ -211,5 +209,3 @@ def test_an_interruption_leaves_what_was_there(
     assert result.exit_code == 130 or "Aborted!" in result.stderr, (result.exit_code, result.output, result.stderr)
     monkeypatch.undo()
     unchanged(before, folder)
-
-

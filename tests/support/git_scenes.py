@@ -126,7 +126,9 @@ class Scene(NamedTuple):
         return f"seed {self.seed}, {', '.join(words)}"
 
 
-AUTHOR = {f"GIT_{role}_{key}": said for role in ("AUTHOR", "COMMITTER") for key, said in (("NAME", "a"), ("EMAIL", "a@b"))}
+AUTHOR = {
+    f"GIT_{role}_{key}": said for role in ("AUTHOR", "COMMITTER") for key, said in (("NAME", "a"), ("EMAIL", "a@b"))
+}
 
 
 class Checkout:

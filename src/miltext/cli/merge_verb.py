@@ -41,8 +41,11 @@ Names = tuple[str, str, str]
 @click.command("merge", epilog=EPILOG)
 @click.argument("names", nargs=-1, required=True, metavar="BASE OURS THEIRS | MODEL...")
 @click.option("-o", "--output", metavar="PATH", default="-", help="Where to write; for texts, else standard output.")
-@click.option("--resolve", metavar="ours|theirs|TEXT", help="Have each MODEL that git left in conflict whole: one side, "
-    "or what an edited TEXT says.")
+@click.option(
+    "--resolve",
+    metavar="ours|theirs|TEXT",
+    help="Have each MODEL that git left in conflict whole: one side, or what an edited TEXT says.",
+)
 @click.option("--diff3", is_flag=True, help="Show the base in conflicts, too.")
 @click.option("--marker-size", type=click.IntRange(min=7), default=7, metavar="N", help="The length of markers.")
 @click.option("--no-check", is_flag=True, help="Do not look for errors that neither side has.")

@@ -224,7 +224,7 @@ class InConflict:
         owned = {*self._owned()} - unmerged
         listed = self._git("diff", "--no-ext-diff", "--name-only", "-z", "--", *owned).split("\0")[:-1]
         changed = {path for path in {*listed} & owned if not self._says_the_same(path)}
-        if not is_told():
+        if not is_told() and self._unknown is None:
             known = [{self._at(file): blob for file, blob in tree.items()} for tree in self._trees.versions]
             rows = (row.partition("\t") for row in self._git("ls-files", "-s", "-z", "--", *owned).split("\0")[:-1])
             changed |= {path for facts, _, path in rows if facts.split()[1] not in [each.get(path) for each in known]}
