@@ -126,25 +126,39 @@ SWALLOWING = [bare_except, destructor, an_import, another_error]
 @pytest.mark.parametrize("swallow", SWALLOWING)
 def test_a_request_to_end_is_not_swallowed(swallow: Callable[[Path], None], lasts: bool, tmp_path: Path) -> None:
     passed = False
-    with pytest.raises(SystemExit) as ended, ended_by_signals():
-        swallow(tmp_path)
-        until = time.monotonic() + 20
-        while lasts and time.monotonic() < until:
-            time.sleep(0.01)
-        passed = lasts
+
+    def work() -> None:
+        nonlocal passed
+        with ended_by_signals():
+            swallow(tmp_path)
+            wait(20 * lasts)
+            passed = lasts
+
+    with pytest.raises(SystemExit) as ended:
+        work()
     assert (ended.value.code, passed) == (128 + signal.SIGTERM, False)
+
+
+def wait(seconds: float) -> None:
+    """Wait in short steps, between which Python handles signals."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        time.sleep(0.01)
 
 
 @posix
 def test_what_cleans_up_behind_a_request_to_end_is_not_interrupted_again(tmp_path: Path) -> None:
-    done = []
-    with pytest.raises(SystemExit), ended_by_signals():
-        try:
-            signal.raise_signal(signal.SIGTERM)
-        finally:
-            until = time.monotonic() + 0.5
-            while time.monotonic() < until:
-                time.sleep(0.01)
-            done.append("finally")
+    done = list[str]()
+
+    def work() -> None:
+        with ended_by_signals():
+            try:
+                signal.raise_signal(signal.SIGTERM)
+            finally:
+                wait(0.5)
+                done.append("finally")
+
+    with pytest.raises(SystemExit):
+        work()
     assert done == ["finally"]
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL

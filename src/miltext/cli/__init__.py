@@ -47,7 +47,9 @@ _TOGETHER = {
     **dict.fromkeys(("git", "textconv", "difftool"), "git_verbs"),
     **dict.fromkeys(("mergedriver", "mergetool"), "merge_verb"),
 }
-"""The modules that hold several verbs. git calls `textconv`, `difftool`, `mergedriver` and `mergetool`, which no list shows."""
+"""The modules that hold several verbs. No list shows `textconv`, `difftool`, `mergedriver` and `mergetool`, which git
+calls.
+"""
 
 COMPLETE = "_MILTEXT_COMPLETE"
 """The variable of a shell that asks for completion: its name and `_complete`."""

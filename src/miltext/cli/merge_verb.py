@@ -151,8 +151,9 @@ def _forget_text(found: InConflict, used: str) -> None:
 
 
 MERGETOOL_EPILOG = """\b
-Example:
-  git mergetool -t miltext Model.mlpackage
+Examples:
+  miltext mergetool Model.mlpackage
+  git mergetool -t miltext                 # which calls that for each file in conflict
 \b
 Exit status: 0 resolved; 1 conflicts are left; 2 git, files.
 """
@@ -206,7 +207,8 @@ def _merge_texts(
 ) -> bool:
     """Write the merged text, and tell what is wrong with it by a name that is shown; return whether anything is.
 
-    Without `force`, nothing that is there is replaced. `place` is where arrays are that the text names, None if it is not to be checked. Raise MiltextError.
+    Without `force`, nothing that is there is replaced. `place` is where arrays are that the text names, None if it is
+    not to be checked. Raise MiltextError.
     """
     from miltext.merging.judging import moved_weights, new_errors
     from miltext.merging.merging import merge_texts
@@ -315,10 +317,7 @@ def mergedriver(base: str, ours: str, theirs: str, marker_size: int, path: str, 
     names = (base, ours, theirs)
     markers = Markers(named[1], named[0], named[2], marker_size, _with_base())
     try:
-        if _is_text(path):
-            found = _merge_stored_texts(names, markers, path)
-        else:
-            found = _merge_part(names, markers, path)
+        found = (_merge_stored_texts if _is_text(path) else _merge_part)(names, markers, path)
     except MiltextError as failure:
         show(failure.diagnostics[:1], failure.text, path)
         for said in _without_merge(path):
@@ -365,7 +364,7 @@ def _merge_stored_texts(names: Names, markers: Markers, path: str) -> bool:
 
 
 def _merge_part(names: Names, markers: Markers, path: str) -> bool:
-    """Merge a file of a package; one side stays whole where it is in conflict, and the text with markers is beside it."""
+    """Merge a file of a package; one side is there where it is in conflict, and the text with markers is beside it."""
     from miltext.merging.driver import merge_part
     from miltext.merging.filters import as_stored
     from miltext.models.files import write_file

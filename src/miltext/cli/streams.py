@@ -136,7 +136,8 @@ def write_text(
     """Write text to a file or to standard output, as UTF-8; bytes of a name that are not Unicode become escapes.
 
     `kind` is what the text is, and `sources` what it is made from: those, and a file of another kind, are not replaced.
-    A verb with the option --force gives it: without it nothing is replaced. On standard output, the text is coloured as its kind is, where there are to be colours.
+    A verb with the option --force gives it: without it nothing is replaced. On standard output, the text is coloured as
+    its kind is, where there are to be colours.
     """
     if output == "-" and kind != "told" and colored(sys.stdout, is_document=True):
         from miltext.cli.coloring import colored_pieces

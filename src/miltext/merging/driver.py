@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
 
 
 def merge_part(path: str, files: Sequence[str], markers: Markers) -> Outcome:
-    """Merge a model, a weight file or a manifest of a package, whose three versions are in files. Raise MiltextError."""
+    """Merge a model, a weight file or a manifest, whose three versions are in files. Raise MiltextError."""
     parts = PurePosixPath(path)
     if any(part.endswith(".mlmodelc") for part in parts.parts):
         reason = "this is a part of a compiled model: merge what it was compiled from, and compile that"

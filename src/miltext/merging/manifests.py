@@ -24,9 +24,7 @@ def merge_manifests(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
 
 
 def say_the_same(one: bytes, other: bytes) -> bool:
-    """Whether two manifests differ in nothing but identifiers, and how they are laid out: coremltools lays one anew that
-    it opens.
-    """
+    """Whether two manifests differ in nothing but identifiers and layout: coremltools lays one anew that it opens."""
     return _by_paths(one) == _by_paths(other) is not None
 
 

@@ -76,8 +76,9 @@ def merge_models(
 ) -> MergedModel:
     """Merge what two versions of an ML Program changed of a third; write new weight files into a folder.
 
-    Without a base, both sides added the model: what they have in common by name is merged. Errors that neither side has are looked for unless `check` is false. Raise ModelError for what is not an ML Program,
-    and WeightsError for weights that cannot be read.
+    Without a base, both sides added the model: what they have in common by name is merged. Errors that neither side has
+    are looked for unless `check` is false. Raise ModelError for what is not an ML Program, and WeightsError for weights
+    that cannot be read.
     """
     return _Merge(base, ours, theirs, kept or Kept(), progress).run(folder, markers, check)
 

@@ -1,7 +1,8 @@
 """A package in conflict made one side's, or that of an edited text: all its files together, in git's index, too.
 
 git asks its drivers file by file, and takes a file that one side alone changed without asking. So after a conflict, a
-model of one side can stand beside a weight file of the other; `git checkout --ours` takes back only what is in conflict.
+model of one side can stand beside a weight file of the other, and `git checkout --ours` takes back only what is in
+conflict.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ SIDES = {"ours": 1, "theirs": 2}
 
 
 class Stage(NamedTuple):
-    """A version of a file in conflict, as git's index has it; the number is 1 for the base, 2 for ours, 3 for theirs."""
+    """A version of a file in conflict, as git's index has it: the base is number 1, ours 2, theirs 3."""
 
     mode: str
     object: str

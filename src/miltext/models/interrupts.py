@@ -61,7 +61,7 @@ class _Ending:
     def _repeat(self, number: int) -> None:
         while not self.is_over.wait(AGAIN):
             self._is_repeated = True
-            interrupt_main(number)
+            interrupt_main(signal.Signals(number))
 
 
 def _is_handled(kind: type[BaseException]) -> bool:

@@ -38,7 +38,7 @@ IN_CONFLICT = 3
 
 _NOTES = f"refs/notes/textconv/{DRIVER}"
 _NOTED = f"diff.{DRIVER}.cachetextconv"
-"""Where earlier versions had git keep texts, and how: as notes, which git cannot write without a name of their author."""
+"""Where earlier versions had git keep texts, and how: as notes, which git does not write without a committer."""
 
 KEPT = "miltext-texts"
 """The folder in git's own where the texts are kept that git has asked for."""

@@ -16,7 +16,7 @@ MOST = 1 << 28
 
 
 def kept(path: Path, pieces: Iterable[str]) -> Iterator[str]:
-    """Yield the pieces of a text, and keep it in a file once all are made; where that cannot be written, there is none."""
+    """Yield the pieces of a text, and keep it in a file once all are made, if that can be written."""
     made = list[bytes]()
     for piece in pieces:
         made.append(piece.encode(errors="backslashreplace"))

@@ -189,4 +189,5 @@ def _weights(path: Path) -> Iterator[str]:
     with BlobFile(path) as file:
         yield f"{'offset':>12} {'type':<8} {'elements':>12} digest\n"
         for blob in file:
-            yield f"{blob.offset:>12} {blob.dtype.name:<8} {blob.count:>12} sha256:{digest_of_pieces(blob.dtype, blob.pieces())}\n"
+            digest = digest_of_pieces(blob.dtype, blob.pieces())
+            yield f"{blob.offset:>12} {blob.dtype.name:<8} {blob.count:>12} sha256:{digest}\n"
