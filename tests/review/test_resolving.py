@@ -254,7 +254,9 @@ def test_where_git_does_not_tell_what_it_merged_ours_can_be_taken(checkout: Chec
             checkout.commit()
     checkout.run("git", "merge", "--squash", "theirs")
     assert "MIL861" in resolve(checkout, "theirs", PACKAGE, status=2)
-    resolve(checkout, "ours", PACKAGE)
+    assert "MIL861" in resolve(checkout, "theirs", PACKAGE, "--force", status=2)
+    assert "MIL862" in resolve(checkout, "ours", PACKAGE, status=2)  # the index may have had changes before
+    resolve(checkout, "ours", PACKAGE, "--force")
     assert checkout.git("diff", "--cached", "--raw", "--no-textconv", "ours") == ""
 
 

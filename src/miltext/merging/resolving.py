@@ -66,8 +66,10 @@ class InConflict:
         self._commits = self._found()
         self._is_file = self.path in {stage.path for stage in self._stages}
         self._trees = files_in(self._commits, str(PurePosixPath(self.path).parent) if self._is_file else self.path)
-        if not force:
-            self._refuse_changes()
+        self._force = force
+        self._strange = set[str]() if is_told() else self._of_no_version()
+        if self._strange and self._unknown is None:
+            self._unknown = NotFound("no commit that fits has what is in the index of the other files")
 
     def _found(self) -> Commits:
         """Return the commits that git merges; that of ours alone where git does not tell the others, as where the
@@ -96,6 +98,7 @@ class InConflict:
         """Have all files of a side, and no others, `but` some that are left as they are. Raise ModelError."""
         if side != SIDES["ours"]:
             self._require_all()
+        self._refuse_changes()
         there = {self._at(file): blob for file, blob in self._trees.versions[side].items()}
         owned = {*self._owned()} - {*but}
         taken = sorted(owned & there.keys())
@@ -112,6 +115,7 @@ class InConflict:
         is not an ML Program in all versions.
         """
         self._require_all()
+        self._refuse_changes()
         text = decode(read_file(file), str(file))
         if has_markers(text):
             raise refusal("MIL863", "conflicts are left between markers in this text", file)
@@ -221,16 +225,26 @@ class InConflict:
         """Raise ModelError (MIL862) where files that are not in conflict were changed since git stopped; and where
         changes of them were in the index before, which only a merge without a commit of its own goes on with.
         """
-        unmerged = {stage.path for stage in self._stages}
-        owned = {*self._owned()} - unmerged
+        if self._force:
+            return
+        owned = self._settled()
         listed = self._git("diff", "--no-ext-diff", "--name-only", "-z", "--", *owned).split("\0")[:-1]
         changed = {path for path in {*listed} & owned if not self._says_the_same(path)}
-        if not is_told() and self._unknown is None:
-            known = [{self._at(file): blob for file, blob in tree.items()} for tree in self._trees.versions]
-            rows = (row.partition("\t") for row in self._git("ls-files", "-s", "-z", "--", *owned).split("\0")[:-1])
-            changed |= {path for facts, _, path in rows if facts.split()[1] not in [each.get(path) for each in known]}
+        changed |= self._strange
         if changed:
             raise refusal("MIL862", f"`{min(changed)}` has changes that would be lost", self._name)
+
+    def _settled(self) -> set[str]:
+        """Return the paths of all files that are not in conflict."""
+        return {*self._owned()} - {stage.path for stage in self._stages}
+
+    def _of_no_version(self) -> set[str]:
+        """Return the files that are not in conflict, and of which the index has what no version has."""
+        known = [{self._at(file): blob for file, blob in tree.items()} for tree in self._trees.versions]
+        listed = self._git("ls-files", "-s", "-z", "--", *self._settled()).split("\0")[:-1]
+        rows = ((facts.split(), path) for facts, _, path in (row.partition("\t") for row in listed))
+        staged = {path: blob for (_, blob, stage), path in rows if stage == "0"}
+        return {path for path, blob in staged.items() if blob not in [each.get(path) for each in known]}
 
     def _says_the_same(self, path: str) -> bool:
         """Whether a file is a manifest that was laid out anew."""
