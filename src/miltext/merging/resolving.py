@@ -94,11 +94,14 @@ class InConflict:
         """The text beside it, between whose markers the conflicts stand."""
         return Path(self._top, beside(self.path))
 
-    def take(self, side: int, *, but: Iterable[str] = ()) -> None:
-        """Have all files of a side, and no others, `but` some that are left as they are. Raise ModelError."""
+    def take(self, side: int) -> None:
+        """Have all files of a side, and no others. Raise ModelError."""
         if side != SIDES["ours"]:
             self._require_all()
         self._refuse_changes()
+        self._take(side)
+
+    def _take(self, side: int, *, but: Iterable[str] = ()) -> None:
         there = {self._at(file): blob for file, blob in self._trees.versions[side].items()}
         owned = {*self._owned()} - {*but}
         taken = sorted(owned & there.keys())
@@ -126,7 +129,7 @@ class InConflict:
             made_files = self._place(name, merged, Path(made, "merged"))
         unmerged = {stage.path for stage in self._stages}
         left = {*self._owned()} - unmerged
-        self.take(SIDES["ours"], but=[*made_files, *left])
+        self._take(SIDES["ours"], but=[*made_files, *left])
         self._git("add", "-f", "--", *made_files)
         return merged
 
