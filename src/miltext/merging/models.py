@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 from shutil import copyfile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from miltext.diagnostics import ModelError
 from miltext.merging.contents import Contents, Unplaced, file_for, placed_in, replaced, weight_files, written_anew
@@ -167,7 +167,7 @@ class _Merge:
 
     def _with_kept_weights(self, side: int) -> Spec:
         """Return the model of a side, with its weights where they are in the files that are kept. Raise Unplaced."""
-        program = own_copy(self._programs[side])
+        program = own_copy(cast("Program", self._programs[side]))
         for name in weight_files(program):
             placed_in(program, self._contents, _folder(self._side(self._kept.weights.get(name, 1))), name)
         spec = _shell(self._side(side))

@@ -235,8 +235,9 @@ def _stopped() -> Iterator[Commits]:
 
 def files_in(commits: Commits, folder: str) -> Trees:
     """Return the files of a folder in commits."""
-    base, ours, theirs = (_object(f"{commit}:{folder}") if commit else "" for commit in commits)
-    return Trees(*(_files(tree) if tree else {} for tree in (base, ours, theirs)), folder)
+    found = (_object(f"{commit}:{folder}") if commit else "" for commit in commits)
+    base, ours, theirs = (_files(tree) if tree else {} for tree in found)
+    return Trees(base, ours, theirs, folder)
 
 
 def _folders_with(path: str, folder: str, wanted: Sequence[str]) -> list[set[str]]:
