@@ -100,6 +100,7 @@ WEIGHTS_OF_THEIRS = {
     "retrained": ([tanh], [sigmoid, FIRST]),
     "laid out anew": ([tanh], [sigmoid, laid_anew, SECOND]),
     "another file": ([tanh], [sigmoid, in_two_files]),
+    "a model of theirs alone": ([FIRST], [OTHER, laid_anew]),
 }
 
 

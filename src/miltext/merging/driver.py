@@ -91,7 +91,8 @@ def _merge_part(path: str, files: Sequence[str], markers: Markers) -> Outcome:
         package = _Package(found, _only_model(found) if is_weights else PurePosixPath(path).name, Path(made))
         merged = package.merged(markers)
         if not merged.is_whole:
-            return package.one_side(merged, is_weights)
+            file = PurePosixPath(path).relative_to(PurePosixPath(path).parents[1]) if is_weights else None
+            return package.one_side(merged, file)
         assert merged.model is not None
         if not is_weights:
             return Outcome(merged.model.SerializeToString(deterministic=True))
@@ -139,13 +140,18 @@ class _Package:
         base, ours, theirs = self._models
         return merge_models(base, ours, theirs, self.target, markers, self._kept)
 
-    def one_side(self, merged: MergedModel, is_weights: bool) -> Outcome:
+    def one_side(self, merged: MergedModel, weights: PurePosixPath | None) -> Outcome:
         """Return the side whose model is whole in a conflict: ours, unless git takes the weight file of theirs, and our
-        weights are not in it.
+        weights are not in it. Of a weight file, that is theirs where git takes the model of theirs.
         """
+        if weights is not None and self._kept.model == 2:
+            theirs = self._models[2].model_path
+            assert theirs is not None
+            said = "git takes the model of theirs, so theirs is there until this is resolved"
+            return Outcome(read_file(theirs / weights), [*merged.conflicts, said, ways_out(self._path)], merged.text)
         taken = ", ".join(file.partition("/")[2] for file, side in self._kept.weights.items() if side == 2)
-        data = merged.model.SerializeToString(deterministic=True) if merged.model and taken and not is_weights else None
-        if not taken or is_weights:
+        data = merged.model.SerializeToString(deterministic=True) if merged.model and taken and not weights else None
+        if not taken or weights:
             state = ["ours stays"]
         elif merged.side == 1:
             state = ["ours stays; its weights are in the file of theirs"]
