@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,11 +23,23 @@ ROOT = Path(__file__).resolve().parent.parent
 NETWORKS = {"resnet18": 224, "ViT-B/16": 224, "a stateful decoder": 512}
 """The networks, and how large each is: the side of its images, or its width."""
 
+SMALL = {
+    "depthwise convolutions, 5 by 5": (28, 3.0),
+    "a small U-Net": (64, 4.0),
+    "a small LSTM": (50, 8.0),
+    "a small GRU": (50, 8.0),
+}
+"""Networks of small work, how large each is, the side of its images or its steps, and how many times torch's time it
+takes at most in fp32.
+"""
+
 PRECISIONS = {"fp32": 70.0, "fp16": 45.0}
 """The precisions that they are converted to, and how near to torch they come, in dB at least."""
 
 CONVERTED = [f"{name}, {precision}" for name in NETWORKS for precision in PRECISIONS]
 """What the networks are called, once they are converted."""
+
+FP32, FP16 = "fp32", "fp16"
 
 MILTEXT, TORCH, BOUND = "miltext", "torch", "twice the weights and the two largest values"
 
@@ -91,6 +103,18 @@ def evaluation(size: Callable[[int], int]) -> Iterator[Contest]:
                 yield Contest(f"{name}, {precision}: run", "run", _racing(pair, installed))
                 on_linux = installed and sys.platform == "linux"
                 yield Contest(f"{name}, {precision}: memory", "memory", _weighing(pair, on_linux))
+        for name, (whole, _) in SMALL.items():
+            pairs = {precision: Pair(name, whole, precision, Path(folder)) for precision in PRECISIONS}
+            yield Contest(f"{name}: run", "run", _racing(pairs[FP32], installed))
+            yield Contest(f"{name}: precisions", "run", _racing_each_other(pairs, installed))
+
+
+def _racing_each_other(pairs: dict[str, Pair], installed: bool) -> list[Contender]:
+    if not installed:
+        return [Contender(precision, None) for precision in (FP16, FP32)]
+    return [
+        Contender(each, pairs[each].run, before=partial(getattr, pairs[each], "evaluator")) for each in (FP16, FP32)
+    ]
 
 
 def _racing(pair: Pair, installed: bool) -> list[Contender]:

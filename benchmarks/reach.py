@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.building import BUILD, OPERATIONS, UNCHECKED, named
-from benchmarks.evaluation import BOUND, CONVERTED, MILTEXT, TORCH
+from benchmarks.evaluation import BOUND, CONVERTED, FP16, FP32, MILTEXT, SMALL, TORCH
 
 if TYPE_CHECKING:
     from benchmarks.measure import Result, Spread
@@ -124,5 +124,10 @@ REACHES = [
         _at_most(f"memory of running {each}, against {BOUND}", 1, f"{each}: memory", MILTEXT, BOUND)
         for each in CONVERTED
     ),
+    *(
+        _at_most(f"run {name}, against torch on one thread", limit, f"{name}: run", MILTEXT, TORCH)
+        for name, (_, limit) in SMALL.items()
+    ),
+    *(_at_most(f"run {name} in fp16, against fp32", 2.5, f"{name}: precisions", FP16, FP32) for name in SMALL),
 ]
 """Every figure that was set out to be reached; of two for the same thing, the stricter."""

@@ -1,7 +1,8 @@
 """Networks of torch with fixed random weights, as coremltools converts them: resnet18, ViT-B/16, a stateful decoder.
 
-They are those of the papers, in torch's own layers (torchvision need not be installed). All sizes are numbers of
-Python, since coremltools 9 does not convert sizes that torch takes off a tensor, beside numpy 2.
+And small ones: depthwise convolutions, a U-Net, recurrent layers. They are those of the papers, in torch's own layers
+(torchvision need not be installed). All sizes are numbers of Python, since coremltools 9 does not convert sizes that
+torch takes off a tensor, beside numpy 2.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import contextlib
 import io
 import logging
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -111,6 +112,48 @@ class Decoder(nn.Module):
         return self.head(self.norm(x))
 
 
+def depthwise() -> nn.Module:
+    """Make six convolutions of each of 96 channels alone, 5 by 5, as in the middle of networks for phones."""
+    layers = ((nn.Conv2d(96, 96, 5, 1, 2, groups=96), nn.ReLU6()) for _ in range(6))
+    return nn.Sequential(*(module for layer in layers for module in layer))
+
+
+class UNet(nn.Module):
+    """A U-Net of 8 to 32 channels (Ronneberger et al. 2015)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down = nn.ModuleList(self.pair(*sizes) for sizes in [(3, 8), (8, 16), (16, 32)])
+        self.up = nn.ModuleList(nn.ConvTranspose2d(*sizes, 2, 2) for sizes in [(32, 16), (16, 8)])
+        self.after = nn.ModuleList(self.pair(*sizes) for sizes in [(32, 16), (16, 8)])
+        self.head = nn.Conv2d(8, 2, 1)
+
+    @staticmethod
+    def pair(given: int, made: int) -> nn.Module:
+        return nn.Sequential(
+            *(nn.Conv2d(given, made, 3, 1, 1, bias=False), nn.BatchNorm2d(made), nn.ReLU()),
+            *(nn.Conv2d(made, made, 3, 1, 1, bias=False), nn.BatchNorm2d(made), nn.ReLU()),
+        )
+
+    def forward(self, x: Any) -> Any:
+        first = self.down[0](x)
+        second = self.down[1](functional.max_pool2d(first, 2))
+        x = self.down[2](functional.max_pool2d(second, 2))
+        x = self.after[0](torch.cat([self.up[0](x), second], 1))
+        return self.head(self.after[1](torch.cat([self.up[1](x), first], 1)))
+
+
+class Recurrent(nn.Module):
+    """One recurrent layer, of 32 numbers to 64, and what it makes of each step."""
+
+    def __init__(self, kind: type[nn.Module]) -> None:
+        super().__init__()
+        self.layer: Any = kind(32, 64, batch_first=True)
+
+    def forward(self, x: Any) -> Any:
+        return self.layer(x)[0]
+
+
 class Network(NamedTuple):
     """A network, the arrays by name of each step of a run, and the names of its states."""
 
@@ -156,14 +199,25 @@ class Network(NamedTuple):
 
 
 def network(name: str, size: int) -> Network:
-    """Make a network of `evaluation.NETWORKS`, for one thread; `size` is the side of an image, or a width."""
+    """Make a network of `evaluation`, for one thread; `size` is the side of an image, a width, or a number of steps."""
     torch.set_num_threads(1)
     torch.manual_seed(15)
     if name == "a stateful decoder":
         module = Decoder(width=size).eval()
         return Network(module, [_token(place, len(module.places)) for place in range(3)], ("keys", "values"))
-    module = resnet18() if name == "resnet18" else VisionTransformer(size)
-    return Network(module.eval(), [{"x": np.random.default_rng(15).random((1, 3, size, size), np.float32)}])
+    module, shape = MAKERS[name](size)
+    return Network(module.eval(), [{"x": np.random.default_rng(15).random(shape, np.float32)}])
+
+
+MAKERS: dict[str, Callable[[int], tuple[nn.Module, tuple[int, ...]]]] = {
+    "resnet18": lambda size: (resnet18(), (1, 3, size, size)),
+    "ViT-B/16": lambda size: (VisionTransformer(size), (1, 3, size, size)),
+    "depthwise convolutions, 5 by 5": lambda size: (depthwise(), (1, 96, size, size)),
+    "a small U-Net": lambda size: (UNet(), (1, 3, size, size)),
+    "a small LSTM": lambda size: (Recurrent(nn.LSTM), (1, size, 32)),
+    "a small GRU": lambda size: (Recurrent(nn.GRU), (1, size, 32)),
+}
+"""The networks without states, and the shapes of what they take, by their size."""
 
 
 def _token(place: int, places: int) -> dict[str, np.ndarray[Any, Any]]:

@@ -16,7 +16,7 @@ import miltext
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.evaluation import CONVERTED, PRECISIONS, Pair
+from benchmarks.evaluation import CONVERTED, PRECISIONS, SMALL, Pair
 from benchmarks.measure import Contender, Contest, Result, cold, measure, returned
 from benchmarks.peers import coremltools, mlir_text
 from benchmarks.programs import immediate_program, nested_text, network_text
@@ -131,7 +131,7 @@ def test_what_a_string_is_lowered_by_does_not_hang_on_what_is_remembered() -> No
 
 
 def test_the_server_is_asked_what_it_can_answer() -> None:
-    pytest.importorskip("pygls", reason="needs pygls: pip install 'miltext[lsp]'")
+    pytest.importorskip("pygls", reason="needs pygls: pip install -e '.[lsp]'")
     contests = WORKLOADS["server"](lambda _: 20)
     asked, typed = next(contests), next(contests)  # the server lives until the next one is asked for
     assert [contender.name for contender in asked.contenders] == ["miltext.check", *SERVED]
@@ -157,10 +157,19 @@ def test_networks_come_out_as_in_torch(name: str, tmp_path: Path) -> None:
             assert 0 < measured < bound + SLACK
 
 
+@pytest.mark.parametrize("name", SMALL)
+def test_small_networks_come_out_as_in_torch(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the networks are torch's")
+    pytest.importorskip("coremltools", reason="coremltools converts the networks")
+    for precision in PRECISIONS:
+        pair = Pair(name, SMALL[name][0], precision, tmp_path)
+        assert pair.run().shape == pair.run_torch().shape
+
+
 def test_networks_that_cannot_be_made_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.evaluation.find_spec", lambda _: None)
     contests = list(WORKLOADS["evaluation"](lambda number: number))
-    assert len(contests) == 2 * len(CONVERTED)
+    assert len(contests) == 2 * len(CONVERTED) + 2 * len(SMALL)
     assert not any(contender.run for contest in contests for contender in contest.contenders)
 
 

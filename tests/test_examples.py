@@ -27,6 +27,7 @@ INDENTED = re.compile(r"^    ((?:miltext|git|pip|python) .*)$", re.MULTILINE)
 """A command of a page that stands by itself, and not in a fence."""
 
 FOLLOWED = {
+    "README.md": "tests/test_readme.py",
     "docs/tutorial.md": "tests/test_tutorial.py",
     "docs/golden-files.md": "tests/test_golden_page.py",
     "docs/convert-weights.md": "tests/conversion/test_convert_weights_page.py",
@@ -37,12 +38,10 @@ FOLLOWED = {
 """The pages whose commands another test runs."""
 
 NOT_RUN = {
+    "python3 -m venv .venv && ": "needs the network; scripts/walk_readme.py runs it",
     "pip install ": "needs the network",
-    "python3 -m venv .venv && ": "needs the network; tests/test_newcomer.py installs the wheel",
-    "python3 -m venv .venv-test && ": "needs the network; it is the first step of .ci/run",
     "python benchmarks/run.py": "takes long; tests/test_benchmarks.py",
     "miltext diff apples/": "needs what Apple's compiler makes",
-    "$EDITOR ": "needs an editor",
     "miltext lsp": "serves an editor; tests/lsp",
     'eval "$(miltext completion zsh)"': "is for zsh; tests/cli/test_completion.py",
     "miltext completion fish | source": "is for fish; tests/cli/test_completion.py",

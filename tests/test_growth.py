@@ -54,6 +54,7 @@ READ: dict[str, Callable[[str], Any]] = {
     "format": partial(format_text, width=60),
     "check": check,
     "guess": MilLexer.analyse_text,
+    "colour": lambda text: [*MilLexer().get_tokens(text)],
 }
 
 SHORT = 2_000
@@ -122,6 +123,25 @@ WRITTEN: dict[str, Callable[[int], str]] = {
     "stars": lambda n: f"/* {'*a' * (n // 2)} */ program(1.3) {{}}",
     "strings in brackets": lambda n: value("tensor<string, [1]>([" + '"a", ' * (n // 5) + '"b"])'),
 }
+
+FUNCTION = "program(1.3) {{ func main<ios18>(fp16 x) {{ {} }} -> (x); }}"
+BROKEN: dict[str, Callable[[int], str]] = {
+    "blank lines before a mistake": lambda n: "\n" * n + "y = zz.relu();",
+    "spaces in a mistake": lambda n: f"y ={' ' * n}x{' ' * n}+{' ' * n}x;",
+    "mistakes one after the other": lambda n: "y = zz.relu();\n" * (n // 20),
+    "mistakes on one line": lambda n: "y = zz.relu(); " * (n // 20),
+    "numbers without brackets": lambda n: f"y = const()[val = tensor<int32, [9]>({'10, ' * (n // 4)}1)];",
+    "numbers in braces": lambda n: f"y = const()[val = tensor<int32, [9]>({{{'10, ' * (n // 4)}1}})];",
+    "numbers that do not end": lambda n: f"y = const()[val = tensor<int32, [9]>({'10, ' * (n // 4)}",
+    "digits before a letter": lambda n: f"y = const()[val = {'1' * n}a];",
+    "names without an end": lambda n: "a, " * (n // 3),
+    "heads without an end": lambda n: "y = f(" * (n // 6),
+    "types without an end": lambda n: "tensor<" * (n // 7),
+    "constants of one operation": lambda n: f"y = concat(values = ({'1.0, ' * (n // 20)} x), axis = 0);",
+}
+"""Bodies of a function, most of them with mistakes."""
+
+WRITTEN |= {each: lambda n, body=body: FUNCTION.format(body(n)) for each, body in BROKEN.items()}  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("verb", READ)

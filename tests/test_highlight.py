@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -13,6 +14,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 from pygments.lexers import get_lexer_by_name, get_lexer_for_filename, guess_lexer
 from pygments.token import Error, Token, Whitespace, _TokenType
+from support.short_drafts import FEED_FORWARD, WITH_BLOCKS, WITH_CONSTANTS
 from support.strategies import any_programs
 from support.token_roles import CLASSES, contradictions
 from test_language_page import examples
@@ -193,3 +195,15 @@ def test_it_loads_without_what_only_parsing_needs() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize("gap", ["\n", " // ( = \n", "/* a\n * b */", "\r\n\t", "\n\n// c\n/**/"])
+@pytest.mark.parametrize("draft", [FEED_FORWARD, WITH_BLOCKS, WITH_CONSTANTS], ids=["plain", "blocks", "constants"])
+def test_what_follows_a_name_may_stand_on_another_line(draft: str, gap: str) -> None:
+    """Before each bracket and equals sign, and after each name, one at a time and all at once."""
+    plain = re.sub(r"//[^\n]*|/\*.*?\*/", "", draft)
+    places = [match.start() for match in re.finditer(r"[=(<\[]|(?<=[a-z]) ", plain)]
+    for place in places:
+        assert disagreements(plain[:place] + gap + plain[place:]) == []
+    apart = "".join(gap * (at in {*places}) + each for at, each in enumerate(plain))
+    assert disagreements(apart) == []

@@ -28,7 +28,7 @@ EXAMPLES = [line for block in blocks(PAGE) if block.language == "sh" for line in
 
 UNTOLD = {
     *("print", "parse", "generate", "merge", "git", "textconv", "difftool", "mergedriver", "mergetool"),
-    *("completion", "help", "lsp"),
+    *("completion", "demo", "help", "lsp"),
 }
 """The verbs whose output is what was asked for, and not what is told of it."""
 

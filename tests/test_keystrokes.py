@@ -49,7 +49,7 @@ def test_what_is_typed_is_of_its_kind(kind: str, codes: list[set[str]], place: s
 
 
 def test_keys_are_timed() -> None:
-    pytest.importorskip("pygls", reason="needs pygls: pip install 'miltext[lsp]'")
+    pytest.importorskip("pygls", reason="needs pygls: pip install -e '.[lsp]'")
     with Typing() as session:
         for kind in KINDS:
             times = session.typed(TEXT, kind, "middle", 0.6, asking=True)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
+import tomlkit
 
 ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
 GRAMMAR = (ROOT / "grammar" / "mil.lark").read_bytes()
 DIAGNOSTICS = (ROOT / "docs" / "diagnostics.md").read_bytes()
 READ_GRAMMAR = """
@@ -72,6 +76,10 @@ def test_wheel_holds_the_grammar_and_the_schema(wheel: Path) -> None:
     files = contents(wheel)
     assert files["miltext/syntax/mil.lark"] == GRAMMAR
     assert files["miltext/diagnostics/diagnostics.md"] == DIAGNOSTICS
+    model = [path for path in EXAMPLE.rglob("*") if path.is_file()]
+    assert len(model) == 3
+    for path in model:  # which `miltext demo` shows
+        assert files[f"miltext/cli/{path.relative_to(EXAMPLE.parent).as_posix()}"] == path.read_bytes()
     for name in (
         "py.typed",
         "schema/proto/MIL.binpb",
@@ -107,3 +115,39 @@ def test_editable_install_finds_the_grammar(tmp_path: Path) -> None:
     place, text = installed_grammar(editable, tmp_path / "site")
     assert place.is_relative_to(ROOT / "src")
     assert text == GRAMMAR
+
+
+# ---- what pyproject.toml asks for
+
+
+def asked() -> tuple[list[str], dict[str, list[str]]]:
+    """Return the requirements of the package, and those of its extras."""
+    project: Any = tomlkit.parse((ROOT / "pyproject.toml").read_text(encoding="utf-8")).unwrap()["project"]
+    return project["dependencies"], project["optional-dependencies"]
+
+
+def test_each_extra_is_tried_by_itself() -> None:
+    """`test` is what README's second block installs, and no other block has it."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    import try_extras
+
+    assert try_extras.TRIALS.keys() == asked()[1].keys() - {"test"}
+    for extra, trial in try_extras.TRIALS.items():
+        compile(trial.code, extra, "exec")
+
+
+def test_the_oldest_versions_are_those_that_are_promised() -> None:
+    """On the oldest Python, of all that the package needs and that its language server does."""
+    requirements, extras = asked()
+    lowest = dict(re.findall(r"^([\w-]+)>=([\d.]+)", "\n".join([*requirements, *extras["lsp"]]), re.MULTILINE))
+    lines = (ROOT / ".ci" / "oldest.txt").read_text(encoding="utf-8").splitlines()[1:]
+    pinned = dict(re.findall(r"^([\w-]+)==([\d.]+)(?:; python_version < \"3.11\")?$", "\n".join(lines), re.MULTILINE))
+    assert pinned.keys() == lowest.keys()
+    assert [name for name in lowest if not f"{pinned[name]}.".startswith(f"{lowest[name]}.")] == []
+
+
+def test_the_site_lists_what_it_needs() -> None:
+    """The pages of the API and the playground's wheel need these, which tests have anyway."""
+    site = " ".join(asked()[1]["site"])
+    assert "pytest>=" in site
+    assert "hatchling>=" in site

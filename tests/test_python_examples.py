@@ -21,6 +21,7 @@ FOLLOWED = {
     "docs/evaluation.md": "tests/evaluation/test_evaluation_page.py",
     "docs/generate.md": "tests/generation/test_generate_page.py",
     "docs/convert-weights.md": "tests/conversion/test_convert_weights_page.py",
+    "docs/graph.md": "tests/ir/test_graph_page.py",
 }
 """The pages whose examples another test runs."""
 

@@ -6,4 +6,3 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = Path(__file__).resolve().parent
-REPOSITORY = "https://github.com/miltext/miltext"

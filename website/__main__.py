@@ -47,8 +47,10 @@ def serve(port: int) -> None:
     """
     from mkdocs.commands.serve import serve as watch
 
+    from website.building import where
+
     logging.basicConfig(format="%(message)s", level=logging.INFO)  # where it is served, and what is wrong
-    watch(str(HERE / "mkdocs.yml"), dev_addr=f"127.0.0.1:{port}", watch=[str(HERE)], strict=False)
+    watch(str(HERE / "mkdocs.yml"), dev_addr=f"127.0.0.1:{port}", watch=[str(HERE)], strict=False, **where())
 
 
 if __name__ == "__main__":

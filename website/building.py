@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import logging
 from pathlib import Path
+from typing import Any
 
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.exceptions import MkDocsException
 
+from miltext.diagnostics import home
 from website import HERE
 
 SIGN = "assets/colours.css"
@@ -18,6 +20,18 @@ SIGN = "assets/colours.css"
 
 class Refused(Exception):
     """The site cannot be made, or there is something to warn of, which it says."""
+
+
+def where() -> dict[str, Any]:
+    """Return MkDocs' settings of where the site and the repository are: nothing as long as they have no home."""
+    if not home.HOME:
+        return {}
+    return {
+        "site_url": home.site(),
+        "repo_url": home.HOME,
+        "repo_name": home.HOME.rpartition("/")[2],
+        "edit_uri": "edit/main/docs/",
+    }
 
 
 def built(out: Path, *, playground: bool = True) -> None:
@@ -33,7 +47,7 @@ def built(out: Path, *, playground: bool = True) -> None:
     kept.setLevel(logging.WARNING)
     log.addHandler(kept)
     try:
-        build(load_config(str(HERE / "mkdocs.yml"), site_dir=str(out)))
+        build(load_config(str(HERE / "mkdocs.yml"), site_dir=str(out), **where()))
     except (MkDocsException, OSError) as failure:
         raise Refused(f"{warnings.getvalue()}the site was not made: {failure}") from failure
     finally:

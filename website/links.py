@@ -6,8 +6,9 @@ import re
 from functools import cache
 from posixpath import dirname, join, normpath, relpath
 
+from miltext.diagnostics import home
 from miltext.reference.entries import entries
-from website import REPOSITORY, ROOT
+from website import ROOT
 from website.markdown import outside_spans
 
 OUTSIDE = {
@@ -21,11 +22,17 @@ OUTSIDE = {
 }
 """Pages of the repository outside of docs/ that are pages of the site, by their paths."""
 
-_TOLD = {"README.md": "index.md", "grammar/mil.lark": "grammar.md", "docs/operations.md": "operations/index.md"}
+_TOLD = {
+    "README.md": "index.md",
+    "grammar/mil.lark": "grammar.md",
+    "docs/operations.md": "operations/index.md",
+    "website/pages/playground.md": "playground.md",
+}
 """Files that a page of the site tells of in their place."""
 
 _FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2[ \t]*$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<=\]\()[^()\s]+(?=\))|(?<=\ssrc=\")[^\"]+|(?<=\shref=\")[^\"]+|(?<=\ssrcset=\")[^\"]+")
+_NAMED = re.compile(r"\[([^\[\]]*)\]\(([^()\s]+)\)")
 _ELSEWHERE = re.compile(r"[a-z][a-z+.-]*:|#|/")
 
 
@@ -44,10 +51,13 @@ def family_page(family: str) -> str:
 def for_site(markdown: str, source: str, page: str) -> str:
     """Return a page's Markdown with the links that it has in the repository, as the file `source`, made for the site.
 
-    A link to a file that is not a page leads to GitHub. One that leads nowhere stays, and MkDocs warns of it.
+    A link to a file that is not a page leads to the home of the repository, and without one it becomes plain words.
+    One that leads nowhere stays, and MkDocs warns of it.
     """
 
     def changed(text: str) -> str:
+        if not home.HOME:
+            text = _NAMED.sub(lambda link: link[1] if _is_beside(link[2], source) else link[0], text)
         return outside_spans(text, lambda piece: _LINK.sub(lambda link: _target(link[0], source, page), piece))
 
     done, end = [], 0
@@ -67,13 +77,15 @@ def _target(link: str, source: str, page: str) -> str:
     found = page_of(file)
     if found is not None:
         return relpath(found, dirname(page) or ".") + sign + anchor
-    return _on_github(file) + sign + anchor if _exists(file) else link
+    return home.page(file, is_folder=(ROOT / file).is_dir()) + sign + anchor if _exists(file) else link
+
+
+def _is_beside(link: str, source: str) -> bool:
+    """Tell whether a link leads to a file of the repository that is not a page of the site."""
+    file = normpath(join(dirname(source), link.partition("#")[0]))
+    return not _ELSEWHERE.match(link) and page_of(file) is None and _exists(file)
 
 
 @cache
 def _exists(file: str) -> bool:
     return not file.startswith("..") and (ROOT / file).exists()
-
-
-def _on_github(file: str) -> str:
-    return f"{REPOSITORY}/{'tree' if (ROOT / file).is_dir() else 'blob'}/main/{file}"

@@ -224,7 +224,7 @@
     (constant
      ("[+-]?[0-9]+\\_>" mil-number)
      ("[+-]?0[xX][0-9a-fA-F.]+\\(?:[pP][+-]?[0-9]+\\)?\\_>" mil-number)
-     ("[+-]?\\(?:[0-9]+\\.?[0-9]*\\|\\.[0-9]+\\)\\(?:[eE][+-]?[0-9]+\\)?\\_>" mil-number)
+     ("[+-]?\\(?:[0-9]+\\(?:\\.[0-9]*\\)?\\|\\.[0-9]+\\)\\(?:[eE][+-]?[0-9]+\\)?\\_>" mil-number)
      ("\"" font-lock-string-face string)
      ((words "$absent" "$blob" "$block" "$bools" "$bytes" "$dictionary" "$doc" "$doubles" "$draft" "$elided" "$empty" "$floats" "$ints" "$list" "$longInts" "$none" "$npy" "$npz" "$rank" "$safetensors" "$strings" "$tensor" "$tuple" "$unset" "$value" "$variadic" "$version") mil-marker)
      ("\\$0[xX][0-9a-fA-F]+\\_>" mil-number)

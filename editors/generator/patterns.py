@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.highlight import ON_A_LINE
+
 if TYPE_CHECKING:
     from pygments.lexer import words
 
@@ -60,10 +62,12 @@ def _char(spelled: str) -> str:
 
 
 def as_pattern(rule_pattern: str | words) -> str:
-    """Spell a rule's pattern in Python's syntax, with its words listed."""
-    if isinstance(rule_pattern, str):
-        return rule_pattern
-    return f"(?:{'|'.join(re.escape(word) for word in rule_pattern.words)}){rule_pattern.suffix}"
+    """Spell a rule's pattern in Python's syntax, with its words listed, for one that sees a line alone."""
+    if not isinstance(rule_pattern, str):
+        rule_pattern = f"(?:{'|'.join(re.escape(word) for word in rule_pattern.words)}){rule_pattern.suffix}"
+    for gap, on_a_line in ON_A_LINE.items():
+        rule_pattern = rule_pattern.replace(gap, on_a_line)
+    return rule_pattern
 
 
 def oniguruma(rule_pattern: str | words) -> str:

@@ -15,7 +15,8 @@ async function start() {
     await promisify(execFile)(command, ["lsp", "--help"]);
   } catch (error) {
     output.info(`There is no language server: ${error.message}`);
-    output.info("Install it with `pip install 'miltext[lsp]'`, or name its place in the setting mil.server.path.");
+    output.info("Name the place of miltext in the setting mil.server.path, or install it with its server:");
+    output.info("`pip install '.[lsp]'` in a checkout of miltext, or `pip install 'WHEEL[lsp]'` with its wheel");
     return;
   }
   const server = { command, args: ["lsp"] };

@@ -14,6 +14,7 @@
     comparison = miltext.compare(a, b)   # whether another model computes the same, and where not
     merged = miltext.merge_texts(base, ours, theirs)  # what both sides changed, with conflicts between markers
     small = miltext.reduce(model, test)  # the smallest part of it on which a test passes
+    graph = miltext.Graph(program)       # operations, values and their uses, to be edited
 
 Each name is imported when it is first used, so that `import miltext` costs nothing.
 """
@@ -47,12 +48,17 @@ if TYPE_CHECKING:
     from miltext.evaluation.evaluator import run as run
     from miltext.extraction.extracting import extract as extract
     from miltext.formatting.formatter import format_text as format_text
+    from miltext.ir.graph import Graph as Graph
+    from miltext.ir.parts import GraphError as GraphError
+    from miltext.ir.parts import Op as Op
+    from miltext.ir.passes import remove_dead as remove_dead
     from miltext.merging.merging import Merged as Merged
     from miltext.merging.merging import merge_texts as merge_texts
     from miltext.models.model import Model as Model
     from miltext.models.opening import load as load
     from miltext.models.opening import open_model as open_model
     from miltext.parsing.parser import parse as parse
+    from miltext.parsing.parser import parse_value as parse_value
     from miltext.parsing.source_map import SourceMap as SourceMap
     from miltext.parsing.source_map import parse_with_source as parse_with_source
     from miltext.parsing.strict import strict_findings as strict_findings
@@ -76,10 +82,13 @@ _HOMES = {
     "evaluation.evaluator": ("Evaluator", "run"),
     "extraction.extracting": ("extract",),
     "formatting.formatter": ("format_text",),
+    "ir.graph": ("Graph",),
+    "ir.parts": ("GraphError", "Op"),
+    "ir.passes": ("remove_dead",),
     "merging.merging": ("Merged", "merge_texts"),
     "models.model": ("Model",),
     "models.opening": ("load", "open_model"),
-    "parsing.parser": ("parse",),
+    "parsing.parser": ("parse", "parse_value"),
     "parsing.source_map": ("SourceMap", "parse_with_source"),
     "parsing.strict": ("strict_findings",),
     "printing.printing": ("to_text",),

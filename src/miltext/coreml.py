@@ -1,6 +1,6 @@
 """Between miltext and coremltools: a model as a pymil program, and a pymil program as a model.
 
-coremltools is an extra, `pip install miltext[coremltools]`; nothing else of miltext imports it.
+coremltools is an extra of miltext, `coremltools`; nothing else of miltext imports it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import ModelError, Note, error, warning
+from miltext.diagnostics.home import install
 from miltext.models.model_weights import blob_values
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _coremltools() -> Any:
     try:
         import coremltools
     except ImportError as failure:
-        way = Note("install it with `pip install 'miltext[coremltools]'`")
+        way = Note(f"install it: {install('coremltools')}")
         raise ModelError([error(MISSING, "coremltools is not installed, and this needs it", None, way)]) from failure
     return coremltools
 

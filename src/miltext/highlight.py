@@ -1,12 +1,13 @@
 """The Pygments lexer for MIL text: `pygmentize -l mil`, Sphinx, MkDocs and Jupyter find it once miltext is installed.
 
 The states below follow `grammar/mil.lark`: a name is an operation, a parameter, a defined or a used value by where it
-stands. Where that leaves a choice, as in the short spelling of drafts, what follows it on its line decides: a bracket
-after an operation, an equals sign after a parameter.
+stands. Where that leaves a choice, as in the short spelling of drafts, what follows it decides: a bracket after an
+operation, an equals sign after a parameter.
 
 `editors/generate.py` makes the syntax of every other editor out of the same states. For that each rule is a pattern
-that stays within a line, a token, and at most one state to push or to pop; a rule that pops matches a closing mark or
-looks ahead for one; and a pattern looks ahead nowhere but at its end.
+that stays within a line but for a gap, for which ON_A_LINE has another one, a token, and at most one state to push or
+to pop; a rule that pops matches a closing mark or looks ahead for one; and a pattern looks ahead nowhere but at its
+end.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ _TYPE = [
     (r"\$-?[0-9]+(?![0-9A-Za-z_])", Keyword.Type, "typed"),
 ]
 _TYPE_ALONE = [rule[:2] for rule in _TYPE]
-_GAP = r"(?:[ \t]|/\*(?:[^*\n]|\*+[^*/\n])*\*+/)*"
+_GAP = r"(?:[ \t\r\n]|//[^\n]*\n|/\*(?:[^*]|\*+[^*/])*\*+/)*"
+_LINE_GAP = r"(?:[ \t]|/\*(?:[^*\n]|\*+[^*/\n])*\*+/)*"
+_TEXT_END = r"\Z"
 _CALLED = rf"(?={_GAP}[(<])"
-"""What follows an operation's name, on its line: nothing else tells it from a value's where both can stand."""
+"""What follows an operation's name: nothing else tells it from a value's where both can stand."""
 _CALLS = [
     (words(operation_names(), suffix=_END + _CALLED), Name.Builtin),
     (rf"(?:{_NAME}){_CALLED}", Name.Function),
@@ -42,6 +45,9 @@ _CALLS = [
 _PARAMETER = (rf"(?:{_NAME})(?={_GAP}=)", Name.Attribute)
 _DRAFT = ("_" + _END, Keyword.Type, "typed")
 """In a draft, for a type that is left out."""
+
+ON_A_LINE = {_GAP + _TEXT_END: _LINE_GAP + "$", _GAP: _LINE_GAP}
+"""What the patterns of editors, which see a line alone, have in place of these: what ends it is taken for a call."""
 
 
 def _until(closing: str) -> list[Any]:
@@ -106,7 +112,7 @@ class MilLexer(RegexLexer):
             (rf"\((?=[^(){{}};=\n]*\){_GAP}\{{)", Punctuation, "inputs"),
             include("phrase"),
             *_CALLS,
-            (words(operation_names(), suffix=rf"{_END}(?={_GAP}$)"), Name.Builtin),
+            (words(operation_names(), suffix=rf"{_END}(?={_GAP}{_TEXT_END})"), Name.Builtin),
             (_NAME, Name.Variable),
         ],
         # After the equals sign of a statement: the operation that makes its values.
@@ -211,7 +217,7 @@ class MilLexer(RegexLexer):
         "constant": [
             (r"[-+]?[0-9]+(?![0-9A-Za-z_.])", Number.Integer),
             (r"[-+]?0[xX][0-9a-fA-F.]+(?:[pP][-+]?[0-9]+)?(?![0-9A-Za-z_.])", Number.Float),
-            (r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![0-9A-Za-z_.])", Number.Float),
+            (r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![0-9A-Za-z_.])", Number.Float),
             (r"\"", String.Double, "string"),
             (words(_WORDS.markers, suffix=_END), Keyword.Pseudo),
             (r"\$0[xX][0-9a-fA-F]+(?![0-9A-Za-z_])", Number.Hex),

@@ -7,7 +7,7 @@ pins `test_ops/relu.mil` for a test in `test_ops.py`, weights by their digests; 
 computes, in `test_ops/relu.numbers.npz`. `pytest --mil-update` writes the goldens anew. If all tests of a module pass,
 goldens that none of them checked are reported; with `--mil-unused`, the run fails then.
 
-pytest loads this module in every run: nothing else of miltext is imported before a golden is checked.
+pytest loads this module in every run: nothing else of miltext is imported before a test asks for its goldens.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,21 @@ class MilGolden:
         return path
 
 
+def _command(test: pytest.Item) -> str:
+    """Return the command that updates the goldens of one test, in one of its cases, for a shell.
+
+    It names the test as pytest takes it where it runs: the file seen from there, then classes and the test by their
+    names. Of these, the node id of pytest-xdist has a group behind it, which pytest does not take.
+    """
+    from miltext.diagnostics.wording import for_shell
+
+    file = str(test.path)
+    with suppress(ValueError):  # on another drive of Windows
+        file = os.path.relpath(file, test.config.invocation_params.dir)
+    classes = [node.name for node in test.listchain() if isinstance(node, pytest.Class)]
+    return f"pytest {OPTION} {for_shell('::'.join([file, *classes, test.name]))}"
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the switch that renews goldens."""
     group = parser.getgroup("miltext")
@@ -91,8 +107,7 @@ def mil_golden_folder(request: pytest.FixtureRequest) -> Path:
 @pytest.fixture
 def mil_golden(request: pytest.FixtureRequest, mil_golden_folder: Path) -> MilGolden:
     """Check programs against golden files of MIL text."""
-    command = f"pytest {OPTION} {request.node.nodeid.partition('[')[0]}"
-    made = MilGolden(mil_golden_folder, request.config.getoption(OPTION), command)
+    made = MilGolden(mil_golden_folder, request.config.getoption(OPTION), _command(request.node))
     request.node.stash[_GOLDEN] = made
     return made
 

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import corpus_files
 from support.coremltools_programs import PROGRAMS, Sample
 from support.gaps import FORMS, commented, tokens
 from support.inlining import inlined
@@ -13,6 +14,8 @@ from support.normal_form import normal
 
 import miltext
 from miltext.checking.loading import loader_findings
+from miltext.generation.options import Options
+from miltext.generation.programs import generate
 from miltext.parsing.parser import parse_tree
 from miltext.schema.proto import Program
 
@@ -63,6 +66,35 @@ def is_loaded(text: str, folder: Path) -> bool:
     path = folder / "model.mil"
     path.write_text(text, encoding="utf-8")
     return loader_findings(miltext.load(path)) == []
+
+
+LONG = 200_000
+"""Characters of a text that takes a minute."""
+
+FILLED = [133, 144, 362, 514, 572, 580]
+"""Seeds of programs with a `fill_like` without `value`, whose `ref_tensor` is not of fp32."""
+
+
+@pytest.mark.parametrize("words", [("defaults",), ("names", "consts", "defaults")], ids=" ".join)
+@pytest.mark.parametrize("seed", [*range(0, 120, 8), *FILLED])
+def test_a_generated_program_stays_what_it_is(seed: int, words: tuple[str, ...]) -> None:
+    program = generate(seed, Options(functions=1 + seed % 2, flexible=seed % 3 == 0, ops=(1, 20)))
+    made = miltext.infer_draft(miltext.to_text(program), **dict.fromkeys(words, True))  # type: ignore[arg-type]
+    assert normal(miltext.parse(made)) == normal(program)
+    assert [found.code for found in miltext.check(made) if found.severity == "error"] == []
+    assert miltext.infer_draft(made, **dict.fromkeys(words, True)) == made  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("path", corpus_files("apple/*.mil", "handwritten/*.mil"))
+def test_a_text_of_the_corpus_stays_what_it_is(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    if len(text) > LONG:
+        pytest.skip("a shorter text says as much")
+    if any(found.severity == "error" for found in miltext.check(text)):
+        pytest.skip("the text has errors")
+    made = miltext.infer_draft(text, defaults=True)
+    assert normal(miltext.parse(made)) == normal(miltext.parse(text))
+    assert {found.code for found in miltext.check(made)} <= {found.code for found in miltext.check(text)}
 
 
 def test_time_grows_with_the_operations() -> None:

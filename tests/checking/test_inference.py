@@ -14,7 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import google.protobuf
 import pytest
+from google.protobuf.internal import api_implementation
 from support.coremltools_programs import PROGRAMS, Sample
 
 from miltext import parse
@@ -206,6 +208,10 @@ def test_paths_lead_to_the_ops() -> None:
         assert block.operations[int(places[-1])] == inference.operation
 
 
+@pytest.mark.skipif(
+    api_implementation.Type() == "upb" and tuple(map(int, google.protobuf.__version__.split(".")[:2])) < (4, 25),
+    reason="upb before protobuf 4.25 ends the process where it copies a message that is deeper than it reads",
+)
 def test_a_type_that_nests_deeper_than_readers_take_is_inferred_with() -> None:
     program = parse("program(1.3){func main<ios18>(fp16 x){ fp16 y = relu(x = x); } -> (y);}")
     innermost = program.functions["main"].inputs[0].type

@@ -250,6 +250,11 @@ WRONG: list[tuple[str, Arguments, str]] = [
     ("conv_transpose", {"x": V(1, 5, 8, 8)}, "MIL515 `weight` of `conv_transpose` must be of shape [5, 3, 3, 3], not"),
     ("conv_transpose", {"groups": "3"}, "MIL518 `groups` of `conv_transpose` is 3, and the 4 channels of `x` do not"),
     ("conv_transpose", {"output_shape": "[1, 5, 15, 17]"}, "MIL518 `output_shape` of `conv_transpose` must begin with"),
+    (
+        "conv_transpose",
+        {"output_shape": "[1, 6, 15, 40]"},
+        "MIL518 `output_shape` of `conv_transpose` asks for 40 at axis 3",
+    ),
     ("conv_transpose", {"output_shape": "[15, 17]"}, "MIL515 `output_shape` of `conv_transpose` must be of shape [4]"),
     (
         "conv_transpose",

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from support.planted_mistakes import hoisted, mistakes, reports
+from support.short_drafts import DRAFTS
 
 import miltext
 
@@ -201,3 +205,116 @@ def test_a_wrong_marker_is_told_where_it_is(head: str, code: str, marked: str, m
         mended = text[: found.span.start] + "," + text[found.span.end :]
         assert found.suggestion == ","
         assert [each.code for each in miltext.check(mended)] == ["MIL712"]
+
+
+# ---- one mistake, one report
+
+TWO = "tensor<fp16, [2, 4]> x, tensor<fp32, [2]> other"
+"""Inputs beside which a fraction without a type is fp32, and beside `x` fp16."""
+
+
+LOOP = """y, n = while_loop((x, h))
+    (a, b) { c = less(b, 1.0); } -> (c) (d, e) { f = relu(d); g = add(e, 1.0); } -> (f, g);
+r = relu(y); s = relu(n);"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "half = const()[val = 0.5]; y = mul(nowhere, half); z = mul(half, half); r = add(z, x);",
+        "half = const()[val = 0.5]; y = select(nowhere, x, half); r = add(y, x);",
+        "two = const()[val = 2]; y = mul(nowhere, two); r = mul(x, two);",
+        "two = const()[val = 2]; y = rleu(two); r = mul(x, two);",
+        "two = const()[val = 2]; y = pow(x, z = two); r = mul(two, two); s = add(r, x);",
+        "w = const()[val = [1, foo]]; y = mul(w, 0.5); z = mul(y, 0.5); r = add(z, x);",
+        "w = const()[val = [1 2]]; y = mul(w, 0.5); r = add(y, x);",
+        "perm = const()[val = [0, foo]]; y = transpose(x, perm); z = transpose(x, perm);",
+        "r = clip(x, nowhere, 1); s = add(r, x);",
+        "y = mul(x = [[1], [1, 2]], y = 0.5); r = add(y, x);",
+        "y = reduce_sum(x, aexs = [0]); r = add(y, [[1.5], [2.5], [3.5]]);",
+        "y = const()[vla = [1, 2]]; r = add(x, y);",
+        "y = relu(x) z = relu(y); r = add(y, z);",
+        "y = relu(x); } first, second = split(x, num_splits = 2,\n axis = 1); r = add(first, second);",
+        f"h = const()[val = 0.5.5]; {LOOP}",
+    ],
+)
+@pytest.mark.parametrize("inputs", [X.replace("[1, 3, 8, 8]", "[2, 4]"), TWO])
+@pytest.mark.parametrize("opset", ["ios16", "ios18"])
+def test_one_mistake_is_one_report(body: str, inputs: str, opset: str) -> None:
+    text = f"program(1.3) {{ func main<{opset}>({inputs}) {{\n{body}\n}} -> (x); }}"
+    assert len({found.message for found in miltext.check(text) if found.code != "MIL712"}) == 1
+
+
+@pytest.mark.parametrize("name", DRAFTS)
+@pytest.mark.parametrize(
+    "kind", ["undefined name", "operation", "broken number", "word in list", "list without ,", "no ;"]
+)
+def test_a_mistake_that_is_planted_is_reported_once(kind: str, name: str) -> None:
+    for text in (DRAFTS[name], hoisted(DRAFTS[name])):
+        assert reports(text) == []
+        for mistake in [each for each in mistakes(text) if each.kind == kind][:: 1 + len(text) // 1000]:
+            assert len(reports(mistake.plant(text))) == 1, mistake.plant(text)
+
+
+@pytest.mark.parametrize("spelled", ["nmae", "nam", "Name", "names"])
+def test_an_attribute_that_is_a_slip_of_name_is_a_warning(spelled: str) -> None:
+    [found] = [each for each in miltext.check(draft(f'y = relu(x)[{spelled} = "y"];')) if each.code != "MIL712"]
+    assert (found.code, found.severity, found.suggestion) == ("MIL630", "warning", "name")
+    [found] = miltext.check(draft(f'tensor<fp16, [2, 4]> y = relu(x = x)[{spelled} = string("y")];'))
+    assert found.code == "MIL630"
+
+
+def test_other_attributes_are_not_slips_of_name() -> None:
+    for body in ('y = relu(x)[name = "y", nmae = "z"];', 'y = relu(x)[note = "y"];', 'y = relu(x)[nm = "y"];'):
+        assert [each.code for each in miltext.check(draft(body))] == ["MIL712"]
+    assert miltext.check(draft('tensor<fp16, [2, 4]> y = mine(x = x)[nmae = string("y")];'))[0].code == "MIL501"
+
+
+def draft(body: str, inputs: str = TWO, opset: str = "ios17") -> str:
+    return f"program(1.3) {{ func main<{opset}>({inputs}) {{ {body} }} -> (x); }}"
+
+
+def values(body: str, inputs: str = TWO, opset: str = "ios17") -> list[str]:
+    """The values that stand in a draft once it has its types."""
+    found = re.findall(r"\S+(?: \[[\d, ]*\]>)?\([-\d.\[][^()]*\)", miltext.infer_draft(draft(body, inputs, opset)))
+    return [each for each in found if not each.startswith("program")]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("fp16 y = add(0.5, 0.5);", ["fp16(0.5)", "fp16(0.5)"]),
+        ("fp16 y = add(1, 2);", ["fp16(1)", "fp16(2)"]),
+        ("y = add(1, 2);", ["int32(1)", "int32(2)"]),
+        ("y = add(0.5, 0.5);", ["fp32(0.5)", "fp32(0.5)"]),
+        ("a = const()[val = 0.5]; fp16 y = add(a, a);", ["fp16(0.5)"]),
+        ("tensor<fp16, [2]> y = fill([2], 0);", ["tensor<int32, [1]>([2])", "fp16(0)"]),
+        ("tensor<int32, [2]> y = fill([2], 0);", ["tensor<int32, [1]>([2])", "int32(0)"]),
+        ("tensor<fp16, [2, 4]> y = softmax(x, 1);", ["int32(1)"]),
+        ("tensor<fp16, [2]> y = reduce_sum(x, [1]);", ["tensor<int32, [1]>([1])"]),
+        ('fp16 y = cast(2, "fp16");', ["int32(2)"]),
+        ("fp16 y = gather([0.5, 1.5], 1, axis = 0);", ["int32(1)", "int32(0)", "tensor<fp16, [2]>([0.5, 1.5])"]),
+    ],
+)
+def test_a_stated_output_guides_literals(body: str, expected: list[str]) -> None:
+    assert sorted(each for each in values(body) if not each.startswith("bool")) == sorted(expected)
+
+
+@pytest.mark.parametrize("opset", ["ios15", "ios16", "ios17", "ios18", "ios26"])
+@pytest.mark.parametrize("dtype", ["fp16", "fp32", "int32"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = linear(x, [[1, 0, 1, 0]]);",
+        "y = linear(x, weight = [[1, 0, 1, 0]], bias = [1]);",
+        "w = const()[val = [[1, 0, 1, 0]]]; y = linear(x, w);",
+        "y = matmul(x, [[1], [0], [1], [0]]);",
+        "y = matmul([[1, 0]], x);",
+    ],
+)
+def test_whole_numbers_as_weights_are_of_the_data_type_of_what_they_weigh(body: str, dtype: str, opset: str) -> None:
+    if opset in ("ios15", "ios16") and dtype == "int32" and "linear" in body:
+        pytest.skip("fractions alone")
+    made = values(body, f"tensor<{dtype}, [2, 4]> x", opset)
+    assert made
+    assert {re.split(r"[<,(]", each)[1] for each in made if each.startswith("tensor")} == {dtype}

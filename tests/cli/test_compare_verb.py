@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from conftest import EXAMPLE, GOLDEN, Check
+from support.commands import RUNNER
 
 from miltext.cli import command
 
@@ -37,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(command, ["compare", *arguments], input=stdin)
+    return RUNNER.invoke(command, ["compare", *arguments], input=stdin)
 
 
 REPORTS = {
@@ -179,7 +180,7 @@ def test_random_inputs_of_several_runs_are_others() -> None:
 def test_the_weights_of_a_text_may_be_elsewhere() -> None:
     from miltext.cli import command as whole
 
-    printed = CliRunner().invoke(whole, ["print", str(EXAMPLE), "-o", "model.mil"])
+    printed = RUNNER.invoke(whole, ["print", str(EXAMPLE), "-o", "model.mil"])
     assert printed.exit_code == 0
     weights = str(EXAMPLE / "Data" / "com.apple.CoreML")
     for pair in (("model.mil", str(EXAMPLE)), (str(EXAMPLE), "model.mil"), ("model.mil", "model.mil")):

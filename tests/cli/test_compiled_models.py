@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from conftest import corpus_files
 from models.test_build_safety import blob, text_model, weight_file
+from support.commands import RUNNER
 from support.containers import LFS, write_package
 from support.pipelines import binary, piped, unary
 
@@ -27,7 +28,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "Classifier.mlpackage"
 
 
 def invoked(*arguments: object) -> Result:
-    return CliRunner().invoke(command, list(map(str, arguments)))
+    return RUNNER.invoke(command, list(map(str, arguments)))
 
 
 @pytest.fixture(scope="module")

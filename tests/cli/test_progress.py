@@ -69,7 +69,8 @@ def write(folder: Path, records: list[tuple[str, int]], first: int = 1) -> None:
             place = f'BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64({writer.add(BY_NAME[name], array)}))'  # noqa: E501
             kind = f"tensor<{name}, [{count}]>"
             lines.append(f'{kind} w{number} = const()[name = string("w{number}"), val = {kind}({place})];\n')
-    text = f"program(1.3)\n{{ func main<ios18>(tensor<fp16, [2]> x) {{\n{''.join(lines)} }} -> (x); }}\n"
+    body = f"{''.join(lines)} fp16 y = const()[val = fp16(1)];"
+    text = f"program(1.3)\n{{ func main<ios18>(tensor<fp16, [2]> x) {{\n{body} }} -> (y); }}\n"
     (folder / "m.mil").write_text(text)
 
 
@@ -94,7 +95,8 @@ def write_arrays(folder: Path) -> None:
     for number, (file, dtype, name) in enumerate(names):
         kind = f"tensor<{dtype}, {[*arrays[name].shape]}>"
         lines.append(f'{kind} w{number} = const()[name = string("w{number}"), val = {kind}($npy("{file}"))];\n')
-    text = f"program(1.3)\n{{ func main<ios18>(tensor<fp16, [2]> x) {{\n{''.join(lines)} }} -> (x); }}\n"
+    body = f"{''.join(lines)} fp16 y = const()[val = fp16(1)];"
+    text = f"program(1.3)\n{{ func main<ios18>(tensor<fp16, [2]> x) {{\n{body} }} -> (y); }}\n"
     (folder / "m.mil").write_text(text)
 
 

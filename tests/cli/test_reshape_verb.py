@@ -25,6 +25,23 @@ TEXT = """program(1.3)
 }
 """
 BAKED = TEXT.replace("-1", "192")
+SLICED = """program(1.3)
+{
+    func main<ios17>(tensor<fp32, [1, 3, 8, 8]> x) {
+            tensor<int32, [4]> b = const()[val = tensor<int32, [4]>([0, 0, 0, 0])];
+            tensor<int32, [4]> e = const()[val = tensor<int32, [4]>([1, 3, 6, 8])];
+            tensor<fp32, [1, 3, 6, 8]> y = slice_by_index(begin = b, end = e, x = x);
+        } -> (y);
+}
+"""
+MASKED = """program(1.3)
+{
+    func main<ios17>(tensor<fp32, [1, 3, 8, 8]> x) {
+            tensor<fp32, [8]> m = const()[val = tensor<fp32, [8]>([3, 1, 4, 1, 5, 9, 2, 6])];
+            tensor<fp32, [1, 3, 8, 8]> y = mul(x = x, y = m);
+        } -> (y);
+}
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -96,14 +113,54 @@ def test_a_package_and_its_description() -> None:
     assert miltext.load("M.mlpackage").program == miltext.parse(TEXT)
 
 
-def test_a_shape_that_no_longer_fits_is_told_at_its_place_in_what_print_shows() -> None:
+def test_a_shape_follows_the_size() -> None:
     done("build", "baked.mil", "-o", "M.mlpackage")
-    assert "const()[val = tensor<int32, [2]>([1, 192])]" in done("print", "M.mlpackage").splitlines()[4]
-    told = refused("reshape", "M.mlpackage", "x=1,3,4,4", "-o", "N.mlpackage")
-    assert "M.mlpackage:5:50: note: change this literal" in told
+    assert run("reshape", "M.mlpackage", "x=1,3,4,4", "-o", "N.mlpackage").exit_code == 0
+    smaller = BAKED.replace("8, 8", "4, 4").replace("192", "48")
+    assert miltext.load("N.mlpackage").program == miltext.parse(smaller)
+
+
+def test_what_was_written_anew_is_reported_at_its_place_in_what_print_shows() -> None:
+    Path("sliced.mil").write_text(SLICED)
+    done("build", "sliced.mil", "-o", "M.mlpackage")
+    result = run("reshape", "M.mlpackage", "x=1,3,12,8", "-o", "N.mlpackage")
+    assert result.exit_code == 0
+    assert (
+        "M.mlpackage:6:76: warning[MIL490]: `end` of `slice_by_index` is 6 at axis 2, 2 before the end" in result.stderr
+    )
+    assert "[1, 3, 10, 8]> y" in done("print", "N.mlpackage")
+
+
+def test_what_is_computed_is_compared_with_a_conversion_at_the_new_sizes() -> None:
+    Path("sliced.mil").write_text(SLICED)
+    larger = SLICED.replace("[1, 3, 8, 8]", "[1, 3, 12, 8]")
+    Path("to_the_end.mil").write_text(larger.replace("[1, 3, 6, 8]", "[1, 3, 10, 8]"))
+    Path("other_numbers.mil").write_text(
+        larger.replace("[1, 3, 6, 8]", "[1, 3, 10, 8]")
+        .replace("([1, 3, 10, 8])", "([1, 3, 12, 8])")
+        .replace("[0, 0, 0, 0]", "[0, 0, 2, 0]")
+    )
+    Path("other_shape.mil").write_text(larger)
+    for name in ("sliced", "to_the_end", "other_numbers", "other_shape"):
+        done("build", f"{name}.mil", "-o", f"{name}.mlpackage")
+    words = ("reshape", "sliced.mlpackage", "x=1,3,12,8", "-o", "New.mlpackage", "--verify")
+    for name in ("other_numbers", "other_shape", "sliced"):
+        assert run(*words, f"{name}.mlpackage").exit_code in (1, 2), name
+        assert not Path("New.mlpackage").exists()
+    assert run(*words, "to_the_end.mlpackage").exit_code == 0
+    assert Path("New.mlpackage").exists()
+    ranged = ("reshape", "sliced.mlpackage", "x=1,3,8..12,8", "-o", "Range.mlpackage", "--verify", "sliced.mlpackage")
+    assert "one size for each dimension" in run(*ranged).stderr
+
+
+def test_a_constant_that_no_longer_fits_is_told_at_its_place_in_what_print_shows() -> None:
+    Path("masked.mil").write_text(MASKED)
+    done("build", "masked.mil", "-o", "M.mlpackage")
+    told = refused("reshape", "M.mlpackage", "x=1,3,4,16", "-o", "N.mlpackage")
+    assert "M.mlpackage:4:49: note: change this constant, which was made for other sizes" in told
     assert not Path("N.mlpackage").exists()
-    told = refused("reshape", "M.mlpackage", "x=1,3,4,4", "-o", "M.mlpackage", "--force")
-    assert miltext.load("M.mlpackage").program == miltext.parse(BAKED)
+    told = refused("reshape", "M.mlpackage", "x=1,3,4,16", "-o", "M.mlpackage", "--force")
+    assert miltext.load("M.mlpackage").program == miltext.parse(MASKED)
 
 
 def test_a_compiled_model(folder: Path) -> None:

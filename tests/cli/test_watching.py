@@ -19,9 +19,10 @@ from support.commands import miltext as run
 
 from miltext.cli.watching import CLEAR, Watched, state
 
-GOOD = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [2]> x) {\n        } -> (x);\n}\n"
-BAD = GOOD.replace("-> (x)", "-> (y)")
-DRAFT = GOOD.replace("{\n        }", '{ y = add(x, $npy("w.npy")); }')
+HEAD = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [2]> x) {"
+GOOD = f"{HEAD} fp16 z = const()[val = fp16(1)];\n        }} -> (z);\n}}\n"
+BAD = GOOD.replace("-> (z)", "-> (y)")
+DRAFT = GOOD.replace("fp16 z = const()[val = fp16(1)];\n        ", 'z = add(x, $npy("w.npy")); ')
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="signals and terminals are those of POSIX")
 

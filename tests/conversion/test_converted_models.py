@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from conftest import ROOT
+from support.commands import RUNNER
 from support.containers import compile_package, pipeline
 from support.conversions import draft
 
@@ -245,7 +245,7 @@ def test_another_precision_is_refused(package: Path, tmp_path: Path) -> None:
 
 
 def run(*arguments: object) -> tuple[int, str, str]:
-    made = CliRunner().invoke(command, ["convert-weights", *map(str, arguments)])
+    made = RUNNER.invoke(command, ["convert-weights", *map(str, arguments)])
     return made.exit_code, made.stdout, made.stderr
 
 

@@ -195,10 +195,16 @@ def test_a_model_without_a_description_and_one_with_an_empty_one() -> None:
     assert assert_kept(Surroundings(Model(description=description))) == "\n[metadata]\n"
 
 
-def test_unknown_fields_of_a_model_are_no_description() -> None:
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_unknown_fields_of_a_model_are_described_but_not_its_type(name: str) -> None:
     model = spec()
-    model.MergeFromString(UNKNOWN["number"])
-    assert wire_of(head_of(model)) == wire_of(Model(specificationVersion=9, description=model.description))
+    model.MergeFromString(UNKNOWN[name])
+    wanted = Model(specificationVersion=9, description=model.description)
+    wanted.MergeFromString(UNKNOWN[name])
+    assert wire_of(head_of(model)) == wire_of(wanted)
+    model.ClearField("mlProgram")
+    model.MergeFromString(sized(tag(500), b""))
+    assert wire_of(head_of(model)) == wire_of(wanted)
 
 
 def test_labels_of_each_function_are_kept() -> None:

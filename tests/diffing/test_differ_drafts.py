@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from support.commands import RUNNER
 from support.diff_cases import CASES, FOLDER, WEIGHTS, numbered, write_weights
 
 import miltext
@@ -16,7 +16,6 @@ from miltext.drafting.writing import draft_text
 from miltext.models.weight_printing import Digests
 from miltext.printing.tensors import Style
 
-RUNNER = CliRunner()
 WEIGHT = (
     'tensor<fp16, [3, 4]> w = const()[name = string("w"), '
     'val = tensor<fp16, [3, 4]>(BLOBFILE(path = string("@model_path/weights/a.bin"), offset = uint64(64)))];'

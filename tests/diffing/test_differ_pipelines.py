@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from models.test_build_safety import blob, weight_file
+from support.commands import RUNNER
 from support.containers import pipeline, suppression, write_package
 from support.pipelines import binary, of_text, piped, unary
 
@@ -21,7 +22,7 @@ from miltext.schema.proto import Model
 
 
 def invoked(*arguments: object) -> Result:
-    return CliRunner().invoke(command, ["diff", *map(str, arguments)])
+    return RUNNER.invoke(command, ["diff", *map(str, arguments)])
 
 
 def three(*names: str) -> Model:

@@ -266,7 +266,9 @@ RIGHT = {
     "a marker": HALVED.replace("(1.3)", "(1.3) $draft(names, consts)"),
     "a marker alone": WHOLE.replace("(1.3)", "(1.3) $draft(names, consts)"),
     "comments": HALVED.replace("(silu(x)", "( /* in */ silu(x) // after\n"),
-    "inputs alone": program(outputs="x").replace("} -> (x)", "    z = relu(x);\n        } -> (x)"),
+    "an input, and nothing of it": program(outputs="w").replace(
+        "} -> (w)", "    w = const()[val = 1.0];\n        } -> (w)"
+    ),
 }
 
 

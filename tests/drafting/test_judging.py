@@ -108,8 +108,8 @@ def test_all_is_told_at_once_in_the_order_of_the_text(tmp_path: Path) -> None:
     with pytest.raises(ParseError) as refused:
         built(text, tmp_path / "New.mlpackage")
     found = refused.value.diagnostics
-    assert [each.code for each in found] == ["MIL501", "MIL604", "MIL604"]
-    assert [bool(each.notes) for each in found] == [False, False, True]
+    assert [each.code for each in found] == ["MIL501", "MIL604", "MIL604", "MIL626"]
+    assert [bool(each.notes) for each in found] == [False, False, True, False]
 
 
 def test_warnings_are_told_and_do_not_refuse(tmp_path: Path) -> None:

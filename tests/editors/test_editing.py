@@ -153,7 +153,7 @@ program(1.3)
 @pytest.mark.parametrize("program", ["nvim", "emacs"])
 def test_the_editor_and_the_language_server_understand_one_another(program: str, tmp_path: Path) -> None:
     skip_without(program)
-    pytest.importorskip("pygls", reason="needs pygls: pip install 'miltext[lsp]'")
+    pytest.importorskip("pygls", reason="needs pygls: pip install -e '.[lsp]'")
     command = tmp_path / "bin" / "miltext"
     command.parent.mkdir()
     command.write_text(f"#!/bin/sh\nexec '{sys.executable}' -m miltext \"$@\"\n")

@@ -133,3 +133,49 @@ def test_nothing_is_written_and_nothing_warned(recwarn: pytest.WarningsRecorder)
     a.flags.writeable = b.flags.writeable = False
     assert measure(a, b).snr == -INF
     assert not recwarn.list
+
+
+# ---- elements that stand for infinity
+
+
+@pytest.mark.parametrize("hidden", [-1e4, -65504.0, 1e9, -3e38])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("count", [1, 40, 3 * PIECE])
+def test_what_is_saturated_hides_nothing(hidden: float, dtype: str, count: int) -> None:
+    generator = np.random.default_rng(4)
+    a, b = generator.normal(size=(2, count + 4))
+    b = a + 0.01 * b
+    a[:4] += hidden
+    b[:4] += hidden
+    with np.errstate(over="ignore"):
+        a, b = a.astype(dtype), b.astype(dtype)
+    found = measure(a, b)
+    assert found.saturated == (0 if np.isinf(a).any() else 4)
+    assert found.snr == pytest.approx(defined(a[4:], b[4:]), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "saturated", "snr"),
+    [
+        ([-1e4, 1.0], [-1e4, 0.9], 1, 20),
+        ([-1e4, 1.0], [-9e3, 1.0], 1, 20),  # what is saturated counts, too
+        ([-1e4, 1.0], [-9e3, 0.99], 1, 20),
+        ([-1e4, 0.0], [-1e4, 0.0], 0, INF),  # nothing differs
+        ([-1e4, 0.0], [-1e4, 0.1], 1, -INF),
+        ([-1e4, -1e4], [-9e3, -9e3], 2, 20),  # there is nothing else
+        ([-1e4, 100.0, 1.0], [-1e4, 100.0, 0.9], 1, 60),
+        ([-1e4, 1000.0, 1.0], [-1e4, 1000.0, 0.9], 0, 100),  # 1000 is between
+        ([-1e4, 1.0], [-1.0, 1.0], 0, 0),  # saturated on one side
+        ([-900.0, 1.0], [-900.0, 0.9], 0, 79.1),  # too small
+        ([-2e4, -1e4, 1.0], [-2e4, -1e4, 0.9], 2, 20),  # hidden twice
+        ([-INF, -1e4, 1.0], [-INF, -1e4, 0.9], 1, 20),
+        ([NAN, -1e4, 1.0], [NAN, -1e4, 0.9], 1, 20),
+        ([INF, -1e4, 1.0], [-1e4, -1e4, 0.9], 0, -INF),
+    ],
+)
+def test_what_counts_as_saturated(a: list[float], b: list[float], saturated: int, snr: float) -> None:
+    found = measure(np.array(a), np.array(b))
+    assert found.saturated == saturated
+    assert found.snr == pytest.approx(snr, abs=0.1)
+    turned = measure(np.array(b[::-1]), np.array(a[::-1]))
+    assert turned.saturated == saturated

@@ -172,7 +172,7 @@ def test_a_transposed_convolution_of_the_same_size(kernel: int, stride: int, bef
     assert_near(found, whole[:, :, before : whole.shape[2] - 2 - after], MODES[0])
 
 
-@pytest.mark.parametrize("size", [7, 8, 9, 10, 11, 12])
+@pytest.mark.parametrize("size", [7, 8, 9, 10, 11])
 @pytest.mark.parametrize("pad_type", ["valid", "custom", "same"])
 def test_a_stated_shape_is_what_comes_out(size: int, pad_type: str) -> None:
     x, weight = numbers(1, 1, 2, 4), numbers(2, 2, 3, 4)

@@ -30,7 +30,7 @@ TWINS = {
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder that has both models."""
-    pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install 'miltext[models]'")
+    pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install -e '.[models]'")
     folder = tmp_path_factory.mktemp("published")
     fetch = [sys.executable, "-m", "pip", "download", "--no-deps", "--retries", "1", "-q", "-d", str(folder), WHEEL]
     try:

@@ -56,7 +56,7 @@ def converted(model: Any, inputs: Mapping[str, Any], precision: str, folder: Pat
 
 @pytest.fixture
 def models() -> Any:
-    pytest.importorskip("torch", reason="needs torch: pip install 'miltext[models]'")
+    pytest.importorskip("torch", reason="needs torch: pip install -e '.[models]'")
     from support import torch_models
 
     return torch_models

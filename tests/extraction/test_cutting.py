@@ -7,7 +7,8 @@ import pytest
 import miltext
 from miltext.diagnostics import ModelError
 from miltext.extraction.cutting import cut
-from miltext.extraction.needs import Needs
+from miltext.ir.graph import Graph
+from miltext.ir.needs import Needs
 from miltext.schema.proto import Program, Value
 
 X = "tensor<fp32, [2, 3]> x, tensor<fp32, [2, 3]> z, bool p"
@@ -369,6 +370,7 @@ def test_a_state_that_is_often_read_and_written_is_looked_at_once_for_each() -> 
         written = block.operations.add(type="write_state")
         written.inputs["input"].arguments.add(name="k")
         written.inputs["data"].arguments.add(name=f"v{number}")
-    needs = Needs(function, block)
-    assert len(needs.of(["v500"]).operations) == 2000
-    assert len(needs.of(["v500"], later_writes=False).operations) == 1001
+    main = Graph(whole).functions["main"]
+    needs = Needs(main.blocks["CoreML8"])
+    assert len(needs.of([main.value("v500")]).ops) == 2000
+    assert len(needs.of([main.value("v500")], later_writes=False).ops) == 1001

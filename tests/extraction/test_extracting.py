@@ -169,14 +169,35 @@ def test_a_part_that_takes_nothing_is_told_of_where_core_ml_does_not_run_it(
     assert interface(tmp_path / "Part.mlpackage") == " |  | c"
 
 
-def test_sizes_that_are_open_need_a_range(tmp_path: Path) -> None:
-    text = draft("a = relu(x); b = exp(a);", "b", "tensor<fp32, [1, ?]> x")
+def limits(package: Path) -> list[tuple[int, int]]:
+    made = open_model(package).description
+    assert made is not None
+    return [(each.lowerBound, each.upperBound) for each in made.input[0].type.multiArrayType.shapeRange.sizeRanges]
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("a = relu(x);", [(1, 1), (2, 8)]),
+        ("a = concat(axis = 1, interleave = false, values = (x, x));", [(1, 1), (4, 16)]),
+        ("a = transpose(perm = [1, 0], x = x);", [(2, 8), (1, 1)]),
+    ],
+)
+def test_sizes_that_are_open_follow_from_ranges(tmp_path: Path, statement: str, expected: list[object]) -> None:
+    text = draft(f"{statement} b = exp(a);", "b", "tensor<fp32, [1, ?]> x")
+    whole, out = package(tmp_path / "Whole.mlpackage", text, ranges={"x": "1,2..8"}), tmp_path / "Part.mlpackage"
+    changes(whole, "b", out, "a")
+    assert limits(out) == expected
+    changes(whole, "b", out, "a", ranges={"a": [1, (1, 5)] if expected[0] == (1, 1) else [(1, 5), 1]}, force=True)
+    assert (1, 5) in limits(out)
+
+
+def test_sizes_that_are_open_and_do_not_follow_need_a_range(tmp_path: Path) -> None:
+    text = draft("a = non_zero(x = x); b = sub(x = a, y = 1);", "b", "tensor<fp32, [1, ?]> x")
     whole, out = package(tmp_path / "Whole.mlpackage", text, ranges={"x": "1,1..8"}), tmp_path / "Part.mlpackage"
     assert "error[MIL452]" in refused(whole, "b", out, "a")
-    changes(whole, "b", out, "a", ranges={"a": "1,1..8"})
-    made = open_model(out).description
-    assert made is not None
-    assert [each.upperBound for each in made.input[0].type.multiArrayType.shapeRange.sizeRanges] == [1, 8]
+    changes(whole, "b", out, "a", ranges={"a": "1..8,2"})
+    assert limits(out) == [(1, 8), (2, 2)]
 
 
 # ---- weights

@@ -663,3 +663,26 @@ program(1.3)
         } -> (y);
 }
 """
+
+
+NAMES = ('$""', "a", '$"b c"', "name", '$" "', "_", "Z")
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("literal", ["fp16(1)", "1", '"s"', "tensor<fp16, [1]>([1])"])
+@pytest.mark.parametrize("written", ["y = relu(x)[{}];", "y = relu(x = x)[{}];", "y = relu({});", "y = relu({}, {});"])
+def test_names_are_sorted_whatever_they_are(written: str, literal: str, seed: int) -> None:
+    """The empty name was taken for that of an argument by its place, so nothing was sorted."""
+    names = random.Random(seed).sample(NAMES, len(NAMES))
+    given = ", ".join(f"{name} = {literal}" for name in names)
+    text = "program(1.3) {{ func main<ios18>(fp16 x) {{ {} }} -> (y); }}".format(
+        written.replace("{}", "1, 2", 1).format(given) if written.count("{}") > 1 else written.format(given)
+    )
+    laid_out = format_text(text)
+    found = re.findall(r'(\$"[^"]*"|\w+) = (?=fp16\(|1|"s"|tensor)', laid_out.partition("y = ")[2])
+    assert [parse_name(each) for each in found if each != "x"] == sorted(parse_name(each) for each in NAMES)
+    assert format_text(laid_out) == laid_out
+
+
+def parse_name(spelled: str) -> str:
+    return spelled[2:-1] if spelled.startswith("$") else spelled

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("pytest_lsp", reason="needs pytest-lsp, which speaks to the server as an editor does")
-pytest.importorskip("pygls", reason="needs pygls: pip install 'miltext[lsp]'")
+pytest.importorskip("pygls", reason="needs pygls: pip install -e '.[lsp]'")
 
 import pytest_lsp
 from conftest import CORPUS, GOLDEN
@@ -38,10 +38,10 @@ from miltext.lsp.positions import Positions
 from miltext.lsp.reading import NOTHING, Reading, read_past, read_whole
 from miltext.lsp.requests import REQUESTS, Request
 from miltext.lsp.semantic_tokens import tokens
-from miltext.models.building.editing import edited
 from miltext.models.building.editing import rename as rename_everywhere
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.scopes import Name, Scopes, Value
+from miltext.parsing.text_edits import edited
 from miltext.syntax.tree import Node, tree_of
 
 PATHS = [*sorted(GOLDEN.glob("check/*.mil")), GOLDEN / "highlight" / "everything.mil"]
@@ -409,9 +409,8 @@ def fault(*arguments, **options):
     raise RuntimeError("a slip of ours")
 
 module.{name} = fault
-sys.argv = ["miltext", "lsp"]
-from miltext.__main__ import main
-main()
+from miltext.lsp.server import serve
+sys.exit(serve())
 """
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pygls", reason="needs pygls: pip install 'miltext[lsp]'")
+pytest.importorskip("pygls", reason="needs pygls: pip install -e '.[lsp]'")
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
@@ -25,10 +25,10 @@ from miltext.lsp.reading import Reading, past, read_past, read_whole
 from miltext.lsp.requests import REQUESTS
 from miltext.lsp.semantic_tokens import TYPES, tokens
 from miltext.lsp.server import Server
-from miltext.models.building.editing import edited
 from miltext.models.building.editing import rename as rename_everywhere
 from miltext.parsing import recovery
 from miltext.parsing.parser import parse_tree
+from miltext.parsing.text_edits import edited
 from miltext.syntax.tree import Node, walk
 
 DOCUMENT = lsp.TextDocumentIdentifier("untitled:x")

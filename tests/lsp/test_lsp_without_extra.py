@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
 from support.json_rpc import BAD_FRAMES, answers_of, message
 
-SAID = "miltext: the language server needs pygls 2 or later, which is not installed: pip install 'miltext[lsp]'"
+from miltext.diagnostics.home import install
+
+SAID = f"miltext: the language server needs pygls 2 or later, which is not installed: {install('lsp')}"
 
 START = "sys.argv = ['miltext', 'lsp']\nfrom miltext.__main__ import main\nmain()\n"
 HIDDEN = f"import sys\nsys.modules['pygls'] = None\n{START}"
@@ -78,8 +81,15 @@ def test_the_message_comes_at_once_and_the_server_stays_until_it_is_ended() -> N
         assert server.wait(20) == 2
 
 
-def test_a_fault_of_our_own_is_not_taken_for_the_missing_extra() -> None:
-    code = f"import sys\nsys.modules['miltext.lsp.hover'] = None\n{START}"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False, input=b"")
-    assert b"miltext.lsp.hover" in done.stderr
-    assert b"pip install" not in done.stderr
+def test_a_fault_of_our_own_is_not_taken_for_the_missing_extra(tmp_path: Path) -> None:
+    """The process that serves cannot even start: it says why, and the server ends."""
+    fault = f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\n"
+    (tmp_path / "lsprotocol.py").write_text("raise RuntimeError('a fault of our own')\n")
+    code = f"{fault}{START}"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe) as server:
+        assert server.stderr is not None
+        assert server.wait(60) == 1
+        told = server.stderr.read()
+    assert b"a fault of our own" in told
+    assert b"pip install" not in told

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("pytest_lsp", reason="needs pytest-lsp, which speaks to the server as an editor does")
-pytest.importorskip("pygls", reason="needs pygls: pip install 'miltext[lsp]'")
+pytest.importorskip("pygls", reason="needs pygls: pip install -e '.[lsp]'")
 
 import pytest_lsp
 from lsprotocol import types as lsp

@@ -71,8 +71,8 @@ MERGES = {
     "an attribute where there was none": ([("relu(x = x)[", "relu(x = x)[k = int32(1), ")], [("tanh", "cos")]),
     "the function's name": ([("func main", "func predict")], [("tanh", "cos")]),
     "two functions": (
-        [("    func main", "    func one<ios18>() {} -> ();\n    func main")],
-        [("    func main", "    func two<ios18>() {} -> ();\n    func main")],
+        [("    func main", "    func one<ios18>() { fp16 o = const()[val = fp16(1)]; } -> (o);\n    func main")],
+        [("    func main", "    func two<ios18>() { fp16 t = const()[val = fp16(1)]; } -> (t);\n    func main")],
     ),
     "the opset and a change": ([("ios18", "ios17")], [("tanh", "cos")]),
     "stamps of both": ([('"8.0"', '"9.0"')], [('"8.0"', '"8.3"')]),
@@ -400,3 +400,72 @@ def test_what_is_not_text_is_refused(wrong: object) -> None:
     for versions in ([wrong, "", ""], ["", wrong, ""], ["", "", wrong]):
         with pytest.raises(TypeError, match="expected MIL text"):
             miltext.merge_texts(*versions)  # type: ignore[arg-type]
+
+
+# ---- spellings that look alike
+
+OPSETS = """\
+program(1.3)
+{
+    func main<ios18>(tensor<fp16, [2]> x) {
+            tensor<fp16, [2]> a = relu(x = x)[name = string("a"), note = string("ios18")];
+        } -> (a);
+    func other(tensor<fp16, [2]> x) $block<ios17>(tensor<fp16, [2]> z) {
+            tensor<fp16, [2]> b = relu(x = x)[name = string("b")];
+        } -> (b) $block<ios18> {
+            tensor<fp16, [2]> c = tanh(x = x)[name = string("c")];
+        } -> (c);
+}
+"""
+
+ALIKE = {
+    "the opset of a function": ("main<ios18>", 'main<$"ios18">'),
+    "the opset of a function, by another name": ("main<ios18>", "main<CoreML8>"),
+    "the opset of a block": ("$block<ios17>", '$block<$"ios17">'),
+    "the opset of another block": ("$block<ios18>", '$block<$"ios18">'),
+    "no opset": ("main<ios18>", "main"),
+    "a string": ('note = string("ios18")', 'note = string("$ios18")'),
+    "a type word": ("a = relu(", 'a = $"fp16"('),
+}
+
+SIDES = {
+    "laid out": lambda text: text.replace("    ", "  ").replace("(x", "( x"),
+    "another operation": lambda text: text.replace("= tanh(", "= sigmoid("),
+    "another input": lambda text: text.replace(
+        "func main<ios18>(tensor<fp16, [2]> x", "func main<ios18>(tensor<fp16, [3]> x"
+    ),
+    "an attribute": lambda text: text.replace("[name = ", "[more = fp16(1), name = "),
+    "as it was": lambda text: text,
+}
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("name", ALIKE)
+def test_no_change_of_one_side_is_dropped_for_looking_alike(name: str, side: str) -> None:
+    old, new = ALIKE[name]
+    assert old in OPSETS
+    change, ours = OPSETS.replace(old, new), SIDES[side](OPSETS)
+    wanted = SIDES[side](OPSETS).replace(old, new)
+    if wanted == ours:
+        wanted = SIDES[side](change)
+    for sides in ((ours, change), (change, ours)):
+        merged = merge_texts(OPSETS, *sides)
+        assert merged.conflicts == 0
+        assert miltext.parse(merged.text) == miltext.parse(wanted)
+
+
+@pytest.mark.parametrize(("old", "new"), [("= true", '= $"true"'), ('= $"true"', "= true")])
+def test_a_name_is_not_a_word_that_is_spelled_like_it(old: str, new: str) -> None:
+    base = """\
+program(1.3) {
+    func main<ios18>(tensor<fp16, [2]> x, bool $"true") {
+            y = select(cond = true, a = x, b = x);
+            z = select(a = y, b = x, cond = $"true");
+        } -> (z);
+}
+"""
+    assert old in base
+    for ours in (base.replace("a = ", "a  =  "), base.replace("b = x", "b = x, more = x"), base):
+        merged = merge_texts(base, ours, base.replace(old, new))
+        assert merged.conflicts == 0
+        assert "".join(merged.text.split()) == "".join(ours.replace(old, new).split())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pathlib
 import shutil
 import stat
 import subprocess
@@ -254,6 +255,8 @@ def refuse_folders(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         mkdir(path, *more, **options)
 
     monkeypatch.setattr(os, "mkdir", refused)
+    if accessor := getattr(pathlib, "_NormalAccessor", None):  # Python 3.10, which keeps the function
+        monkeypatch.setattr(accessor, "mkdir", staticmethod(refused))
 
 
 @pytest.mark.parametrize("ending", [True, False])

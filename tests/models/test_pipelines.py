@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from conftest import CORPUS, corpus_files, wire
+from support.commands import RUNNER
 from support.containers import (
     LFS,
     NEURAL_NETWORK,
@@ -62,7 +63,7 @@ def test_a_model_in_a_pipeline(tmp_path: Path, selection: int | str) -> None:
 @pytest.mark.parametrize("selection", SELECTIONS)
 def test_a_model_in_a_pipeline_on_standard_input(selection: int | str) -> None:
     data = nested().SerializeToString()
-    result = CliRunner().invoke(command, ["print", "-", "--model", str(selection)], input=data)
+    result = RUNNER.invoke(command, ["print", "-", "--model", str(selection)], input=data)
     assert (result.exit_code, result.stderr) == (0, "")
     assert f"func {SELECTIONS[selection]}" in result.stdout
 

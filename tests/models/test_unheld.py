@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.protobuf.descriptor import FieldDescriptor
 from models.test_build_safety import blob, contents, weight_file
 from models.test_compiling import in_package
 from support.compiled import normal
@@ -20,6 +21,7 @@ from miltext.models.coremldata import coremldata, parse_coremldata
 from miltext.models.opening import open_model
 from miltext.models.refusals import WeightsError
 from miltext.printing.coremlc import Versions
+from miltext.schema.paths import is_repeated
 from miltext.schema.proto import Model, Pipeline
 
 Steps = tuple[Any, ...]
@@ -42,7 +44,7 @@ def filled(message: Any, steps: Steps) -> None:
         if field.message_type.GetOptions().map_entry:
             return  # whose entries have no other fields
         held = getattr(message, field.name)
-        message = held.add() if field.is_repeated else held
+        message = held.add() if is_repeated(field) else held
         message.SetInParent()
     field = steps[-1]
     if field is None:
@@ -51,11 +53,12 @@ def filled(message: Any, steps: Steps) -> None:
         getattr(message, field.name)["key"] = "value"
     elif field.message_type is not None:
         held = getattr(message, field.name)
-        (held.add() if field.is_repeated else held).SetInParent()
+        (held.add() if is_repeated(field) else held).SetInParent()
     else:
-        kinds = {field.CPPTYPE_STRING: b"\x01" if field.type == field.TYPE_BYTES else "y", field.CPPTYPE_BOOL: True}
+        word = b"\x01" if field.type == FieldDescriptor.TYPE_BYTES else "y"
+        kinds = {FieldDescriptor.CPPTYPE_STRING: word, FieldDescriptor.CPPTYPE_BOOL: True}
         value = kinds.get(field.cpp_type, 1)
-        if field.is_repeated:
+        if is_repeated(field):
             getattr(message, field.name).append(value)
         else:
             setattr(message, field.name, value)

@@ -6,10 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from miltext.models.model_weights import resolve
+import miltext
+from miltext.models.model_weights import escape, resolve
 from miltext.models.refusals import WeightsError
 from miltext.models.weights import BlobFile, BlobWriter
+from miltext.syntax.literals import quote
 
 NAME = "@model_path/weights/weight.bin"
 
@@ -159,3 +163,36 @@ def test_a_link_put_in_place_of_the_file_is_not_opened(model: Path) -> None:
     with pytest.raises(WeightsError, match="it is a link") as failure:
         BlobFile(path)
     assert code_of(failure) == "MIL302"
+
+
+PARTS = ["..", ".", "", "weights", "weight.bin", "C:", "c:x", "a\\b", "..\\x", "\0", "...", ".hidden", "a b", "größe"]
+
+
+@pytest.mark.parametrize("start", [("@model_path",), (), ("@model_path", "@model_path"), ("",), ("@model_path", "")])
+@given(st.lists(st.sampled_from(PARTS), min_size=1, max_size=4))
+def test_check_reports_each_path_that_leads_out_of_the_model(start: tuple[str, ...], parts: list[str]) -> None:
+    name = "/".join([*start, *parts])
+    where = f"BLOBFILE(path = string({quote(name)}), offset = uint64(64))"
+    text = f"program(1.3) {{ func f<ios16>(fp16 x) {{ fp16 w = const()[val = fp16({where})]; }} -> (w); }}"
+    draft = f"program(1.3) {{ func f<ios16>(fp16 x) {{ y = add(x, fp16($blob({quote(name)}, 64))); }} -> (y); }}"
+    own = name if name.startswith("@") else f"@model_path/{name}"  # what a draft means by it
+    for meant, subject in ((name, text), (name, miltext.parse(text)), (own, draft)):
+        told = [each for each in miltext.check(subject) if each.code == "MIL614"]
+        assert len(told) == (escape(meant) is not None)
+        assert [each.severity for each in told] == ["error"] * len(told)
+    if start[:1] == ("@model_path",):
+        with pytest.raises(WeightsError) as refused:
+            resolve(name, Path("/nowhere"))
+        assert (code_of(refused) == "MIL301") == (escape(name) is not None)
+
+
+@pytest.mark.parametrize(
+    "name", ["@model_path/../../etc/passwd", "/etc/passwd", "../x", "@model_path/./../x", "@model_path/weights/."]
+)
+def test_no_path_that_leads_out_of_the_model_is_clean(name: str) -> None:
+    assert escape(name)
+
+
+@pytest.mark.parametrize("name", [NAME, "weight.bin", "@model_path/./weights//weight.bin", "@model_path/a..b", "..."])
+def test_paths_inside_the_model_are_clean(name: str) -> None:
+    assert escape(name) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from pathlib import Path
 from random import Random
 
@@ -405,3 +406,30 @@ def test_the_name_of_a_lost_operation_is_defined(written: str) -> None:
     assert found.count("MIL604") == ("z" not in re.findall(r"\bz\b", written))
     assert "MIL701" not in found
     assert "MIL711" not in found
+
+
+# ---- what reading takes
+
+
+def short_draft(count: int) -> str:
+    lines = "".join(f'    h{at} = mul(silu(add(x, h{at - 1})), 0.5)[name = "h{at}"];\n' for at in range(1, count))
+    inputs = "tensor<fp16, [8]> x, tensor<fp16, [8]> h0"
+    return f"program(1.3)\n{{\n  func main<ios18>({inputs}) {{\n{lines}  }} -> (h0);\n}}\n"
+
+
+def most_memory(text: str, *, keep: bool) -> float:
+    """The most bytes that reading a text takes at once, for each character of it."""
+    recover(short_draft(2))
+    tracemalloc.start()
+    read = recover(text, keep=keep)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert read.diagnostics == []
+    assert (read.written_root is not None) == keep
+    return most / len(text)
+
+
+def test_the_trees_of_a_draft_are_not_there_at_once() -> None:
+    text = short_draft(300)
+    assert most_memory(text, keep=False) < 560
+    assert most_memory(text, keep=False) < 0.95 * most_memory(text, keep=True)

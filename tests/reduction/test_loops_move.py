@@ -10,7 +10,7 @@ from miltext.reduction.looping import standing
 from miltext.schema.proto import Program
 from miltext.schema.walk import operations
 
-INPUTS = "tensor<int32, [1]> c, tensor<int32, [1]> d, tensor<fp32, [2, 4]> x, state<tensor<fp32, [1]>> s"
+INPUTS = "tensor<int32, [1]> c, tensor<int32, [1]> d, tensor<fp32, [2, 4]> x, state<tensor<fp16, [1]>> s"
 CONDITION = "l = less(p, 12); m = squeeze(l, axes = [0]);"
 
 

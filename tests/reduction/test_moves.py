@@ -245,7 +245,7 @@ def test_a_loop_goes_with_its_first_values() -> None:
 
 
 def test_inputs_of_one_type_become_one() -> None:
-    states = "state<tensor<fp32, [2]>> s, state<tensor<fp32, [2]>> t"
+    states = "state<tensor<fp16, [2]>> s, state<tensor<fp16, [2]>> t"
     inputs = f"tensor<fp32, [2]> a, tensor<fp32, [2]> b, tensor<fp32, [3]> c, {states}"
     lines = program("y = add(a, b);\nz = relu(c);\nu = read_state(s);\nv = read_state(t);", "y, z, u, v", inputs)
     found = twins(lines)

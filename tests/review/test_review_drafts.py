@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from conftest import ROOT
+from support.commands import RUNNER
 from support.containers import NEURAL_NETWORK
 from support.repositories import EXAMPLE, MODEL, WEIGHTS, Repository, changes
 
@@ -19,7 +20,6 @@ from miltext.cli import command
 from miltext.review.textconv import Shown, file_text
 from miltext.schema.proto import Program
 
-RUNNER = CliRunner()
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import importlib.util
 import os
@@ -208,3 +209,24 @@ def test_the_package_carries_apples_notice() -> None:
     notice = Path(proto.__file__).with_name("LICENSE.Apple").read_text(encoding="utf-8")
     assert re.search(r"Copyright \(c\) [\d-]+, Apple Inc", notice)
     assert "Redistribution and use in source and binary forms" in notice
+
+
+CODE = [
+    path
+    for folder in ("src", "website", "fuzz", "scripts", "tests")
+    for path in (ROOT / folder).rglob("*.py")
+    if "node_modules" not in path.parts
+]
+
+
+def test_numbers_of_types_are_those_of_the_class() -> None:
+    """upb's descriptors have no `CPPTYPE_FLOAT` before protobuf 4.25; the class FieldDescriptor always has."""
+    read = [
+        f"{path.relative_to(ROOT).as_posix()}: {ast.unparse(node)}"
+        for path in CODE
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Attribute) and node.attr.startswith("CPPTYPE_")
+        if not (isinstance(node.value, ast.Name) and node.value.id == "FieldDescriptor")
+    ]
+    assert len(CODE) > 500
+    assert read == []

@@ -80,5 +80,5 @@ def sparse_safetensors(path: Path, shape: tuple[int, ...], dtype: str = "F32", s
 def text_of(reference: str, dtype: str, shape: tuple[int, ...]) -> str:
     """A program with a constant that is the array which a reference names."""
     kind = f"tensor<{dtype}, {[*shape]}>"
-    value = f"            {kind} w = const()[val = {kind}({reference})];\n"
-    return f"program(1.3)\n{{\n    func main<ios18>(fp32 x) {{\n{value}        }} -> (x);\n}}\n"
+    value = f"            {kind} w = const()[val = {kind}({reference})];\n            fp32 y = relu(x = x);\n"
+    return f"program(1.3)\n{{\n    func main<ios18>(fp32 x) {{\n{value}        }} -> (y);\n}}\n"

@@ -16,7 +16,9 @@ from miltext.diagnostics import MiltextError
 from miltext.evaluation.evaluator import Evaluator
 from miltext.evaluation.random_inputs import random_inputs
 from miltext.extraction.cutting import cut
-from miltext.extraction.needs import Needs
+from miltext.extraction.wanted import top_values
+from miltext.ir.graph import Graph
+from miltext.ir.needs import Needs
 from miltext.models.opening import open_model
 from miltext.schema.types import TensorType, read_type
 from miltext.schema.walk import is_constant, operations, own_block
@@ -73,10 +75,10 @@ def computed(
 
 def random_cut(whole: Whole, name: str, rng: random.Random) -> list[str]:
     """Some values that a value is made of, at which it may be cut: none of them constant."""
-    block = whole.block
-    needs = Needs(whole.model.program.functions[whole.function], block)
-    before = [block.operations[place] for place in needs.of([name]).operations]
-    made = [output.name for each in before if not is_constant(each) for output in each.outputs]
+    function = Graph(whole.model.program).functions[whole.function]
+    assert function.block is not None
+    before = Needs(function.block).of([top_values(function)[name]]).ops
+    made = [output.name for op in before if not op.is_constant for output in op.outputs]
     made = [each for each in made if each != name]
     return rng.sample(made, min(len(made), rng.choice([1, 1, 2, 3])))
 

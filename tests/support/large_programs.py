@@ -129,11 +129,11 @@ def states() -> Large:
     lines = Lines()
     value = "x"
     while len(lines) < OPERATIONS:
-        before = lines.add("read_state", input="s")
-        value = lines.add("add", x=before, y=value)
+        before = lines.add("read_state", dtype="fp16", input="s")
+        value = lines.add("add", dtype="fp16", x=before, y=value)
         lines.lines.append(f"write_state(data = {value}, input = s);")
-        value = lines.add("relu", x=value)
-    inputs = "tensor<fp32, [1, 4, 8]> x, state<tensor<fp32, [1, 4, 8]>> s"
+        value = lines.add("relu", dtype="fp16", x=value)
+    inputs = "tensor<fp16, [1, 4, 8]> x, state<tensor<fp16, [1, 4, 8]>> s"
     return Large(program(function(lines, value, inputs)), "v600")
 
 

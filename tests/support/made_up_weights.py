@@ -12,6 +12,7 @@ from support.weight_records import header, record
 from miltext.models.tensor_data import tensor_dtype, tensor_shape
 from miltext.schema.dtypes import DType
 from miltext.schema.packing import packed_size
+from miltext.schema.paths import is_repeated
 from miltext.schema.proto import Program, Value
 
 HERE = "@model_path/"
@@ -23,7 +24,7 @@ def stored_values(message: Any) -> Iterator[Value]:
         if field.message_type is None:
             continue
         is_map = field.message_type.GetOptions().map_entry
-        for each in held.values() if is_map else held if field.is_repeated else [held]:
+        for each in held.values() if is_map else held if is_repeated(field) else [held]:
             if isinstance(each, Value) and each.WhichOneof("value") == "blobFileValue":
                 yield each
             elif hasattr(each, "ListFields"):

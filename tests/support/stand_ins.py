@@ -251,8 +251,7 @@ def _mil(stem: str, line: str) -> bytes:
     if stem == "odd":
         return miltext.infer_draft(_text("tensor<fp32, [3]> x", VECTOR)).replace("[3]> y", "[4]> y").encode()
     if stem == "ffn":
-        readme = (ROOT / "README.md").read_text(encoding="utf-8")
-        return readme[readme.index("program(1.3)") :].partition("```")[0].encode()
+        return (ROOT / "examples" / "ffn" / "ffn.mil").read_bytes()
     if stem == "part":
         return miltext.to_text(miltext.open_model(_package("Pipeline", line)).models[1].program).encode()
     if stem == "both":
@@ -324,17 +323,10 @@ FILES: dict[str, Callable[[str, str], Made]] = {
     "Classifier.mlpackage": lambda *_: EXAMPLE,
     "predict": _script,
     "DIR": _weights,
-    "w1.npy": lambda *_: _filled(2048, 768, 1, 1),
-    "w2.npy": lambda *_: _filled(768, 2048, 1, 1),
-    "w3.npy": lambda *_: _filled(2048, 768, 1, 1),
-    "rms.npy": lambda *_: _filled(1, 768, 1, 1),
+    **{f"{name}.npy": lambda *_, name=name: _ffn(name) for name in ("w1", "w2", "w3", "rms")},
 }
 """What makes a stand-in, by its whole name."""
 
 
-def _filled(*sizes: int) -> bytes:
-    from io import BytesIO
-
-    written = BytesIO()
-    np.save(written, np.full(sizes, 0.5, np.float16))
-    return written.getvalue()
+def _ffn(name: str) -> bytes:
+    return (ROOT / "examples" / "ffn" / f"{name}.npy").read_bytes()

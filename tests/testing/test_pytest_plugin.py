@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from conftest import ROOT
 
 import miltext
+import miltext.evaluation.subjects  # as numpy: a second copy of the messages' classes ends the process
 from miltext.testing import assert_matches_golden
 
 pytest_plugins = ["pytester"]
@@ -65,6 +67,49 @@ def test_a_failure_shows_the_difference_and_the_command(project: pytest.Pytester
     assert any("softsign" in line for line in shown)
     assert any("relu" in line for line in shown)
     assert golden(project, "two").read_text() != TEXT
+
+
+CASES = ["plain", "two words", "a[0]", "it's", 'say "hi"', "$HOME", "a\\b", "a::b", "größe", "a]b", "`id`", "x;y", ""]
+"""Values of a parameter, whose ids are awkward in a shell, in pytest, or in both."""
+
+IN_CASES = f"""
+CASES = {CASES!r}
+
+class TestInside:
+    @pytest.mark.xdist_group("together")
+    @pytest.mark.parametrize("case", CASES)
+    def test_case(self, mil_golden, case):
+        mil_golden.check(PROGRAM, f"case{{CASES.index(case)}}")
+"""
+
+
+@pytest.mark.parametrize(
+    "workers", [(), ("-n", "1"), ("-n", "1", "--dist", "loadgroup")], ids=["alone", "xdist", "groups"]
+)
+def test_the_command_updates_the_goldens_of_one_case(pytester: pytest.Pytester, workers: tuple[str, ...]) -> None:
+    if workers:
+        pytest.importorskip("xdist", reason="needs pytest-xdist")
+    (pytester.path / "inside").mkdir()
+    (pytester.path / "pytest.ini").write_text("[pytest]\n")
+    (pytester.path / "inside" / "test_ops.py").write_text(HEAD + IN_CASES, encoding="utf-8")
+    goldens = [pytester.path / "inside" / "test_ops" / f"case{place}.mil" for place in range(len(CASES))]
+    wrong = TEXT.replace("relu", "softsign")
+    goldens[0].parent.mkdir()
+    for path in goldens:
+        path.write_text(wrong)
+    os.chdir(pytester.path / "inside")
+    result = run(pytester, *workers)
+    result.assert_outcomes(failed=len(CASES))
+    commands = [line.partition("accept it: ")[2] for line in result.outlines if "accept it: " in line]
+    assert len({*commands}) == len(CASES)
+    for place, command in enumerate(commands):
+        read = subprocess.run(
+            command.replace("pytest", r"printf '%s\n'", 1), shell=True, check=True, capture_output=True
+        )
+        switch, case = read.stdout.decode().splitlines()
+        run(pytester, switch, case).assert_outcomes(passed=1)
+        written = [path for path in goldens if path.read_text() != wrong]
+        assert len(written) == place + 1, f"{command} updated other goldens, too"
 
 
 def test_a_golden_that_is_not_there_fails_and_is_not_written(project: pytest.Pytester) -> None:

@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT))
 import miltext
 import miltext.testing
 from miltext.cli import VERBS, command
+from miltext.diagnostics import home
 from miltext.diagnostics.codes import TITLES
 from miltext.reference.entries import entries
 from website import api, diagrams, grammar, verbs
@@ -29,7 +30,7 @@ from website.__main__ import main
 from website.building import Refused, built
 from website.links import family_page
 
-HOME = "https://miltext.github.io/miltext/"
+HOME = home.site() or "https://site.invalid/"
 LOADED = {
     ("link", "href"),
     ("script", "src"),

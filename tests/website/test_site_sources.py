@@ -13,11 +13,12 @@ from pygments.token import Error, Generic
 
 sys.path.insert(0, str(ROOT))
 
+from miltext.diagnostics import home
 from miltext.models.opening import _KINDS
 from website import fences, links, lists, markdown
 from website.lexers import ReportLexer
 
-GITHUB = "https://github.com/miltext/miltext"
+ELSEWHERE = "https://git.invalid/models/tool"
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *(ROOT / name for name in [*links.OUTSIDE, "README.md"])]
 
 
@@ -31,8 +32,7 @@ PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *(ROOT / name for name in [*lin
         ("docs/tutorial.md", "tutorial.md", "operations.md#conv", "operations/convolution.md#conv"),
         ("docs/how-to/README.md", "how-to/README.md", "../operations.md", "../operations/index.md"),
         ("editors/README.md", "editors.md", "../docs/images/vscode.png", "images/vscode.png"),
-        ("CONTRIBUTING.md", "project/contributing.md", "LICENSE", f"{GITHUB}/blob/main/LICENSE"),
-        ("docs/tutorial.md", "tutorial.md", "../examples/tutorial", f"{GITHUB}/tree/main/examples/tutorial"),
+        ("docs/limits.md", "limits.md", "../website/pages/playground.md", "playground.md"),
         ("docs/diff.md", "diff.md", "../nowhere.md", "../nowhere.md"),
         ("docs/diff.md", "diff.md", "../../etc/passwd", "../../etc/passwd"),
         ("docs/diff.md", "diff.md", "https://pre-commit.com", "https://pre-commit.com"),
@@ -41,6 +41,24 @@ PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *(ROOT / name for name in [*lin
 )
 def test_a_link_leads_to_the_page_of_its_file(source: str, page: str, link: str, there: str) -> None:
     assert links.for_site(f"[x]({link})", source, page) == f"[x]({there})"
+
+
+@pytest.mark.parametrize(
+    ("source", "page", "link", "there"),
+    [
+        ("CONTRIBUTING.md", "project/contributing.md", "LICENSE", "blob/main/LICENSE"),
+        ("docs/tutorial.md", "tutorial.md", "../examples/tutorial", "tree/main/examples/tutorial"),
+        ("docs/tutorial.md", "tutorial.md", "../grammar/__init__.py", None),
+    ],
+)
+def test_a_link_to_what_is_not_a_page_leads_home(
+    source: str, page: str, link: str, there: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a home it is plain words, and one that leads nowhere stays, of which MkDocs warns."""
+    for where in ("", ELSEWHERE):
+        monkeypatch.setattr(home, "HOME", where)
+        made = f"[`x` y]({link})" if there is None else f"[`x` y]({where}/{there})" if where else "`x` y"
+        assert links.for_site(f"See [`x` y]({link}).", source, page) == f"See {made}."
 
 
 def anchors(page: Path) -> set[str]:

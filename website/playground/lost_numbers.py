@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from typing import Any, NamedTuple
 
+from google.protobuf.descriptor import FieldDescriptor
+
 from miltext.schema.proto import Message, Program
 from miltext.schema.wire import spans
 
@@ -19,15 +21,14 @@ class Float(NamedTuple):
 
 
 FLOATS = {
-    "CPPTYPE_FLOAT": Float(4, "I", 0x7F800000, 0x7FC00000),
-    "CPPTYPE_DOUBLE": Float(8, "Q", 0x7FF0000000000000, 0x7FF8000000000000),
+    FieldDescriptor.CPPTYPE_FLOAT: Float(4, "I", 0x7F800000, 0x7FC00000),
+    FieldDescriptor.CPPTYPE_DOUBLE: Float(8, "Q", 0x7FF0000000000000, 0x7FF8000000000000),
 }
-"""By protobuf's name of the type. Any other NaN is decoded to the one kept (google/protobuf/internal/decoder.py)."""
+"""By protobuf's number of the type. Any other NaN is decoded to the one kept (google/protobuf/internal/decoder.py)."""
 
 
 def lost_nans(wire: bytes, outermost: type[Message] = Program) -> int:
     """Count the NaNs in a message's bytes that decoding them in pure Python changes."""
-    floats = {getattr(outermost.DESCRIPTOR.fields[0], name): kind for name, kind in FLOATS.items()}
     lost = 0
     todo: list[tuple[Any, bytes]] = [(outermost.DESCRIPTOR, wire)]
     while todo:
@@ -38,8 +39,8 @@ def lost_nans(wire: bytes, outermost: type[Message] = Program) -> int:
                 continue
             if field.message_type is not None:
                 todo.append((field.message_type, message[content:end]))
-            elif field.cpp_type in floats:
-                lost += _lost(message[content:end], floats[field.cpp_type])
+            elif field.cpp_type in FLOATS:
+                lost += _lost(message[content:end], FLOATS[field.cpp_type])
     return lost
 
 

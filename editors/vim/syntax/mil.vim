@@ -159,7 +159,7 @@ syntax region milRoot22 matchgroup=milString start=#"# matchgroup=milString end=
 syntax region milTyped1 contained matchgroup=milPunctuation start=#<# matchgroup=milPunctuation end=#># matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milType
 syntax keyword milElement8 contained BLOBFILE
 highlight default link milElement8 milBlobfile
-syntax match milRoot21 #[\-+]\=\%([0-9]\+\.\=[0-9]*\|\.[0-9]\+\)\%([eE][\-+]\=[0-9]\+\)\=[0-9A-Za-z_.]\@!#
+syntax match milRoot21 #[\-+]\=\%([0-9]\+\%(\.[0-9]*\)\=\|\.[0-9]\+\)\%([eE][\-+]\=[0-9]\+\)\=[0-9A-Za-z_.]\@!#
 highlight default link milRoot21 milNumber
 syntax region milElement7 contained matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%(;\)\@=# contains=@milLiteral
 syntax match milRoot20 #[\-+]\=0[xX][0-9a-fA-F.]\+\%([pP][\-+]\=[0-9]\+\)\=[0-9A-Za-z_.]\@!#
@@ -187,7 +187,7 @@ highlight default link milConstant4 milMarker
 syntax region milRoot14 matchgroup=milPunctuation start=#\$\=\[# matchgroup=milPunctuation end=#\]# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milAttributes
 syntax region milConstant3 contained matchgroup=milString start=#"# matchgroup=milString end=#"# matchgroup=NONE end=#\%($\)\@=# contains=@milString
 syntax region milRoot13 matchgroup=milPunctuation start=#(# matchgroup=milPunctuation end=#)# matchgroup=NONE end=#\%([;{}]\)\@=# contains=@milArguments
-syntax match milConstant2 contained #[\-+]\=\%([0-9]\+\.\=[0-9]*\|\.[0-9]\+\)\%([eE][\-+]\=[0-9]\+\)\=[0-9A-Za-z_.]\@!#
+syntax match milConstant2 contained #[\-+]\=\%([0-9]\+\%(\.[0-9]*\)\=\|\.[0-9]\+\)\%([eE][\-+]\=[0-9]\+\)\=[0-9A-Za-z_.]\@!#
 highlight default link milConstant2 milNumber
 syntax region milRoot12 matchgroup=milType start=#\$-\=[0-9]\+[0-9A-Za-z_]\@!# matchgroup=NONE end=#\%(\$[a-z]\)\@=# matchgroup=NONE end=#\%([^A-Za-z_$<(/ \t\r\n]\)\@=# contains=@milTyped
 syntax match milConstant1 contained #[\-+]\=0[xX][0-9a-fA-F.]\+\%([pP][\-+]\=[0-9]\+\)\=[0-9A-Za-z_.]\@!#

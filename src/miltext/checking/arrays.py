@@ -38,6 +38,10 @@ class Arrays:
         self._opened: dict[ArrayReference, StoredArray | Finding] = {}
         self._told: set[tuple[str, ...]] = set()
 
+    def tell_again(self) -> None:
+        """Tell problems once more, to a reader who takes what was told so far back."""
+        self._told.clear()
+
     def typed(self, value: Value, path: Place) -> list[Finding]:
         """Return what keeps a value with a type, at a path, from being that of the array that it names."""
         reference = array_named(value)

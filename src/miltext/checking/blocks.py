@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.checking.findings import Finding, Remark, but, counted, named, opset_named
 from miltext.diagnostics.wording import listed
 from miltext.schema.paths import Key, Path
-from miltext.schema.types import TensorType, Type, compatible, spelled
+from miltext.schema.types import ListType, TensorType, Type, compatible, spelled
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
     from miltext.checking.inference.operands import Arguments
+    from miltext.checking.inference.program import Inference
     from miltext.checking.inference.reading import Block, Function, Program
     from miltext.schema.operations import BlockSignature, Signature
-    from miltext.schema.proto import Operation
 
 TRUTH = TensorType("bool", ())
 
@@ -66,22 +66,35 @@ def _types(function: Function, block: Block) -> dict[str, Type]:
     return {value.name: value.stated.type for value in values}
 
 
-def block_findings(operation: Operation, arguments: Arguments, known: Signature, path: Path) -> Iterator[Finding]:
-    """Find what is wrong with the blocks of the operation at `path`, which is given `arguments`."""
-    blocks = arguments.blocks
+def block_findings(inference: Inference, known: Signature, path: Path) -> Iterator[Finding]:
+    """Find what is wrong with the blocks of the operation at `path`, of which inference says what they give back."""
+    blocks = inference.arguments.blocks
     if len(blocks) != len(known.blocks):
         names = f" ({', '.join(block.name for block in known.blocks)})" if known.blocks else ""
         message = f"`{known.name}` has {counted(len(known.blocks), 'block')}{names}, {but(len(blocks))} given"
         yield Finding((*path, "type"), "MIL511", message)
         return
+    found: list[Finding] = []
     for index, (block, signed) in enumerate(zip(blocks, known.blocks, strict=True)):
         place, what = (*path, "blocks", index), f"the block `{signed.name}`"
-        asked = _inputs(signed, arguments)
-        found = list(_agreement((*place, "inputs"), f"{what} takes", asked, block.inputs)) if asked else []
-        if not found:  # what a block gives back often follows from what it takes
-            asked = _outputs(index, len(operation.outputs), arguments, known)
-            found = list(_agreement((*place, "outputs"), f"{what} gives back", asked, block.outputs))
-        yield from found
+        taken = _inputs(signed, inference.arguments)
+        wrong = list(_agreement((*place, "inputs"), f"{what} takes", taken, block.inputs)) if taken else []
+        for asked in _outputs(index, inference, known):  # what a block gives back often follows from what it takes
+            wrong = wrong or list(_agreement((*place, "outputs"), f"{what} gives back", asked, block.outputs))
+        found += wrong
+    yield from found or _declared(inference, known, path)
+
+
+def _declared(inference: Inference, known: Signature, path: Path) -> Iterator[Finding]:
+    """Find where a block gives back what its operation cannot, although all blocks together can.
+
+    coremltools' loader compares these types ("Mismatch between var types").
+    """
+    for index, (block, signed) in enumerate(zip(inference.arguments.blocks, known.blocks, strict=True)):
+        if signed.name != "cond" and inference.agrees:  # else that is told of the operation
+            asked = Asked(inference.declared, f"`{known.name}` gives back", _holds)
+            what = f"the block `{signed.name}` gives back"
+            yield from _agreement((*path, "blocks", index, "outputs"), what, asked, block.outputs)
 
 
 def _inputs(signed: BlockSignature, arguments: Arguments) -> Asked | None:
@@ -93,31 +106,53 @@ def _inputs(signed: BlockSignature, arguments: Arguments) -> Asked | None:
     return Asked(_bound(arguments, signed.inputs), f"`{signed.inputs}` has", compatible)
 
 
-def _outputs(index: int, count: int, arguments: Arguments, known: Signature) -> Asked:
-    """Return what a block gives back: a truth value for a condition, else `count` values, one for each output.
+def _outputs(index: int, inference: Inference, known: Signature) -> Iterator[Asked]:
+    """Yield what a block gives back: a truth value for a condition, else a value for each output of the operation.
 
-    Each of these has the type of what goes into the loop, but for sizes, which may change from one turn to the next;
-    outside a loop, of what the first block gives back. A condition may be a vector of one: converters make such.
+    In a loop, each of these is what the block takes in the next turn: a size that changes is a `?` there, as
+    coremltools makes it (`build_nested_blocks` of `while_loop`, iOS15/control_flow.py). Outside a loop, each is of the
+    type of what the first block gives back.
     """
-    if known.blocks[index].name == "cond":
-        return Asked([TRUTH], "a condition gives back", _alike)
-    loop = known.blocks[index].inputs
-    types = _bound(arguments, loop) if loop else arguments.blocks[0].outputs
-    by = f"`{loop}` has" if loop else f"the block `{known.blocks[0].name}` gives back"
-    if len(types) == count and (loop or index):
-        return Asked(types, by, _alike if loop else compatible)
-    return Asked([None] * count, f"`{known.name}` gives back", compatible)
+    blocks, count = inference.arguments.blocks, len(inference.declared)
+    signed = known.blocks[index]
+    if signed.name == "cond":
+        yield Asked([TRUTH], "a condition gives back", _is_truth)
+        return
+    loop = _bound(inference.arguments, signed.inputs) if signed.inputs else None
+    if len(loop if loop is not None else blocks[0].outputs) != count:
+        yield Asked([None] * count, f"`{known.name}` gives back", _holds)
+    elif loop is not None:
+        yield Asked(loop, f"`{signed.inputs}` has", _is_alike)
+        if len(blocks[index].inputs) == len(loop):
+            yield Asked(blocks[index].inputs, "it takes", _holds)
+    elif index:
+        yield Asked(blocks[0].outputs, f"the block `{known.blocks[0].name}` gives back", _holds)
 
 
 def _bound(arguments: Arguments, name: str) -> list[Type]:
     return [operand.type for operand in arguments.operands.get(name, ())]
 
 
-def _alike(asked: Type, given: Type) -> bool:
-    """Tell whether two types differ in sizes at most."""
+def _is_truth(_: Type, given: Type) -> bool:
+    """Tell whether a type is that of a condition, a scalar or a vector of one.
+
+    Converters make vectors of one, and Apple's compiler takes them (the loops of a model that it compiled are such).
+    """
+    return any(compatible(TRUTH._replace(shape=shape), given) for shape in ((), (1,)))
+
+
+def _is_alike(asked: Type, given: Type) -> bool:
+    """Tell whether two types differ in sizes at most: in a loop, these may change."""
     if isinstance(asked, TensorType) and isinstance(given, TensorType):
-        return asked.dtype == given.dtype
+        return asked.dtype == given.dtype and len(asked.shape) == len(given.shape)
     return asked is None or given is None or type(asked) is type(given)
+
+
+def _holds(asked: Type, given: Type) -> bool:
+    """Tell whether a value of one type can be of the other; the length of a list may change."""
+    if isinstance(asked, ListType) and isinstance(given, ListType):
+        return compatible(asked.element, given.element)
+    return compatible(asked, given)
 
 
 def _agreement(path: Path, what: str, asked: Asked, given: Sequence[Type]) -> Iterator[Finding]:

@@ -7,22 +7,26 @@ operations, `converters/mil/mil/ops/defs`. What has no default, as a bias, is no
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from miltext.checking.inference.operands import Unknown
+from miltext.checking.inference.operands import Operand, Unknown
 from miltext.checking.inference.program import Walk
 from miltext.checking.inference.reading import read_program
+from miltext.checking.inference.rules import followed
 from miltext.checking.literal_types import literal_type
 from miltext.checking.operations import message_path
 from miltext.schema.operations import signature
-from miltext.schema.types import spelled
+from miltext.schema.types import compatible, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from miltext.checking.inference.operands import Arguments
+    from miltext.schema.operations import Signature
     from miltext.schema.paths import Path
     from miltext.schema.proto import Program
+    from miltext.schema.types import ListType, TensorType
 
     Default = Callable[[Arguments], Any]
 
@@ -46,9 +50,24 @@ def defaults(op: Arguments, dialect: str) -> dict[str, tuple[str, str]]:
     found = {}
     for parameter in sorted(left_out, key=lambda each: (op.op_type, each.name) in _LAST):
         if value := _default(op, parameter.name, parameter.default):
-            made = spelled(literal_type(value, parameter.name, known, op.operands, _USUAL), dialect)
+            made = spelled(_type(value, parameter.name, known, op), dialect)
             found[parameter.name] = made, f"{made}({value})"
     return found
+
+
+def _type(value: str, name: str, known: Signature, op: Arguments) -> TensorType | ListType:
+    """Return the type of a default: that of its literal beside what is given, or the usual one where an output would
+    be of another type with the default than without it: `fill_like` gives back fp32, whatever its `ref_tensor` is.
+    """
+    made = literal_type(value, name, known, op.operands, _USUAL)
+    domain = known.parameters[name].domain
+    same = {each: known.parameters[each].domain for each in op.operands if each in known.parameters}
+    operands = {each: op.operands[each] for each, other in same.items() if domain is not None and other == domain}
+    usual = literal_type(value, name, known, operands, _USUAL)
+    if made == usual:
+        return made
+    with_it = replace(op, operands={**op.operands, name: [Operand(made)]})
+    return made if compatible(followed(op), followed(with_it)) else usual
 
 
 def _default(op: Arguments, name: str, stated: object) -> str | None:

@@ -34,7 +34,10 @@ class Use:
 
 @dataclass(slots=True)
 class OpenConstant:
-    """A `const` that leaves its type out, at the path `place`, and the use that decided it, if one did."""
+    """A `const` that leaves its type out, at the path `place`, and the use that decided it, if one did.
+
+    It `is_doubtful` if a use of it might have decided, beside something of which nothing is known for a mistake.
+    """
 
     operation: Operation
     place: Path
@@ -42,6 +45,7 @@ class OpenConstant:
     gap: Path
     output: Path
     use: Use | None = None
+    is_doubtful: bool = False
 
     def conflict(self, use: Use, first: TensorType | ListType, other: TensorType | ListType | None) -> Finding:
         """Return the finding that another use asks for another type."""

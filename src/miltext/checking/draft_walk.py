@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.draft_arrays import HeldArray, conversion
 from miltext.checking.draft_constants import OpenConstant, Use, UsualWalk, is_of_function, takes
 from miltext.checking.findings import Finding, named, operations_around
-from miltext.checking.inference.operands import Operand, read_value
+from miltext.checking.inference.operands import Arguments, Operand, read_value
 from miltext.checking.inference.program import UNDEFINED, Scope, bound
 from miltext.checking.inference.reading import Operation, Reader
-from miltext.checking.literal_types import Misfit, Undecided, literal_type, usual_type
+from miltext.checking.inference.rules import followed
+from miltext.checking.literal_types import Beside, Misfit, Undecided, literal_type, usual_type
 from miltext.checking.not_inferred import why_not_inferred
 from miltext.checking.operations import message_path
 from miltext.diagnostics import Diagnostic, ParseError, Span
@@ -22,11 +24,11 @@ from miltext.parsing.parser import parse_value
 from miltext.schema.operations import first_opset, signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.proto import Value
-from miltext.schema.types import StateType, TensorType, is_known, spelled, write_type
+from miltext.schema.types import StateType, TensorType, is_known, join, spelled, write_type
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from miltext.checking.arrays import Arrays
     from miltext.checking.drafts import DraftTypes
@@ -36,15 +38,28 @@ if TYPE_CHECKING:
     from miltext.parsing.recovery import Recovered
     from miltext.schema.operations import Signature
     from miltext.schema.proto import NamedValueType
+    from miltext.schema.proto import Operation as Message
     from miltext.schema.types import ListType, Type
 
     Operands = Mapping[str, Sequence[Operand]]
 
 
 class DraftWalk(UsualWalk):
-    """Inference that writes what it finds into the Program as it goes."""
+    """Inference that writes what it finds into the Program as it goes.
 
-    def __init__(self, read: Recovered, types: DraftTypes, dialect: str, arrays: Arrays) -> None:
+    `carried` are the types that a loop carries from turn to turn, by the inputs of its blocks that leave theirs out:
+    those of what goes in and of what comes back, with a `?` for each size in which these differ. Where one is wider
+    than it was before the walk, another walk is due (`wider`).
+    """
+
+    def __init__(
+        self,
+        read: Recovered,
+        types: DraftTypes,
+        dialect: str,
+        arrays: Arrays,
+        carried: Mapping[Path, Type] | None = None,
+    ) -> None:
         super().__init__()
         self.arrays = arrays
         self.reader = Reader()
@@ -53,11 +68,16 @@ class DraftWalk(UsualWalk):
         self.gaps = read.drafts
         self.flawed = read.flawed
         self.around = {operation for path in read.flawed for operation in operations_around(path)}
+        self.broken = {found[-1] for path in read.flawed if (found := [*operations_around(path)])}
+        self.unknown = {UNDEFINED}
+        self.wrong = sorted(each.span for each in read.diagnostics if each.span and each.severity == "error")
         self.types = types
         self.makers: dict[Operand, Path] = {}
         self.open: dict[Operand, OpenConstant] = {}
         self.held: dict[Operand, HeldArray] = {}
         self.elaborated = read.elaborated
+        self.carried = carried or {}
+        self.wider: dict[Path, Type] = {}
 
     def operation(self, operation: Operation, scope: Scope, path: InferencePath) -> None:
         place = message_path(path)
@@ -67,13 +87,7 @@ class DraftWalk(UsualWalk):
         if self.opened(operation, place, scope):
             return
         self.constants(operation, place, scope)
-        for name, bindings in sorted(operation.inputs.items()):
-            for index in range(len(bindings)):
-                gap = (*place, "inputs", Key(name), "arguments", index)
-                value = self.literal(operation, name, gap, scope) if gap in self.gaps else None
-                if value is not None:
-                    operation.message.inputs[name].arguments[index].value.CopyFrom(value)
-                    bindings[index] = self.reader.value(value)
+        self.arguments(operation, place, scope)
         super().operation(operation, scope, path)
         for index, output in enumerate(operation.message.outputs):
             gap = (*place, "outputs", index)
@@ -81,6 +95,22 @@ class DraftWalk(UsualWalk):
                 scope[output.name] = UNDEFINED
         self.hold(operation, place, scope)
         self.use(place, [scope[output.name] for output in operation.outputs])
+
+    def arguments(self, operation: Operation, place: Path, scope: Scope) -> None:
+        """Write the literals that an operation is given."""
+        beside: Surroundings | None = None
+        for name, bindings in sorted(operation.inputs.items()):
+            for index in range(len(bindings)):
+                gap = (*place, "inputs", Key(name), "arguments", index)
+                if gap not in self.gaps:
+                    continue
+                beside = beside or self.surroundings(operation, place, scope)
+                made = self.literal_type(operation, name, gap, beside)
+                value = self.value(gap, made) if made is not None else None
+                if value is not None:
+                    operation.message.inputs[name].arguments[index].value.CopyFrom(value)
+                    bindings[index] = self.reader.value(value)
+                    beside.note(name, index, Operand(made))
 
     def hold(self, operation: Operation, place: Path, scope: Scope) -> None:
         """Note an array that a `const` holds, or what would make those fit that an operation is given."""
@@ -96,12 +126,13 @@ class DraftWalk(UsualWalk):
         known = signature(operation.type, self.opset) if self.held else None
         if known is None:
             return
+        given = bound(operation, scope)
         for name, bindings in operation.inputs.items():
             for index, binding in enumerate(bindings if name in known.parameters else ()):
                 own = scope.get(binding) if isinstance(binding, str) else None
                 if own is None or own not in self.held:
                     continue
-                made = conversion(self.held[own], own, name, known, bound(operation, scope), self.usual)
+                made = conversion(self.held[own], own, name, known, given, self.usual)
                 if made is not None:
                     binding_path: Path = (*place, "inputs", Key(name), "arguments", index)
                     self.types.conversions[binding_path] = made
@@ -125,13 +156,28 @@ class DraftWalk(UsualWalk):
                 if gap in self.gaps:
                     self.input(message, gap, given[index] if index < len(given) else None)
                     block.inputs[index] = self.reader.declared([message])[0]
-        return super().nested(operation, operands, scope, path)
+        found = super().nested(operation, operands, scope, path)
+        for at, (body, kind) in enumerate(zip(found, known.blocks if known else ())):  # noqa: B905
+            if kind.inputs and len(body.inputs) == len(body.outputs):
+                self.carry(body, at, len(operation.blocks), message_path(path))
+        return found
+
+    def carry(self, body: NestedBlock, at: int, blocks: int, path: Path) -> None:
+        """Note what the body of a loop gives back as the input of each of its blocks, which others leave out, too."""
+        for index, (taken, given) in enumerate(zip(body.inputs, body.outputs, strict=True)):
+            wider = join(taken, given)
+            if is_known(taken) and is_known(given) and is_known(wider) and wider != taken:
+                gaps: list[Path] = [(*path, "blocks", place, "inputs", index) for place in range(blocks)]
+                if gaps[at] in self.gaps:
+                    self.wider.update((gap, wider) for gap in gaps if gap in self.gaps)
 
     def input(self, message: NamedValueType, gap: Path, operand: Operand | None) -> None:
         """Write the type of a block's input: that of the operand that it stands for."""
         if operand and is_known(operand.type):
-            message.type.CopyFrom(write_type(operand.type))
-            self.state_type(gap, operand.type)
+            made = join(operand.type, self.carried.get(gap, operand.type))
+            made = made if is_known(made) else operand.type
+            message.type.CopyFrom(write_type(made))
+            self.state_type(gap, made)
         elif operand is not UNDEFINED and gap[:-4] not in self.flawed:
             what = f"the type of {named(message.name)} cannot be inferred"
             told = Finding((*gap, "type"), "MIL711", f"{what}: nothing says what it stands for; write it out")
@@ -184,7 +230,8 @@ class DraftWalk(UsualWalk):
         """Return the type of an attribute. If nothing is known of it, it may be a string or a truth value."""
         known = signature(operation.type, self.opset)
         if known and name in known.parameters and known.parameters[name].attribute:
-            return self.literal_type(operation, name, gap, scope)
+            *_, place = operations_around(gap)
+            return self.literal_type(operation, name, gap, self.surroundings(operation, place, scope))
         try:
             usual = usual_type(self.spelling(gap), self.usual)
         except Misfit as misfit:
@@ -192,6 +239,9 @@ class DraftWalk(UsualWalk):
             return None
         if usual.shape == () and usual.dtype in ("string", "bool"):
             return usual
+        given = {*operation.inputs, *operation.attributes}
+        if known and any(each.required and each.name not in given for each in known.parameters.values()):
+            return None  # what is not there is told, which may be this
         written = f"{spelled(usual, self.dialect)}({self.spelling(gap)})"
         what = f"the type of this literal cannot be inferred: nothing is known of {named(name)} of"
         message = f"{what} {named(operation.type)}; write it out, as in `{shown(written)}`"
@@ -213,31 +263,67 @@ class DraftWalk(UsualWalk):
             return False
         operand = scope[operation.outputs[0].name] = Operand(None)
         gaps = (*place, "attributes", Key("val")), (*place, "outputs", 0)
-        self.open[operand] = OpenConstant(operation, place, operand, *gaps)
         self.makers[operand] = place
+        if self.is_told(self.gaps[gaps[0]].children[-1].span):
+            self.unknown.add(operand)
+        else:
+            self.open[operand] = OpenConstant(operation, place, operand, *gaps)
         self.types.uses.append((place, set()))
         return True
 
     def constants(self, operation: Operation, place: Path, scope: Scope) -> None:
         """Decide the types of the constants that an operation uses first, and hold it to those of the others."""
-        known = signature(operation.type, self.opset)
-        if known is None or not self.open or lacks_a_name(operation, scope):
+        if not self.open:
             return
+        known = signature(operation.type, self.opset)
+        beside = self.surroundings(operation, place, scope)
         for name, bindings in sorted(operation.inputs.items()):
-            for index, binding in enumerate(bindings if name in known.parameters else ()):
+            for index, binding in enumerate(bindings):
                 constant = self.open.get(scope[binding]) if isinstance(binding, str) and binding in scope else None
-                if constant:
+                if constant is None:
+                    continue
+                constant.is_doubtful |= beside.lacks and constant.use is None
+                if known is not None and name in known.parameters:
                     use = Use(operation.type, name, (*place, "inputs", Key(name), "arguments", index))
-                    self.decide(constant, use, known, bound(operation, scope))
+                    self.decide(constant, use, known, beside)
+                    beside.note(name, index, constant.operand)
 
-    def decide(self, constant: OpenConstant, use: Use, known: Signature, operands: Operands) -> None:
+    def surroundings(self, operation: Operation, place: Path, scope: Scope) -> Surroundings:
+        """Return what the types of an operation's literals and constants may depend on."""
+        lacks, guide = self.lacks(operation, place, scope), self.guide(operation, place)
+        return Surroundings(bound(operation, scope), lacks=lacks, guide=guide)
+
+    def is_unknown(self, operand: Operand) -> bool:
+        """Tell whether nothing is known of an operand for a mistake that was told elsewhere."""
+        return operand in self.unknown or (operand in self.open and self.open[operand].is_doubtful)
+
+    def lacks(self, operation: Operation, place: Path, scope: Scope) -> bool:
+        """Tell whether an operation is wrong, or given something of which nothing is known for a mistake, so that what
+        its types would be cannot be told.
+        """
+        if place in self.broken or lacks_a_name(operation, scope, self.unknown):
+            return True
+        known = signature(operation.type, self.opset)
+        if known is None:
+            return any((*place, "outputs", index) in self.gaps for index in range(len(operation.outputs)))
+        return is_misnamed(operation, known)
+
+    def guide(self, operation: Operation, place: Path) -> str | None:
+        """Return the data type that an operation states for its first output."""
+        if not operation.outputs or (*place, "outputs", 0) in self.gaps:
+            return None
+        stated = operation.outputs[0].stated.type
+        return stated.dtype if isinstance(stated, TensorType) else None
+
+    def decide(self, constant: OpenConstant, use: Use, known: Signature, beside: Surroundings) -> None:
         """Decide the type of a constant at a use of it, or hold the use to what is decided."""
         first, made = constant.operand.type, None
-        if constant.use and takes(known, use.parameter, getattr(first, "dtype", None), operands):
+        if constant.use and takes(known, use.parameter, getattr(first, "dtype", None), beside.operands()):
             return
-        beside = {name: [each for each in bound if each is not constant.operand] for name, bound in operands.items()}
         with suppress(Misfit, Undecided):
-            made = literal_type(self.spelling(constant.gap), use.parameter, known, beside, self.usual)
+            usual = None if constant.is_doubtful else self.usual
+            typed = _Literal(self.spelling(constant.gap), use.parameter, int(use.path[-1]), known, self.opset)
+            made = typed.type(beside, usual, without=constant.operand)
         if constant.use and isinstance(first, TensorType):
             self.types.findings.append(constant.conflict(use, first, made if made != first else None))
             self.reopen(constant)
@@ -250,6 +336,7 @@ class DraftWalk(UsualWalk):
         value = self.value(constant.gap, made)
         if value is None:
             self.open.pop(constant.operand, None)
+            self.unknown.add(constant.operand)
             return
         constant.operation.message.attributes["val"].CopyFrom(value)
         constant.operation.message.outputs[0].type.CopyFrom(write_type(made))
@@ -261,6 +348,7 @@ class DraftWalk(UsualWalk):
         constant.operation.message.attributes["val"].Clear()
         constant.operation.message.outputs[0].ClearField("type")
         self.types.open.update((constant.gap, constant.output))
+        self.unknown.add(constant.operand)
         del self.open[constant.operand]
 
     def leave(self, block: Block, scope: Scope, path: InferencePath) -> None:
@@ -268,7 +356,9 @@ class DraftWalk(UsualWalk):
         is_last = is_of_function(path)
         for operand in [*self.open] if is_last else [scope[name] for name in block.outputs if name in scope]:
             constant = self.open.get(operand)
-            if constant and operand.type is None:
+            if constant and operand.type is None and constant.is_doubtful:
+                self.unknown.add(operand)
+            elif constant and operand.type is None:
                 del self.open[operand]
                 try:
                     self.close(constant, usual_type(self.spelling(constant.gap), self.usual))
@@ -290,6 +380,8 @@ class DraftWalk(UsualWalk):
         """Write the type of an output, which the last inference is about; tell whether it is known."""
         inference = self.found[-1]
         inferred = inference.inferred or ()
+        if is_misnamed(inference.operation, signature(inference.operation.type, self.opset)):
+            return False  # what it is given may have been meant for a parameter that decides
         if index < len(inferred) and is_known(inferred[index]) and not isinstance(inferred[index], StateType):
             output.type.CopyFrom(write_type(inferred[index]))
             self.state_type(gap, inferred[index])
@@ -298,7 +390,7 @@ class DraftWalk(UsualWalk):
         what = f"the type of {named(output.name)} cannot be inferred"
         if first_opset(inference.operation.type) is None:
             self.strange(gap, f"{what}: the operation {named(inference.operation.type)} is not known; write it out")
-        elif gap[:-2] not in self.around and UNDEFINED not in operands:
+        elif gap[:-2] not in self.around and not any(map(self.is_unknown, operands)):
             message = f"{what}: {why_not_inferred(inference, self.opset)}"
             self.types.unknown.setdefault(gap[:-2], Finding((*gap, "type"), "MIL711", message))
         return False
@@ -314,11 +406,6 @@ class DraftWalk(UsualWalk):
         span = self.gaps[gap].children[-1].span
         return self.text[span.start : span.end]
 
-    def literal(self, operation: Operation, name: str, gap: Path, scope: Scope) -> Value | None:
-        """Return the value of a literal; None where its type cannot be told, or is not what the literal spells."""
-        made = self.literal_type(operation, name, gap, scope)
-        return None if made is None else self.value(gap, made)
-
     def value(self, gap: Path, made: Type) -> Value | None:
         """Return the value of a literal of a type; None where it is not what the literal spells."""
         span = self.gaps[gap].children[-1].span
@@ -327,13 +414,22 @@ class DraftWalk(UsualWalk):
         try:
             value = parse_value(written)
         except ParseError as failure:
-            self.types.diagnostics.append(_shifted(failure.diagnostics[0], span.start - len(head), span))
+            if not self.is_told(span):
+                self.types.diagnostics.append(_shifted(failure.diagnostics[0], span.start - len(head), span))
             self.types.misspelled.add(gap)
+            self.broken.update([*operations_around(gap)][-1:])
             return None
         self.settle(gap, span, written)
         return value
 
-    def literal_type(self, operation: Operation, name: str, gap: Path, scope: Scope) -> TensorType | ListType | None:
+    def is_told(self, span: Span) -> bool:
+        """Tell whether something in a span was found wrong when the text was read."""
+        first = bisect_left(self.wrong, span)
+        return first < len(self.wrong) and self.wrong[first].start < span.end
+
+    def literal_type(
+        self, operation: Operation, name: str, gap: Path, beside: Surroundings
+    ) -> TensorType | ListType | None:
         """Return the type of a literal; None where it cannot be told. Tell why, unless that is told elsewhere."""
         known = signature(operation.type, self.opset)
         what = "the type of this literal cannot be inferred"
@@ -345,13 +441,15 @@ class DraftWalk(UsualWalk):
                 self.strange(gap, message)
             return None
         try:
-            usual = [] if lacks_a_name(operation, scope) else self.usual
-            return literal_type(self.spelling(gap), name, known, bound(operation, scope), usual)
+            *_, place = operations_around(gap)
+            usual = None if beside.lacks or place in self.broken else self.usual
+            index = int(gap[-1]) if gap[-2] == "arguments" else 0
+            return _Literal(self.spelling(gap), name, index, known, self.opset).type(beside, usual)
         except Misfit as misfit:
             self.types.findings.append(Finding(gap, misfit.code, str(misfit), suggestion=misfit.suggestion))
         except Undecided as undecided:
             is_told = operation.type == "const" and gap[-2] == "arguments"  # that it is an attribute
-            if not is_told and not lacks_a_name(operation, scope):
+            if not is_told and usual is not None:
                 self.types.findings.append(Finding(gap, "MIL711", f"{what}: {undecided}"))
         return None
 
@@ -375,7 +473,61 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
     return Diagnostic(diagnostic.severity, diagnostic.code, diagnostic.message, span)
 
 
-def lacks_a_name(operation: Operation, scope: Scope) -> bool:
+class Surroundings(Beside):
+    """What an operation is bound to, as far as the types of its literals and constants may depend on it.
+
+    `bound` is all of it. `lacks` tells whether nothing is known of a part of it for a mistake, and `guide` is the data
+    type that the operation states for its first output.
+    """
+
+    def __init__(self, operands: Operands, *, lacks: bool, guide: str | None) -> None:
+        super().__init__(operands)
+        self.bound = operands
+        self.lacks = lacks
+        self.guide = guide
+
+
+def is_misnamed(operation: Operation | Message, known: Signature | None) -> bool:
+    """Tell whether an operation names a parameter that it does not have."""
+    return known is not None and not known.open and any(name not in known.parameters for name in operation.inputs)
+
+
+def lacks_a_name(operation: Operation, scope: Scope, unknown: Collection[Operand] = (UNDEFINED,)) -> bool:
     """Tell whether an operation is given a value of which nothing is known for a mistake."""
     names = (each for bindings in operation.inputs.values() for each in bindings if isinstance(each, str))
-    return any(scope.get(name, UNDEFINED) is UNDEFINED for name in names)
+    return any(scope.get(name, UNDEFINED) in unknown for name in names)
+
+
+class _Literal(NamedTuple):
+    """A literal for the value at a place of a parameter of an operation."""
+
+    spelling: str
+    parameter: str
+    place: int
+    known: Signature
+    opset: str
+
+    def type(
+        self, beside: Surroundings, usual: Sequence[str] | None, without: Operand | None = None
+    ) -> TensorType | ListType:
+        """Return the type of the literal, given what stands `beside` it, `without` the constant that it is.
+
+        Where that leaves a choice, it is the one under which the output is of the data type that the operation states.
+        Raise Undecided or Misfit.
+        """
+        others, guide = beside.operands(without), beside.guide
+        found = literal_type(self.spelling, self.parameter, self.known, others, usual)
+        other = literal_type(self.spelling, self.parameter, self.known, others, usual, guide) if guide else found
+        if found == other:
+            return found
+        before, after = (self.output(beside.bound, each) for each in (found, other))
+        is_known = before is not None or after is not None
+        guides = after == guide and before != guide if is_known else bool(self.known.parameters[self.parameter].domain)
+        return other if guides else found
+
+    def output(self, operands: Operands, made: TensorType | ListType) -> str | None:
+        """Return the data type of the first output, if the literal is of a type."""
+        bindings = [*operands.get(self.parameter, ())]
+        bindings[self.place : self.place + 1] = [Operand(made)]
+        outputs = followed(Arguments(self.known.name, {**operands, self.parameter: bindings}, self.opset))
+        return outputs[0].dtype if outputs and isinstance(outputs[0], TensorType) else None

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from miltext.parsing.elaboration import Elaborated
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path
+    from miltext.schema.types import Type
     from miltext.syntax.tree import Node
 
     Operands = Mapping[str, Sequence[Operand]]
@@ -44,6 +45,12 @@ _WRITTEN_AS_ARGUMENTS = ("MIL604", DEFAULT_ASKED_FOR)
 
 _TYPED_ARGUMENT = re.compile(r"`(?:\w+ = )?(?P<typed>\w+(?:<[^()`]*>)?\((?P<literal>[-\d.e+]+|true|false|\"\w+\")\))`")
 """An argument with its type, but not `fp16(inf)`: without it, that would be a name."""
+
+
+MOST_WALKS = 8
+"""How often a draft is gone over to find the types that its loops carry. coremltools builds the blocks of a loop at
+most twice (iOS15/control_flow.py); what still changes then is an error.
+"""
 
 
 class DraftTypes(NamedTuple):
@@ -79,10 +86,11 @@ class DraftTypes(NamedTuple):
         known = [_blamed(finding, self.strange.get(finding.path)) for finding in verified]
         told = {finding.path for finding in known}
         known += [finding for place, finding in self.strange.items() if place not in told]
-        errors = (finding.path for finding in [*self.findings, *known] if finding.severity == "error")
+        own = [finding for finding in self.findings if (*finding.path, "key") not in told]  # a name that is wrong
+        errors = (finding.path for finding in [*own, *known] if finding.severity == "error")
         wrong = self._wrong([*faulty, *self.misspelled, *errors])
         unknown = (finding for place, finding in self.unknown.items() if place not in wrong)
-        return [*self.findings, *(at_array(finding, self.conversions) for finding in known), *unknown]
+        return [*own, *(at_array(finding, self.conversions) for finding in known), *unknown]
 
     def _wrong(self, mistakes: Iterable[Path]) -> set[Path]:
         """Return the paths of the operations that are wrong, or use what is; one that a gap is inside of, is."""
@@ -93,9 +101,22 @@ class DraftTypes(NamedTuple):
                 wrong.update(operations_around(place))
         return wrong
 
+    def stopping(self, joined: Iterable[Finding]) -> list[Finding]:
+        """Return the errors, of all that are `joined`, for which a type does not follow: those where it is left out,
+        and those of operations of which such a one uses an output.
+        """
+        open_places = {place for gap in self.open for place in [*operations_around(gap)][-1:]}
+        places = open_places.union(*(used for place, used in self.uses if place in open_places))
+        return [
+            finding
+            for finding in (joined if self.open else ())
+            if finding.severity == "error"
+            and (finding.path in self.open or not places.isdisjoint([*operations_around(finding.path)][-1:]))
+        ]
+
     @property
     def missing(self) -> set[Path]:
-        """The paths of what is not there: of bindings, and of the types of outputs."""
+        """The paths of what is not there: of bindings, and of the types of outputs; the names of arguments are."""
         return {(*gap, "type") if gap[-2] in ("outputs", "inputs") else gap for gap in self.open}
 
     def written(self) -> Elaborated:
@@ -106,13 +127,33 @@ class DraftTypes(NamedTuple):
 def draft_types(read: Recovered, arrays: Arrays | None = None) -> DraftTypes:
     """Infer the types that a draft leaves out, write them into its Program, and say which cannot be told.
 
-    The `arrays` are those that the draft names; without them, it has no folder.
+    The `arrays` are those that the draft names; without them, it has no folder. What a loop carries has the type of
+    what goes in, with a `?` for each size that changes from turn to turn: the draft is gone over until none does.
     """
-    types = DraftTypes(read, {}, [], [], {}, {}, [], set(read.drafts), set(), {})
-    if read.program is not None and (read.drafts or read.elaborated):
-        DraftWalk(read, types, dialect_of(read.text), arrays or Arrays(None)).program(read_program(read.program))
-        types.findings.extend(_outside(gap) for gap in sorted(types.open, key=str) if not any(operations_around(gap)))
+    types = _nothing_inferred(read)
+    if read.program is None or not (read.drafts or read.elaborated):
+        return types
+    arrays = arrays or Arrays(None)
+    before = read.program.__class__()
+    carried: dict[Path, Type] = {}
+    has_loops = any(gap[-2] == "inputs" and any(operations_around(gap)) for gap in read.drafts)
+    if has_loops:
+        before.CopyFrom(read.program)
+    for turn in range(MOST_WALKS):
+        walk = DraftWalk(read, types, dialect_of(read.text), arrays, carried)
+        walk.program(read_program(read.program))
+        if not walk.wider or turn + 1 == MOST_WALKS:
+            break
+        carried |= walk.wider
+        types = _nothing_inferred(read)
+        arrays.tell_again()
+        read.program.CopyFrom(before)
+    types.findings.extend(_outside(gap) for gap in sorted(types.open, key=str) if not any(operations_around(gap)))
     return types
+
+
+def _nothing_inferred(read: Recovered) -> DraftTypes:
+    return DraftTypes(read, {}, [], [], {}, {}, [], set(read.drafts), set(), {})
 
 
 def _outside(gap: Path) -> Finding:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from miltext.diagnostics import SAFE, Diagnostic, MiltextError
 from miltext.diagnostics.selection import keeps_from_reading
+from miltext.parsing.text_edits import apart
 
 MOST_CHECKS = 100
 """How often a text is checked at most: a suggestion that does not help has to be looked for among the others."""
@@ -197,13 +198,12 @@ def _applied(text: str, fixes: Iterable[Diagnostic]) -> tuple[str, list[int]]:
     """Return a text with suggestions in place of their spans, and where each of them stands then."""
     pieces, starts = list[str](), list[int]()
     last = length = 0
-    for fix in fixes:
-        assert fix.suggestion is not None
-        start, end = replaced(text, fix)
-        pieces += text[last : max(start, last)], fix.suggestion
+    suggested = [(*replaced(text, fix), fix.suggestion or "") for fix in fixes]
+    for (_, _, suggestion), (start, end, written) in zip(suggested, apart(text, suggested), strict=True):
+        pieces += text[last : max(start, last)], written
         length += len(pieces[-2])
-        starts.append(length)
-        length += len(fix.suggestion)
+        starts.append(length + written.index(suggestion))
+        length += len(written)
         last = end
     return "".join([*pieces, text[last:]]), starts
 

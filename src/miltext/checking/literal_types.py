@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import one_of
 from miltext.diagnostics.suggestions import did_you_mean
 from miltext.diagnostics.wording import listed
-from miltext.schema.dtypes import DTYPES
+from miltext.schema.dtypes import BY_NAME, DTYPES
+from miltext.schema.operations import versions
 from miltext.schema.types import ListType, TensorType
 
 if TYPE_CHECKING:
@@ -48,12 +52,53 @@ class Misfit(ValueError):
         self.suggestion = suggestion
 
 
+class Beside:
+    """What the parameters of an operation are bound to, as far as the type of a literal may depend on it.
+
+    An operation may be bound to thousands of values of few data types: of each parameter and data type, this has the
+    first two values.
+    """
+
+    def __init__(self, operands: Mapping[str, Sequence[Operand]]) -> None:
+        self._first: dict[str, dict[str, list[tuple[int, Operand]]]] = {name: {} for name in operands}
+        for name, bound in operands.items():
+            for index, operand in enumerate(bound):
+                self.note(name, index, operand)
+
+    def note(self, name: str, index: int, operand: Operand) -> None:
+        """Note that a parameter is bound to a value, or that the type of that became known."""
+        if isinstance(operand.type, TensorType):
+            known = self._first[name].setdefault(operand.type.dtype, [])
+            if all(operand is not other for _, other in known):
+                known.append((index, operand))
+                known.sort(key=_index)
+                del known[2:]
+
+    def operands(self, without: Operand | None = None) -> dict[str, list[Operand]]:
+        """Return values by their parameters: the first of each data type, as they come, `without` one."""
+        found: dict[str, list[Operand]] = {}
+        for name, dtypes in self._first.items():
+            kept = ([each for each in known if each[1] is not without][:1] for known in dtypes.values())
+            found[name] = [operand for _, operand in sorted(chain.from_iterable(kept), key=_index)]
+        return found
+
+
+_index = itemgetter(0)
+
+
 def literal_type(
-    literal: str, name: str, known: Signature, operands: Mapping[str, Sequence[Operand]], usual: Sequence[str] = ()
+    literal: str,
+    name: str,
+    known: Signature,
+    operands: Mapping[str, Sequence[Operand]],
+    usual: Sequence[str] | None = (),
+    guide: str | None = None,
 ) -> TensorType | ListType:
     """Return the type of a literal for the parameter `name`, given what the other parameters are bound to.
 
-    Where those do not say which, it is the first of the `usual` data types that fits. Raise Undecided or Misfit.
+    Where those that must be of the same data type do not say which, it is the `guide`, if it fits, or the first of the
+    `usual` data types that does. Without `usual`, something beside it is not known, and nothing is guessed. Raise
+    Undecided or Misfit.
     """
     parameter = known.parameters[name]
     parts = _parts(literal)
@@ -62,7 +107,7 @@ def literal_type(
         raise Misfit("MIL509", f"`{name}` of `{known.name}` takes {one_of(parameter.kinds)}, not a tensor")
     looks = {_look(part) for part in parts if part not in ("[", "]", ",")}
     fitting = _fitting(looks, parameter, known, TRUTHS.get(literal) or _array_meant(literal))
-    dtype = fitting_dtype(fitting, parameter, known, operands, is_whole=looks == {"int"}, usual=usual)
+    dtype = fitting_dtype(fitting, parameter, known, operands, is_whole=looks == {"int"}, usual=usual, guide=guide)
     return TensorType(dtype, shape) if is_tensor else ListType(TensorType(dtype, ()), shape[0])
 
 
@@ -141,21 +186,40 @@ def fitting_dtype(
     operands: Mapping[str, Sequence[Operand]],
     *,
     is_whole: bool,
-    usual: Sequence[str],
+    usual: Sequence[str] | None,
+    guide: str | None = None,
 ) -> str:
     """Return the one of the `fitting` data types that a constant has as a parameter.
 
     It is the only one possible, or that of a parameter that must share it, or of any other. Several values of one
-    parameter share it, too, but not those that stand for the inputs of a block. Raise Undecided.
+    parameter share it, too, but not those that stand for the inputs of a block. Whole numbers are fractions only beside
+    a fraction that shared its data type in an older opset: as weights. Raise Undecided.
     """
-    shared = [dtype for dtype in shared_dtypes(parameter, known, operands) if dtype in fitting]
-    others = [dtype for dtype in _dtypes(known.parameters, operands) if dtype in fitting]
-    whole = ["int32"] if is_whole and "int32" in fitting else []
-    left = [dtype for dtype in usual if dtype in fitting]
-    choices = fitting if len(fitting) == 1 else shared or whole or others or left
+    choices = [dtype for dtype in shared_dtypes(parameter, known, operands) if dtype in fitting]
+    if len(fitting) == 1:
+        choices = [*fitting]
+    elif not choices and usual is not None:
+        older = _dtypes(_once_shared(known.name, parameter.name), operands) if is_whole else []
+        followed = [dtype for dtype in older if dtype in fitting and BY_NAME[dtype].kind == "float"]
+        whole = ["int32"] if is_whole and "int32" in fitting else []
+        others = [dtype for dtype in _dtypes(known.parameters, operands) if dtype in fitting]
+        left = [dtype for dtype in usual if dtype in fitting]
+        choices = ([guide] if guide in fitting else []) or followed or whole or others or left  # type: ignore[list-item]
     if not choices:
         raise Undecided(f"`{parameter.name}` takes {listed(fitting)}, and nothing beside it says which; write it out")
     return choices[0]
+
+
+@cache
+def _once_shared(op_type: str, name: str) -> list[str]:
+    """Return the parameters of an operation that share a data type with one in some opset."""
+    found = {
+        other.name
+        for known in versions(op_type)
+        for other in (known.parameters.values() if name in known.parameters else ())
+        if other.name != name and other.domain is not None and other.domain == known.parameters[name].domain
+    }
+    return sorted(found)
 
 
 def shared_dtypes(parameter: Parameter, known: Signature, operands: Mapping[str, Sequence[Operand]]) -> list[str]:

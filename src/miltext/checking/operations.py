@@ -79,6 +79,7 @@ class _Call:
     """One operation beside its signature. It is `faulty` when something is wrong with what it is given."""
 
     def __init__(self, inference: Inference, told: _Told, dialect: str) -> None:
+        self.inference = inference
         self.operation = inference.operation
         self.arguments = inference.arguments
         self.operands = inference.arguments.operands
@@ -97,11 +98,12 @@ class _Call:
         if known is None:
             yield from self.unknown()
             return
-        told = [*self.parameters(known), *self.domains(known)]
+        told = [*self.parameters(known), *self.misnamed(known), *self.domains(known)]
         yield from told
-        yield from self.limits(known, {finding.path[: len(self.path) + 2] for finding in told})
+        wrong = (finding.path for finding in told if finding.severity == "error")
+        yield from self.limits(known, {path[: len(self.path) + 2] for path in wrong})
         yield from self.results(known)
-        yield from block_findings(self.operation, self.arguments, known, self.path)
+        yield from block_findings(self.inference, known, self.path)
 
     # ---- the operation itself
 
@@ -138,12 +140,23 @@ class _Call:
             self._told.newer.add(key)
             yield Finding(path, "MIL502", f"{what}; this function is {opset_named(self.opset)}")
 
+    def misnamed(self, known: Signature) -> Iterator[Finding]:
+        """Tell of an attribute that is most likely a slip of `name`; others may mean something to who wrote them."""
+        attributes = self.operation.attributes
+        for key in sorted(attributes) if attributes and "name" not in attributes else ():
+            if key not in known.parameters and one_slip_from(key, ["name"]):
+                message = f"`{known.name}` has no attribute {named(key)}{did_you_mean('name')}"
+                path = (*self.path, "attributes", Key(key), "key")
+                yield Finding(path, "MIL630", message, suggestion="name", severity="warning")
+
     # ---- parameters
 
     def parameters(self, known: Signature) -> Iterator[Finding]:
         missing = [name for name in known.parameters if name not in self.operands]
         if not known.open and (strange := [name for name in self.operation.inputs if name not in known.parameters]):
             yield from self.unlisted(sorted(set(strange) - ATTRIBUTES), known, missing)
+        if not known.open:
+            yield from self.misspelt_attributes(known, missing)
         required = _required(known, missing)
         if required:
             lacks = listed(required, "and")
@@ -187,6 +200,22 @@ class _Call:
             if near is not None:
                 missing.remove(near)
             yield self.stranger(strange, known, near)
+
+    def misspelt_attributes(self, known: Signature, missing: list[str]) -> Iterator[Finding]:
+        """Report attributes that were meant to be others; the parameters that they were meant to be leave `missing`.
+
+        Each is like one that is not there, or stands where one is required. Any other attribute may be a writer's own.
+        """
+        attributes = self.operation.attributes
+        for name in sorted(attributes.keys() - known.parameters.keys() - ATTRIBUTES):
+            required = _required(known, missing)
+            near = nearest(name, [*missing, *(ATTRIBUTES - attributes.keys())])
+            if near is None and len(required) == 1:
+                near = required[0]
+            if near in missing:
+                missing.remove(near)
+            if near is not None or required:
+                yield self.stranger([name], known, near)
 
     def lacks(self, opset: str) -> bool:
         """Tell whether an opset is later than the function's."""

@@ -1,7 +1,7 @@
 """All that is wrong with a Program, and where that stands in the text that it was read from.
 
 `verify` goes over its names (`scopes`), its types and values (`values`), its blocks, its operations against their
-signatures and the types that follow (`operations`).
+signatures and the types that follow (`operations`), and over what Core ML refuses though loaders do not (`refused`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from miltext.checking.findings import located, unplaced
 from miltext.checking.ignores import without_ignored
 from miltext.checking.inference.reading import read_program
 from miltext.checking.operations import operation_findings
+from miltext.checking.refused import refused_findings
 from miltext.checking.scopes import name_findings
 from miltext.checking.values import value_findings
 from miltext.parsing.parser import parse_tree
@@ -78,4 +79,5 @@ def verify_read(
         *specialization_findings(read),
         *value_findings(read, arrays),
         *operation_findings(read, dialect, faulty),
+        *refused_findings(read),
     ]

@@ -18,6 +18,7 @@ from miltext.checking.findings import named as quoted
 from miltext.checking.inference.program import UNDEFINED, result
 from miltext.checking.inference.reading import read_program
 from miltext.checking.operations import message_path
+from miltext.checking.resizing.resizing import Resizing
 from miltext.parsing.elaboration import rewritten
 from miltext.parsing.spans import bodies_of, operations_of, phrases_by_path
 from miltext.schema.operations import signature
@@ -40,6 +41,7 @@ from miltext.syntax.tree import Statement, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path as FilePath
 
     from miltext.checking.arrays import Arrays
     from miltext.checking.inference.operands import Arguments, NestedBlock, Operand
@@ -77,32 +79,40 @@ class Retyped(NamedTuple):
     written: Elaborated
 
 
-def retype(read: Recovered, text: str, arrays: Arrays, inputs: Inputs | None = None) -> Retyped:
+def retype(
+    read: Recovered, text: str, arrays: Arrays, inputs: Inputs | None = None, weights: FilePath | None = None
+) -> Retyped:
     """Infer the types that a text states anew; `read` is what was read of it. What a draft leaves out stays left out.
 
-    `inputs` get other types: what keeps its own type, though it is made of them, is told of. An operation that cannot
+    `inputs` get other types: constants that follow from their sizes become other ones, which is told of where it has to
+    be decided, as is what keeps its own type, though it is made of them. Constants in weight files are looked for in
+    the folder `weights`, which `@model_path` stands for. An operation that cannot
     take what it is given any more keeps its type in the text; in the Program, neither it nor what hangs on it has one,
     so that a mistake is told once.
     """
     types = DraftTypes(read, {}, [], [], {}, {}, [], set(read.drafts), set(), {})
-    walk = Retyping(read, types, arrays, inputs or {})
+    walk = Retyping(read, types, arrays, inputs or {}, weights)
     if read.program is not None:
         with gc_paused:
             walk.restate_inputs(read.program)
             walk.program(read_program(read.program))
-    return Retyped(read, types, arrays, walk.kept, walk.baked, rewritten(text, _edits(read, walk)))
+    told = [*walk.kept, *(walk.resizing.told() if walk.resizing else ())]
+    return Retyped(read, types, arrays, told, walk.baked, rewritten(text, _edits(read, walk)))
 
 
 def _edits(read: Recovered, walk: Retyping) -> Iterator[tuple[Span, str]]:
     """Yield the places of the types that changed, in the text as it was written, and what is to stand there."""
     left = {path: spelled(found, walk.dialect) for path, found in walk.retyped.items()}
+    whole = walk.resizing.literals(walk.dialect, read.drafts, left) if walk.resizing else {}
     bodies = (body for function in named(read.root, "function") for body in bodies_of(function)) if read.root else ()
     for path, operation in (each for place, body in bodies for each in operations_of(body, place)):
         if isinstance(operation, Statement) and (written := left.pop((*path, "outputs", 0), None)):
             yield read.written(operation.type_span), written
-    around = {path[:end] for path in left for end in range(len(path))}
+    around = {path[:end] for path in (*left, *whole) for end in range(len(path))}
     for path, phrase in phrases_by_path(read.root, lambda path, _: path in around) if read.root and around else ():
-        if path in left:
+        if path in whole:
+            yield read.written(phrase.span), whole[path]
+        elif path in left:
             yield read.written(phrase.children[0].span), left[path]
 
 
@@ -112,8 +122,11 @@ class Retyping(DraftWalk):
     `retyped` are the new types by the paths of outputs and of inputs of blocks.
     """
 
-    def __init__(self, read: Recovered, types: DraftTypes, arrays: Arrays, inputs: Inputs) -> None:
+    def __init__(
+        self, read: Recovered, types: DraftTypes, arrays: Arrays, inputs: Inputs, weights: FilePath | None
+    ) -> None:
         super().__init__(read, types, dialect_of(read.text), arrays)
+        self.resizing = Resizing(read.program, weights, self.reader, self.makers) if inputs and read.program else None
         self.inputs = inputs
         self.retyped: dict[Path, Type] = {}
         self.before: dict[Path, Type] = {}
@@ -129,18 +142,39 @@ class Retyping(DraftWalk):
 
     def enter(self, block: Block, scope: Scope, path: InferencePath) -> None:
         """Note which values have another type than before, or may have one."""
+        if self.resizing:
+            self.resizing.enter_block(block, message_path(path))
         place: Path = (*message_path(path), "inputs")
         values = [value.name for value in block.inputs]
         if is_of_function(path):
             place, values = ("functions", Key(path[0]), "inputs"), [*scope]
         for index, name in enumerate(values):
             at = (*place, index)
+            if self.resizing:
+                self.resizing.enter(scope[name], self.before.get(at, scope[name].type))
             if at in self.retyped:
                 self.baked.change(scope[name], name, self.before[at])
             elif self.inputs and is_of_function(path):
                 self.baked.others[scope[name]] = at
             elif is_of_function(path):
                 self.baked.inputs.add(scope[name])
+
+    def operation(self, operation: Operation, scope: Scope, path: InferencePath) -> None:
+        stated = [output.stated.type for output in operation.outputs]
+        if self.resizing and stated:
+            self.resizing.follow(operation, stated[0], scope, message_path(path))
+        super().operation(operation, scope, path)
+        if self.resizing:
+            self.resizing.note(operation, stated, scope, self.found[-1].arguments.operands)
+
+    def leave(self, block: Block, scope: Scope, path: InferencePath) -> None:
+        super().leave(block, scope, path)
+        for index, name in enumerate(block.outputs if self.resizing else ()):
+            made = scope.get(name)
+            if made is not None and self.resizing:
+                self.resizing.given.update([self.makers[made]] if made in self.makers else [])
+                if is_of_function(path):
+                    self.resizing.output(name, made, (*message_path(path), "outputs", index))
 
     def made(
         self, operation: Operation, index: int, followed: Type, arguments: Arguments, path: InferencePath
@@ -166,7 +200,7 @@ class Retyping(DraftWalk):
             changed = self.baked.absorb(made, output.name, arguments, place[:-2])
             if changed and found != followed and has_sizes(found):
                 self.keep(output.name, found, place, changed)
-        if index == 0 and (outdated := self.baked.outdated(arguments)):
+        if index == 0 and not self.resizing and (outdated := self.baked.outdated(arguments)):
             self.suspect(operation, outdated, place[:-2])
         return made
 
@@ -180,6 +214,9 @@ class Retyping(DraftWalk):
     def restate(self, message: NamedValueType, place: Path, type: Type) -> None:
         """Write a new type."""
         self.before[place] = read_type(message.type)
+        held = type.wrapped if isinstance(type, StateType) else type
+        if self.resizing and isinstance(held, TensorType):
+            self.resizing.hold(quoted(message.name), max((size or 0 for size in held.shape), default=0), place)
         message.type.CopyFrom(write_type(type))
         self.retyped[place] = type
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, counted
 from miltext.checking.inference.reading import Constant
+from miltext.models.model_weights import MODEL_PATH, escape
 from miltext.models.weights import ALIGNMENT
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.dtypes import BY_NUMBER, DType
@@ -220,6 +221,9 @@ def _check_blob(value: Value) -> Iterator[Finding]:
     blob = value.blobFileValue
     if not blob.fileName:
         yield _fault("MIL614", "this BLOBFILE does not name a file")
+    elif (reason := escape(blob.fileName)) is not None:
+        message = f"the path of this BLOBFILE {reason}; name a file in the model: `{MODEL_PATH}/weights/weight.bin`"
+        yield _fault("MIL614", message)
     if blob.offset < ALIGNMENT:
         message = f"a record cannot begin at the offset {blob.offset}: the header takes the first {ALIGNMENT} bytes"
         yield _fault("MIL614", message)

@@ -22,11 +22,12 @@ from miltext.checking.loading import loader_findings
 from miltext.checking.operations import DEFAULT_ASKED_FOR
 from miltext.checking.programs import verify
 from miltext.checking.retyping import retype
-from miltext.diagnostics import MiltextError, ParseError, PrintError
+from miltext.diagnostics import MiltextError, Note, ParseError, PrintError
 from miltext.diagnostics.selection import DRAFT
 from miltext.models.model import Model
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.recovery import recover
+from miltext.schema.refused import CODES
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.programs import own_copy
@@ -45,6 +46,10 @@ if TYPE_CHECKING:
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path as Place
     from miltext.schema.proto import Message, Program
+
+
+CANNOT_IGNORE = Note("this cannot be ignored here: a type that the draft leaves out does not follow; write that type")
+"""What is said of an error that a comment ignores, where nothing can be made of a draft with it."""
 
 
 class Checked(NamedTuple):
@@ -79,11 +84,25 @@ class WrittenOut(NamedTuple):
 
 
 class CheckedText(NamedTuple):
-    """What is found in a text; if it is broken or a draft, what was read of it, and the types that it leaves out."""
+    """What is found in a text; if it is broken or a draft, what was read of it, and the types that it leaves out.
+
+    The `stopping` are the errors for which a type that is left out does not follow.
+    """
 
     diagnostics: list[Diagnostic]
     read: Recovered | None = None
     types: DraftTypes | None = None
+    stopping: Sequence[Diagnostic] = ()
+
+    def told(self, text: str) -> list[Diagnostic]:
+        """Return what comments of the text do not ignore. What stops inference is told all the same, and so noted."""
+        left = without_ignored(text, self.diagnostics)
+        if self.types is None or not self.types.open:
+            return left
+        kept = [each for each in self.stopping if each not in left]
+        if not _errors([*left, *kept]):
+            kept = [each for each in _errors(self.diagnostics) if each not in left]
+        return in_order([*left, *(each._replace(notes=(*each.notes, CANNOT_IGNORE)) for each in kept)])
 
 
 def check(subject: str | PathLike[str] | Message | Model, *, path: str | None = None) -> list[Diagnostic]:
@@ -115,8 +134,8 @@ def _folder(path: str | None) -> Path | None:
 def check_text(text: str, path: str | None = None) -> CheckedText:
     """Return all that is wrong with MIL text, as `check` does, and what was read for that."""
     with gc_paused:
-        checked = _check_text(text, folder=_folder(path))
-    return checked._replace(diagnostics=without_ignored(text, checked.diagnostics))
+        checked = _check_text(text, folder=_folder(path), keep=True)
+    return checked._replace(diagnostics=checked.told(text))
 
 
 @with_room
@@ -171,16 +190,17 @@ def complete_anew(text: str, path: str | None = None, asked: Collection[str] = (
 
 
 @with_room
-def infer_anew(text: str, path: str | None, ask: Callable[[Program], Inputs]) -> Completed:
+def infer_anew(text: str, path: str | None, ask: Callable[[Program], Inputs], weights: Path | None = None) -> Completed:
     """Infer the types of outputs that a text states anew; its layout, and what it leaves out, stay.
 
-    `ask` is asked for the types that inputs of its Program get. The result may have errors; it is None where one keeps
+    `ask` is asked for the types that inputs of its Program get, and constants that follow from their sizes are written
+    anew; those in weight files are in the folder `weights`. The result may have errors; it is None where one keeps
     types from being inferred.
     """
     read = recover(text)
     if read.program is None or _errors(read.diagnostics):
         return Completed(None, check(text, path=path))
-    retyped = retype(read, text, Arrays(_folder(path)), ask(read.program))
+    retyped = retype(read, text, Arrays(_folder(path)), ask(read.program), weights)
     made = retyped.written.text
     return Completed(None if retyped.types.open else made, _found_anew(retyped, check(made, path=path)))
 
@@ -213,10 +233,9 @@ def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -
     from miltext.checking.spelled_out import spelled_out
 
     with gc_paused:
-        diagnostics, _, types = _check_text(text, folder=_folder(path))
-    if types is None or not types.open:  # no comment can make up for a type that is not there
-        diagnostics = without_ignored(text, diagnostics)
-    found = [each for each in diagnostics if each.code != DRAFT]
+        checked = _check_text(text, folder=_folder(path))
+    types = checked.types
+    found = [each for each in checked.told(text) if each.code != DRAFT]
     if "defaults" in asked:
         found = _with_defaults(found)
     if _errors(found):
@@ -227,8 +246,8 @@ def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -
         steps.append(more)
     whole = steps[-1].text if steps else text
     made = WrittenOut(whole, found, steps)
-    if steps and (left := _errors(check(whole, path=path))):
-        raise ParseError(made.told(left), text=text, path=path)
+    if steps and (left := _errors(without_ignored(text, made.told(_errors(check(whole, path=path)))))):
+        raise ParseError(left, text=text, path=path)
     return made
 
 
@@ -262,8 +281,8 @@ def examine(
         if isinstance(text_or_program, str):
             if isinstance(subject, Model):
                 folder = subject.model_path or _folder(subject.name)
-            found = _check_text(text_or_program, said, folder, originals, _compiled(subject)).diagnostics
-            return Checked(without_ignored(text_or_program, found), text_or_program)
+            checked = _check_text(text_or_program, said, folder, originals, _compiled(subject))
+            return Checked(checked.told(text_or_program), text_or_program)
         return _check_program(text_or_program, said)
 
 
@@ -289,15 +308,20 @@ def _check_text(
     folder: Path | None = None,
     originals: Sequence[Program] = (),
     known: Program | None = None,
+    *,
+    keep: bool = False,
 ) -> CheckedText:
-    """Return the findings about a text, and those that others `said` of its Program, which may be `known`."""
+    """Return the findings about a text, and those that others `said` of its Program, which may be `known`.
+
+    With `keep`, the tree of a draft is kept as `recover` does.
+    """
     told: list[Diagnostic] = []
     arrays = Arrays(folder)
     program = known or attempt(text)
     if program is None:
         program, told = program_of(text, originals)
     if program is None:
-        broken = _check_broken(text, arrays)
+        broken = _check_broken(text, arrays, keep=keep)
         if broken.read and broken.types and told and originals and not _errors(broken.diagnostics):
             whole = broken.types.written()
             told = broken.read.told(whole.told(program_of(whole.text, originals)[1]))
@@ -307,9 +331,9 @@ def _check_text(
     return CheckedText(in_order([*told, *found]))
 
 
-def _check_broken(text: str, arrays: Arrays) -> CheckedText:
+def _check_broken(text: str, arrays: Arrays, *, keep: bool) -> CheckedText:
     """Return the findings about a text that does not parse, or is a draft."""
-    read = recover(text)
+    read = recover(text, keep=keep)
     return _check_read(read, draft_types(read, arrays), arrays)
 
 
@@ -318,16 +342,21 @@ def _check_read(read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked
     is_draft = bool(read.drafts or read.elaborated)
     own = map(dtype_in_draft, read.diagnostics) if is_draft else read.diagnostics
     found = [*draft_notice(read), *own, *types.diagnostics]
+    stopping: list[Diagnostic] = []
     if read.program is not None and read.root is not None:
         faulty: set[Place] = set()
-        verified = apart_from(
-            verify(read.program, dialect_of(read.text), faulty, arrays), {*read.flawed, *types.missing}
-        )
+        whole = apart_from(verify(read.program, dialect_of(read.text), faulty, arrays), read.flawed)
+        if _errors(read.diagnostics):  # what was read is not yet what Core ML would be given
+            whole = [finding for finding in whole if finding.code not in CODES]
+        names = [finding for finding in whole if finding.path[-1:] == ("key",)]  # these are there without their values
+        verified = [*dict.fromkeys([*apart_from(whole, types.missing), *names])]
         joined = [as_in_draft(finding, types) for finding in types.joined(verified, faulty)]
-        found += located([*map(baked.told, joined)] if baked else joined, read.root)
+        joined = [*map(baked.told, joined)] if baked else joined
+        found += located(joined, read.root)
+        stopping = located(types.stopping(joined), read.root)
     if "defaults" in marker_words(marker_of(read.root)):
         found = _with_defaults(found)
-    return CheckedText(read.told(found), read, types)
+    return CheckedText(read.told(found), read, types, read.told(stopping))
 
 
 def _with_defaults(found: list[Diagnostic]) -> list[Diagnostic]:

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 VERBS = {
+    "demo": "Show what miltext does, on a small model that it brings.",
     "print": "Print a model's program as MIL text.",
     "parse": "Turn MIL text into a serialized Program.",
     "fmt": "Format MIL text canonically, and keep comments.",

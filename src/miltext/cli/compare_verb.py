@@ -56,8 +56,8 @@ model cannot be read or run, inputs or the shapes of outputs differ, or nothing 
     "--min-snr",
     type=float,
     metavar="DB",
-    help="The signal-to-noise ratio that a value has at least.  [80 if both compute in fp32, 50 if neither does, "
-    "40 if one does, or has compressed weights]",
+    help="The signal-to-noise ratio that a value has at least.  [80 if it comes from fp32 alone in both, 50 from fp16 "
+    "in both, 40 if it does so in one, or from compressed weights]",
 )
 @click.option(
     "--weights", metavar="DIR", help="The folder of the weight files that A or B names, if it is a text.  [its own]"

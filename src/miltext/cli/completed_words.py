@@ -156,7 +156,9 @@ ARRAYS = files(".npy", ".npz", ".safetensors", ".png", ".jpg", ".jpeg")
 ANY, FOLDERS = files(), files(os.sep)
 
 WORDS: dict[str, Source] = {
-    **dict.fromkeys(("model", "old", "new", "names", "paths", "original", "stdin_filename"), files(*MODELS)),
+    **dict.fromkeys(
+        ("model", "old", "new", "names", "paths", "original", "conversion", "stdin_filename"), files(*MODELS)
+    ),
     **dict.fromkeys(("base", "ours", "theirs"), files(*MODELS)),
     "models": files(*BUILT),
     "draft": files(".mil"),

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 
 import click
 
 from miltext.cli.streams import FAILED
+from miltext.diagnostics.home import install
 
-EPILOG = """\b
+EPILOG = f"""\b
 Example:
   miltext lsp --stdio
 \b
-The server needs an extra: pip install 'miltext[lsp]'
+The server needs an extra, which is installed so:
+{install("lsp")}
 How editors start it: editors/README.md; what it does: docs/language-server.md
 \b
 Exit status: 0 the client ended the server; 1 it left without a word; 2 usage, a missing extra.
 """
 
-EXTRA = ("pygls", "lsprotocol")
-"""The packages that the extra brings."""
+EXTRA = ("pygls.lsp.server", "lsprotocol")
+"""The packages that the extra brings; older ones of pygls have no `lsp.server`."""
 
-MISSING = "the language server needs pygls 2 or later, which is not installed: pip install 'miltext[lsp]'"
+MISSING = f"the language server needs pygls 2 or later, which is not installed: {install('lsp')}"
 
 
 @click.command("lsp", epilog=EPILOG)
@@ -31,11 +34,7 @@ def command(stdio: bool) -> None:  # noqa: ARG001  # clients that know several t
 
     It speaks the Language Server Protocol on standard input and output; editors start it.
     """
-    try:
-        from miltext.lsp.server import serve
-    except ImportError as failure:
-        if (failure.name or "").partition(".")[0] not in EXTRA:
-            raise
+    if not _has_extra():
         from miltext.lsp import without_extra
 
         click.echo(f"miltext: {MISSING}", err=True)
@@ -44,4 +43,14 @@ def command(stdio: bool) -> None:  # noqa: ARG001  # clients that know several t
         sys.exit(FAILED)
     if sys.stdin.isatty():
         raise click.UsageError("standard input is a terminal: let an editor start the server")
+    from miltext.lsp.guarding import serve
+
     sys.exit(serve())
+
+
+def _has_extra() -> bool:
+    """Tell whether the packages of the extra are there, without importing them."""
+    try:
+        return all(find_spec(name) for name in EXTRA)
+    except (ImportError, ValueError):
+        return False

@@ -52,6 +52,7 @@ VERBS_MEANT = {
     **dict.fromkeys(("server", "language", "serve"), ("lsp",)),
     **dict.fromkeys(("code", "error", "rule", "why"), ("explain",)),
     **dict.fromkeys(("doc", "docs"), ("help", "ops")),
+    **dict.fromkeys(("example", "examples", "tour", "try", "quickstart", "showcase"), ("demo",)),
     **dict.fromkeys(("man", "usage"), ("help",)),
     "version": ("--version",),
     **dict.fromkeys(("prune", "palettize", "patch", "delete", "cp"), ()),  # nothing does it, whatever is spelled alike

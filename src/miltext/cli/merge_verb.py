@@ -11,7 +11,7 @@ import click
 
 from miltext.cli.progress import Progress, size_below
 from miltext.cli.streams import FAILED, WRONG, existing, fail, show, tell, write_text
-from miltext.diagnostics import MiltextError
+from miltext.diagnostics import MiltextError, warning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -252,14 +252,18 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
     from miltext.merging.contents import compared_work
     from miltext.merging.driver import beside
     from miltext.merging.models import merge_models
-    from miltext.models.opening import load
+    from miltext.models.building.build import build
+    from miltext.models.building.choices import Choices
+    from miltext.models.building.originals import remade
+    from miltext.models.compiling.other_files import files_beside
+    from miltext.models.opening import open_model
     from miltext.models.outputs import check_target
     from miltext.models.spec import SpecModel
 
     if output == "-":
         fail("name the merged model with -o")
-    before = None if _is_nothing(names[0]) else load(existing(names[0]))
-    ours, theirs = (load(existing(name)) for name in names[1:])
+    before = None if _is_nothing(names[0]) else open_model(existing(names[0]))
+    ours, theirs = (open_model(existing(name)) for name in names[1:])
     check_target(Path(output), force, [ours, theirs, *([before] if before else [])])
     with TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True) as made:
         models = [model for model in (before, ours, theirs) if model is not None]
@@ -271,7 +275,11 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
             return True
         whole = SpecModel("mlmodel", output, None, Path(made), merged.model)
         with Progress("writing weights", lambda: size_below(Path(made))) as bar:
-            written = whole.save(output, force=force, progress=bar.add)
+            written = build(whole, output, Choices(force=force, any_kind=True, progress=bar.add))
+    packages = [remade(each, {}, each, Choices()) for each in models if each.kind == "mlpackage"]
+    if others := sorted({name for each in packages for name in files_beside(each)}):
+        message = f"what is in the packages beside model and weights is not kept: {', '.join(others)}"
+        written.append(warning("MIL442", message))
     show(written, None, output)
     return False
 

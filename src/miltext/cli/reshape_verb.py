@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from miltext.cli.streams import open_whole, show
+from miltext.cli.streams import WRONG, colored, load_model, open_whole, show
 from miltext.cli.writing_verbs import edit_model, edit_options
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from miltext.diagnostics import Diagnostic
 
 EPILOG = """\b
@@ -21,16 +24,29 @@ Examples:
   miltext reshape Pipeline.mlpackage image=1,3,256,256 -o New.mlpackage         # in the model that takes it
   miltext reshape model.mil image=1,3,256,256 -o model.mil --force              # comments kept
 \b
-Exit status: 0 the model is written, warnings or not; 1 the sizes do not fit, and nothing is written; 2 usage, files.
+Exit status: 0 the model is written, warnings or not; 1 the sizes do not fit, or what is computed is not what --verify
+has, and nothing is written; 2 usage, files.
 """
 
 
 @click.command("reshape", epilog=EPILOG)
 @click.argument("model", metavar="MODEL")
 @click.argument("words", nargs=-1, required=True, metavar="NAME=SIZES...")
+@click.option(
+    "--verify",
+    "conversion",
+    metavar="MODEL",
+    help="A conversion of the same network at the new sizes: where the outputs differ from its, nothing is written.",
+)
 @edit_options
 def command(
-    model: str, words: tuple[str, ...], output: str, function: str | None, nested: str | None, **how: Any
+    model: str,
+    words: tuple[str, ...],
+    output: str,
+    function: str | None,
+    nested: str | None,
+    conversion: str | None,
+    **how: Any,
 ) -> None:
     """Write MODEL with other sizes for inputs: in its program, where all types that follow are inferred anew, and in
     its description. OUT may also be a .mil.
@@ -40,9 +56,10 @@ def command(
 
     In a pipeline, an input that the pipeline takes for one ML Program is reshaped there; else choose with --model.
 
-    A constant that was made for the old sizes, and does not fit, is an error at its place in the text that `miltext
-    print` shows, and nothing is written. One that happens to fit is not noticed: `miltext compare` shows what a model
-    computes.
+    Constants that follow from the old sizes are written anew: shapes, ends of slices, counts of copies, pads, windows,
+    masks, numbers such as one over the root of a size. A warning says what has to be decided, since a number can be
+    several things. A constant that cannot be written anew is an error at its place in the text that `miltext print`
+    shows, and nothing is written. With --verify, both models are run on the same random inputs.
     """
     from miltext.drafting.reshaping import reshape
     from miltext.models.pipelines.takers import only_taker
@@ -52,16 +69,35 @@ def command(
     sizes, whole = read_sizes(words), open_whole(model)
     if nested is None and whole.is_pipeline:
         nested = only_taker(whole, sizes)
+    folder = whole.select(nested).model_path
     ranges = {name: each for name, each in sizes.items() if not all(size.is_fixed for size in each)}
+
+    if ranges and conversion is not None:
+        raise click.UsageError("--verify has one size for each dimension: leave it out, or ask for one size")
 
     def edit(text: str, path: str) -> str:
         told: list[Diagnostic] = []
-        edited = reshape(text, sizes, function=function, path=path, on_warning=told.append)
+        edited = reshape(text, sizes, function=function, path=path, weights=folder, on_warning=told.append)
         if whole.is_compiled and not output.lower().endswith(".mil"):  # build takes this attribute out
             told = [each for each in told if ATTRIBUTE not in each.message]
         show(told, text, path)
+        if conversion is not None:
+            _verify(edited, path, folder, conversion, function or "main")
         return edited
 
     if ranges:
         how["ranges"] = ranges
     edit_model(whole, output, nested, edit, elide=None, **how)
+
+
+def _verify(text: str, name: str, folder: Path | None, conversion: str, function: str) -> None:
+    """Compare what a text computes with a conversion; show how they differ, and leave with WRONG where they do."""
+    from miltext.evaluation.comparing.comparing import compare
+    from miltext.models.programs import TextModel
+
+    made = TextModel(text.encode(), name, None)
+    made.model_path = folder
+    comparison = compare(load_model(conversion), made, function=function, seed=0, weights=folder)
+    if not comparison.ok:
+        click.echo(comparison.to_text(color=colored(sys.stderr)), err=True, color=True)
+        sys.exit(WRONG)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from miltext.schema.wire import sized, spans, tag, wire_of
+from miltext.descriptions.parts import Whole, part_of
+from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Message
@@ -18,35 +19,19 @@ def leftover(whole: Message, said: Message) -> bytes | None:
     wanted = wire_of(whole)
     if wire_of(said) == wanted:
         return b""
-    try:
-        rest = _rest(wanted, wire_of(said), whole.DESCRIPTOR)
-    except ValueError:  # a group, which no words say either
-        return None
+    rest = _rest(part_of(whole), part_of(said))
     joined = type(said).FromString(wire_of(said) + rest)
     return rest if wire_of(joined) == wanted else None
 
 
-def _rest(whole: bytes, said: bytes, descriptor: Any) -> bytes:
+def _rest(whole: Whole, said: Whole) -> bytes:
     """Return the fields of a message that are said otherwise or not at all, one after the other."""
-    wanted, given = _fields(whole), _fields(said)
     rest = b""
-    for number, pieces in wanted.items():
-        there = given.get(number, [])
-        if pieces == there:
-            continue
-        field = descriptor.fields_by_number.get(number)
-        is_message = field is not None and field.message_type is not None
-        if is_message and len(pieces) == len(there) == 1:
-            inner = _rest(pieces[0][1], there[0][1], field.message_type)
-            rest += sized(tag(number), inner) if inner else b""
-        else:
-            rest += b"".join(piece for piece, _ in pieces)
+    for name, part in whole.parts.items():
+        there = said.parts.get(name)
+        if isinstance(part, Whole) and isinstance(there, Whole):
+            inner = _rest(part, there)
+            rest += part.with_content(inner) if inner else b""
+        elif there is None or there.wire != part.wire:
+            rest += part.wire
     return rest
-
-
-def _fields(message: bytes) -> dict[int, list[tuple[bytes, bytes]]]:
-    """Return the fields of a message by number: each as it stands there, and what it holds."""
-    found: dict[int, list[tuple[bytes, bytes]]] = {}
-    for number, start, content, end in spans(message):
-        found.setdefault(number, []).append((message[start:end], message[content:end]))
-    return found

@@ -29,6 +29,7 @@ from miltext.diagnostics import ModelError, error, refusing
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.proto import Metadata
 from miltext.schema.proto import Model as Spec
+from miltext.schema.wire import wire_of
 from miltext.toml.reading import Keys, Mistake, NotToml, noun, read_toml
 from miltext.toml.writing import value_text
 
@@ -148,7 +149,7 @@ class _Reading:
             digits = text(table[UNSPELLED])
             with refusing(lambda _: Wrong(TYPE, "is not what `miltext describe` writes: leave it as it was")):
                 made.MergeFromString(bytes.fromhex(digits))
-            if isinstance(made, Spec) and made != head_of(made):
+            if isinstance(made, Spec) and wire_of(made) != wire_of(head_of(made)):
                 raise Wrong(TYPE, "holds what does not belong to a description")
 
     def need_name(self, table: dict[str, Any], at: Keys) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from miltext.descriptions.parts import beside_kinds
+
 if TYPE_CHECKING:
     from miltext.schema.proto import Model as Spec
 
@@ -38,11 +40,12 @@ class Surroundings:
 
 
 def head_of(spec: Spec) -> Spec:
-    """Return a Model message without its Type, and without what the schema does not have of a Model."""
+    """Return a Model message without its Type."""
     head = type(spec)()
     for name, value in ((each, getattr(spec, each)) for each in HEAD):
         if name != "description":
             setattr(head, name, value)
         elif spec.HasField("description"):
             head.description.CopyFrom(value)
+    head.MergeFromString(beside_kinds(spec))
     return head

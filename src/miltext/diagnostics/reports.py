@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from miltext.diagnostics import Diagnostic, Span, line_and_column
 from miltext.diagnostics.codes import TITLES, explanation
+from miltext.diagnostics.home import HOME
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -105,6 +106,7 @@ def as_sarif(reports: Sequence[Report], version: str) -> str:
     driver = {
         "name": "miltext",
         "version": version,
+        **({"informationUri": HOME} if HOME else {}),
         "rules": [_rule(code) for code in codes],
     }
     results = [_result(report, found, codes) for report in reports for found in report.diagnostics]

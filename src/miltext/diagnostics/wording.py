@@ -1,7 +1,8 @@
-"""Parts of sentences that messages share: names in a row, and things that are counted."""
+"""Parts of sentences that messages share: names in a row, things that are counted, and words of command lines."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 
@@ -16,3 +17,14 @@ def listed(words: Iterable[str], conjunction: str = "or", most: int | None = Non
 def tally(number: int, noun: str) -> str:
     """Count things: `0 tests`, `1 test`, `2 tests`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def for_shell(word: str) -> str:
+    """Quote a word for the shell that a command is run in: that of POSIX, or of Windows."""
+    if os.name == "posix":
+        import shlex
+
+        return shlex.quote(word)
+    import subprocess
+
+    return subprocess.list2cmdline([word])

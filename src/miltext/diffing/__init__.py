@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from miltext.diffing.difference import Difference
-from miltext.diffing.pipelines import compare_pipelines
+from miltext.diffing.pipelines import compare_others, compare_pipelines
 from miltext.diffing.programs import How, Side, compare_programs
-from miltext.models.model import Model
+from miltext.models.model import Model, Stage
 from miltext.models.opening import open_model
+from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Message
@@ -35,8 +36,9 @@ def diff(
     weight file and `ignore_weights` is set. Of two Models, the specification versions and descriptions are compared
     too; of two compiled ones, also their analytics, `metadata.json` and other files; of a compiled one and another, not
     what the compiler does to every program. Two pipelines are compared model by model: those of one name are a pair,
-    and the others by their places. Facts about the tools that made a model, and when, are compared only with
-    `build_info`: the program's attribute `buildInfo`, and coremltools' entries in the metadata. `progress` gets the
+    and the others by their places. Of two models of other kinds, what they hold is compared as bytes. Facts about the
+    tools that made a model, and when, are compared only with `build_info`: the program's attribute `buildInfo`, and
+    coremltools' entries in the metadata. `progress` gets the
     number of bytes of each weight compared.
     Raise ModelError and ParseError for what cannot be read, and PrintError for a Program with fields that the schema
     lacks.
@@ -45,8 +47,15 @@ def diff(
     whole = [_opened(each) for each in (old, new)]
     if all(isinstance(each, Model) and each.is_pipeline for each in whole):
         return compare_pipelines(whole[0], whole[1], how)
+    if not any(_is_read(each) for each in whole):
+        return compare_others(Stage("", whole[0]), Stage("", whole[1]), how)
     sides = [_side(each, name) for each, name in zip(whole, ("old", "new"), strict=True)]
     return compare_programs(sides[0], sides[1], how)
+
+
+def _is_read(source: Model | Message) -> bool:
+    """Whether it is an ML Program or a pipeline: of all other kinds, what a model holds is bytes."""
+    return not isinstance(source, Model) or source.is_pipeline or source.type == PROGRAM
 
 
 def _opened(source: str | os.PathLike[str] | Model | Message) -> Any:

@@ -1,31 +1,74 @@
-"""The differences of two models around their programs: specification version and description."""
+"""The differences of two models around their programs: the fields of their messages, or what a compiled model says."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from miltext.descriptions.parts import EMPTY, UNKNOWN, Difference, differences, part_of
 from miltext.diffing.structure import Change
-from miltext.models.description_facts import facts
+from miltext.models.contents import shell
+from miltext.schema.proto.kinds import MODEL_KINDS
 from miltext.schema.stamps import STAMP
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
+    from miltext.schema.proto import ModelDescription
 
 MADE_BY = f"metadata.userDefined[{STAMP}"
 """The prefix of the facts about the tools that made a model, and when."""
 
+_OF_MODEL = {"specificationVersion": ("specification", "0"), "isUpdatable": ("isUpdatable", "False")}
+"""What changes of numbers in a Model are called, and what is there if nothing is."""
+
+_KINDS = {*MODEL_KINDS.values()}
+
+_ADDED = "description.metadata"
+"""What a compiled model has even if it is empty."""
+
 
 def compare_models(old: Model, new: Model, build_info: bool) -> list[Change]:
-    """Return the changes of what both models have."""
-    changes: list[Change] = []
-    before, now = old.specification_version, new.specification_version
-    if before and now and before != now:
-        changes.append(Change("specification", "", str(before), str(now)))
-    if old.spec is not None and new.spec is not None and old.spec.isUpdatable != new.spec.isUpdatable:
-        changes.append(Change("isUpdatable", "", str(old.spec.isUpdatable), str(new.spec.isUpdatable)))
-    if old.description is None or new.description is None:
-        return changes
-    said, others = [dict(facts(each)) for each in (old.description, new.description)]
-    paths = [path for path in {**said, **others} if said.get(path) != others.get(path)]
-    told = [path for path in paths if build_info or not path.startswith(MADE_BY)]
-    return changes + [Change("description", path, said.get(path), others.get(path)) for path in told]
+    """Return the changes of what both models have around their programs, and around the models of pipelines.
+
+    Where there are two Model messages, one of them is told if any of their bytes are not the same.
+    """
+    changes = [Change("type", "", old.type, new.type)] if old.type != new.type else []
+    found = _of_messages(old, new) if old.spec is not None and new.spec is not None else _of_others(old, new)
+    told = [_change(each) for each in found if build_info or not each.path.startswith(f"description.{MADE_BY}")]
+    return changes + [each for each in told if not (changes and each.kind == "contents")]
+
+
+def _of_messages(old: Model, new: Model) -> Iterable[Difference]:
+    assert old.spec is not None
+    assert new.spec is not None
+    return differences(part_of(shell(old.spec)), part_of(shell(new.spec)))
+
+
+def _of_others(old: Model, new: Model) -> Iterator[Difference]:
+    """Yield the differences of two models of which one, at least, is not a Model message."""
+    (before, described), (now, other) = _said(old), _said(new)
+    if before is not None and now is not None and before != now:
+        yield Difference("specificationVersion", str(before), str(now))
+    if described is not None and other is not None:
+        found = differences(part_of(described), part_of(other), "description")
+        yield from (each for each in found if each.path != _ADDED or EMPTY not in each)
+
+
+def _said(model: Model) -> tuple[int | None, ModelDescription | None]:
+    """Return the specification version and the description of a model; None for what cannot be known of it."""
+    if model.spec is not None:
+        return model.spec.specificationVersion, model.spec.description
+    return model.specification_version, model.description
+
+
+def _change(found: Difference) -> Change:
+    """Return what is told of a difference of two Model messages."""
+    field, _, path = found.path.partition(".")
+    if field in _OF_MODEL:
+        kind, nothing = _OF_MODEL[field]
+        return Change(kind, "", found.old or nothing, found.new or nothing)
+    if field == "description":
+        return Change(field, path, found.old, found.new)
+    if field in _KINDS:
+        return Change("contents", path, found.old, found.new)
+    return Change("field", field.removeprefix(UNKNOWN), found.old, found.new)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diffing.difference import Difference
 from miltext.diffing.programs import How, Side, changes_around, compare_programs
 from miltext.diffing.structure import Change, ModelDifference
 from miltext.models.model import Stage
-from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.syntax.literals import quote
 
@@ -27,14 +25,12 @@ def compare_pipelines(old: Model, new: Model, how: How, above: tuple[str, str] =
     found = [(pair, _compared(pair, how)) for pair in paired(_stages(old, above[0]), _stages(new, above[1]))]
     inner = [each for _, each in found if each is not None]
     models = [_model(pair, each) for pair, each in found if each is None or each.same is False]
-    return Difference(
-        old.name,
-        new.name,
-        tuple(note for each in inner for note in each.notes),
-        (*_names_of_nobody(old, new), *changes_around(old, new, how)),
-        complete=all(each.complete for each in inner),
-        models=tuple(models),
-    )
+    notes = tuple(note for each in inner for note in each.notes)
+    changes = (*_names_of_nobody(old, new), *changes_around(old, new, how))
+    if not (changes or models):
+        changes = (*_empty_names(old, new),)
+    complete = all(each.complete for each in inner)
+    return Difference(old.name, new.name, notes, changes, complete=complete, models=tuple(models))
 
 
 def _stages(pipeline: Model, above: str) -> list[Stage]:
@@ -75,6 +71,13 @@ def _names(side: Sequence[Stage]) -> Iterator[tuple[str, int]]:
             yield name, index
 
 
+def _empty_names(old: Model, new: Model) -> Iterator[Change]:
+    """Yield a change where only one of two pipelines has names that are empty."""
+    was, now = [f"({', '.join(map(quote, each.pipeline_names))})" for each in (old, new)]
+    if was != now:
+        yield Change("names", "", was, now)
+
+
 def _compared(pair: Pair, how: How) -> Difference | None:
     """Return the differences of two models of one kind; None where there is only one."""
     old, new = pair
@@ -90,30 +93,18 @@ def _inside(old: Stage, new: Stage, how: How) -> Difference:
         return compare_programs(Side(old.name, a, a), Side(new.name, b, b), how)
     if a.is_pipeline:
         return compare_pipelines(a, b, how, (f"{old.place}/", f"{new.place}/"))
-    return _others(old, new, how)
+    return compare_others(old, new, how)
 
 
-def _others(old: Stage, new: Stage, how: How) -> Difference:
-    """Return the differences of two models of another kind: by their messages or, where both are compiled, by files."""
+def compare_others(old: Stage, new: Stage, how: How) -> Difference:
+    """Return the differences of two models that are neither ML Programs nor pipelines: by their messages or, where both
+    are compiled, by files.
+    """
     a, b = old.model, new.model
     changes = changes_around(a, b, how)
-    has_specs = a.spec is not None and b.spec is not None
-    if has_specs:
-        was, now = _digest(a.spec), _digest(b.spec)
-        changes += [Change("contents", "", was, now)] if was != now else []
-    complete = has_specs or (a.is_compiled and b.is_compiled)
+    complete = (a.spec is not None and b.spec is not None) or (a.is_compiled and b.is_compiled)
     notes = [] if complete else [f"{new.name}: what a model of the kind `{b.type}` holds is not compared with {a.kind}"]
     return Difference(old.name, new.name, tuple(notes), tuple(changes), complete=complete)
-
-
-def _digest(spec: Spec | None) -> str:
-    """Return the size and digest of what a model holds beside its description and its version."""
-    made = Spec()
-    made.CopyFrom(spec or made)
-    made.ClearField("description")
-    made.ClearField("specificationVersion")
-    data = made.SerializeToString(deterministic=True)
-    return f"{len(data)} bytes, SHA-256 {sha256(data).hexdigest()[:16]}"
 
 
 def _places(old: Stage, new: Stage) -> Iterator[Change]:

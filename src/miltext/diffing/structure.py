@@ -34,9 +34,10 @@ class Change:
     `kind` says what: of an operation its `operation` (the type), an `argument` or `attribute`, the `type` of an output,
     its number of `outputs` or of `blocks`; of a block or function its `opset`, an `attribute`, an `input`'s type, the
     order of its `inputs`, or its `outputs`; of a program its `version`, `docString` or an `attribute`; of a model its
-    `specification` version, something in its `description`, or whether it `isUpdatable`; of a compiled model something
+    `type`, its `specification` version, something in its `description`, whether it `isUpdatable`, a `field` that the
+    schema does not know, or its `contents`, if it is of a kind that is not read; of a compiled model something
     in its `analytics` or its `metadata.json`, or a `file`, by its size and digest; of a model in a pipeline its `name`
-    there, its `place`, or its `contents`, if it is of a kind that is not read. `name` says which one, where there are
+    there, or its `place`; of a pipeline its `names`, where they are empty. `name` says which one, where there are
     several. Values of the old program have their new names. An argument may be a
     constant that changed: `also` are the other arguments that take the same one, as ("conv", "strides").
     """

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.drafting.given_defaults import Defaults
+from miltext.ir.graph import Graph
 from miltext.models.compact import fold
 from miltext.printing.printer import Printer
 from miltext.printing.renaming import drop_names
-from miltext.schema.proto import Block, Operation
-from miltext.schema.walk import block_parts
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
+    from miltext.ir import parts
     from miltext.printing.tensors import Style
     from miltext.schema.proto import Program, Value
 
@@ -41,34 +41,26 @@ def folded(program: Program, style: Style) -> Program:
         is_here = value.WhichOneof("value") == "immediateValue" and value.ByteSize() <= 8 * LONGEST
         return is_here and len(printer.literal(value)) <= (LONGEST if uses == 1 else SHORT)
 
-    for function in made.functions.values():
-        for block in function.block_specializations.values():
+    graph = Graph(made)
+    for function in graph.functions.values():
+        for block in function.blocks.values():
             fold(block, folds)
-            _shorten(block, {value.name for value in (*function.inputs, *block.inputs)}.union(block.outputs))
+            _shorten(block, {*function.inputs, *block.inputs, *block.outputs, *function.undefined.values()})
+    made = graph.program()
     _leave_out_defaults(made, style.dialect)
     return made
 
 
-def _shorten(block: Block, kept: set[str]) -> None:
+def _shorten(block: parts.Block, kept: set[parts.Value]) -> None:
     """Take the endings that coremltools puts to names of other data types from values, where these stay apart."""
-    parts: list[Any] = [part for _, part in block_parts(block)]
-    values = [value for part in parts for value in (part.outputs if isinstance(part, Operation) else part.inputs)]
-    taken = kept.union(value.name for value in values)
-    names = {name: name for name in taken}
-    for name, count in Counter(value.name for value in values).items():
-        short = _ENDING.sub("", name)
-        if name not in kept and count == 1 and short not in taken:
-            names[name] = short
-            taken.add(short)
+    values = [value for value in block.defined() if value not in kept]
+    counts = Counter(value.name for value in (*values, *kept))
+    taken = {*counts}
     for value in values:
-        value.name = names[value.name]
-    for part in parts:
-        if isinstance(part, Block):
-            part.outputs[:] = [names.get(name, name) for name in part.outputs]
-        else:
-            for binding in (each for argument in part.inputs.values() for each in argument.arguments):
-                if binding.name:
-                    binding.name = names.get(binding.name, binding.name)
+        short = _ENDING.sub("", value.name)
+        if counts[value.name] == 1 and short not in taken:
+            value.name = short
+            taken.add(short)
 
 
 def _leave_out_defaults(program: Program, dialect: str) -> None:

@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from miltext.drafting.draft_printer import record_path
+from miltext.ir.graph import Graph
+from miltext.ir.parts import Block, Op
 from miltext.models.compact import VALUE, is_plain_constant
 from miltext.schema.operations import signature
 from miltext.schema.paths import Path
-from miltext.schema.proto import Block, Operation
-from miltext.schema.walk import block_parts, uses_of
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
 
-    from miltext.schema.proto import Program
+    from miltext.schema.proto import Operation, Program
 
 
 def movable(program: Program, gaps: Set[Path]) -> set[Path]:
     """Return the paths of the operations that may stand inside another, which is the only one to use them."""
     found = set[Path]()
-    for name, function in program.functions.items():
-        for opset, block in function.block_specializations.items():
-            parts = [*block_parts(block, ("functions", name, "block_specializations", opset))]
-            uses = uses_of(part for _, part in parts)
+    for function in Graph(program).functions.values():
+        for opset, block in function.blocks.items():
+            counts = Counter(value.name for value in (*function.inputs, *block.defined()))
+            path = ("functions", function.name, "block_specializations", opset)
             found.update(
-                path
-                for path, part in parts
-                if isinstance(part, Operation)
-                and (*path, "outputs", 0) in gaps
-                and len(part.outputs) == 1
-                and uses[part.outputs[0].name] == 1
-                and (_is_plain(part, opset, function.opset) or _is_weight(part))
+                place
+                for place, op in block.parts(path)
+                if isinstance(op, Op)
+                and (*place, "outputs", 0) in gaps
+                and _has_one_use(op, counts)
+                and (_is_plain(op.message, opset, function.message.opset) or _is_weight(op.message))
             )
     return found
+
+
+def _has_one_use(op: Op, counts: Mapping[str, int]) -> bool:
+    """Tell whether an operation gives one value, of a name of its own, that one argument takes."""
+    if len(op.outputs) != 1 or counts[op.outputs[0].name] != 1:
+        return False
+    return [use.op is not None for use in op.outputs[0].uses] == [True]
 
 
 def _is_plain(operation: Operation, *opsets: str) -> bool:
@@ -59,13 +66,10 @@ def _is_weight(operation: Operation) -> bool:
 
 def in_order(program: Program, order: Mapping[Path, Sequence[int]]) -> Program:
     """Return a copy of a Program with the operations of each block in another order."""
-    made = own_copy(program)
-    for name, function in made.functions.items():
-        for opset, block in function.block_specializations.items():
-            path = ("functions", name, "block_specializations", opset)
-            for place, part in reversed([*block_parts(block, path)]):
-                if isinstance(part, Block) and [*order[place]] != [*range(len(part.operations))]:
-                    copy = Block(operations=[part.operations[index] for index in order[place]])
-                    del part.operations[:]
-                    part.operations.MergeFrom(copy.operations)
-    return made
+    graph = Graph(own_copy(program))
+    for function in graph.functions.values():
+        for opset, own in function.blocks.items():
+            for place, block in [*own.parts(("functions", function.name, "block_specializations", opset))]:
+                if isinstance(block, Block) and [*order[place]] != [*range(len(ops := [*block]))]:
+                    block.append(*(ops[index] for index in order[place]))
+    return graph.program()

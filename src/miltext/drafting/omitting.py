@@ -215,7 +215,7 @@ class _Omission(UsualWalk):
             value = operation.inputs[name][index]
             made: Type = None
             with suppress(Misfit, Undecided):
-                made = literal_type(literal, name, known, bound(draft, scope), self.usual if is_known else [])
+                made = literal_type(literal, name, known, bound(draft, scope), self.usual if is_known else None)
             if not isinstance(value, Constant) or made is None or write_type(made) != value.stated.message:
                 mistake = name, index
                 break

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import counted, named
+from miltext.checking.resizing.facts import CHOSEN, KEPT, STUCK, TOO_LARGE
 from miltext.checking.retyping import STALE
 from miltext.checking.verifier import check, infer_anew
 from miltext.diagnostics import Note, ParseError, warning
@@ -13,7 +14,7 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
 from miltext.models.refusals import refusal
 from miltext.models.sizes import Size, shape_of, spell_sizes
-from miltext.parsing.locating import string_of
+from miltext.parsing.locating import attributes_of, string_of
 from miltext.parsing.parser import parse_tree
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.printer import type_text
@@ -23,6 +24,7 @@ from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
+    from pathlib import Path
 
     from miltext.checking.retyping import Inputs
     from miltext.checking.verifier import Completed
@@ -44,6 +46,7 @@ def reshape(
     *,
     function: str | None = None,
     path: str | None = None,
+    weights: Path | None = None,
     on_warning: Callable[[Diagnostic], object] | None = None,
 ) -> str:
     """Return a text with other sizes for inputs and states, and with the types that follow from them.
@@ -51,15 +54,18 @@ def reshape(
     Comments, layout, and what a draft leaves out stay. All functions that have such an input are changed, or only
     `function`. A range of sizes is a `?` in the text, and what the text says has to be right for its least and its
     greatest size, the one after the least, and one in the middle; sizes of several ranges are tried together.
-    `on_warning` gets what is told of types that may be out of date (MIL436).
+    Constants that follow from sizes become what they are for the new ones; those in weight files are read in the folder
+    `weights`. `on_warning` gets what has to be decided: constants that were written anew (MIL490) or may have to be
+    (MIL491), and types that may be out of date (MIL436).
 
-    Raise ParseError with the errors that `check` finds in the result, at their places in the text; ModelError: MIL430
+    Raise ParseError with the errors that `check` finds in the result, and constants that neither can stay nor are known
+    for the new sizes (MIL492), at their places in the text; ModelError: MIL430
     for an unknown function or input, MIL435 for sizes that an input cannot have.
     """
     for tried, notes in _tried(sizes).items():
-        _inferred(text, dict(tried), function, path, notes)
-    made = _inferred(text, sizes, function, path)
-    outdated = [each for each in made.diagnostics if each.code == STALE]
+        _inferred(text, dict(tried), function, path, weights, notes)
+    made = _inferred(text, sizes, function, path, weights)
+    outdated = [each for each in made.diagnostics if each.code in (STALE, CHOSEN, KEPT)]
     for each in [*_listed_by_the_compiler(text, sizes), *outdated]:
         if on_warning:
             on_warning(each)
@@ -70,12 +76,11 @@ def _listed_by_the_compiler(text: str, names: Collection[str]) -> Iterator[Diagn
     """Yield warnings about the attribute in which Apple's compiler notes flexible shapes, where it has these names."""
     root = parse_tree(text, whole=True).root if ATTRIBUTE in text else None
     for function in tree_named(root, "function") if root else ():
-        for attributes in tree_named(function, "attributes"):
-            for attribute in tree_named(attributes, "attribute"):
-                strings = [string_of(token) for token in walk(attribute) if token.name == "STRING"]
-                if attribute.children[0].token == ATTRIBUTE and not set(names).isdisjoint(strings):
-                    message = f"{ATTRIBUTE} has the shapes that were before; take it out, or write those that are now"
-                    yield warning(STALE, message)._replace(span=attribute.children[0].span)
+        for attribute in attributes_of(function, ATTRIBUTE):
+            strings = [string_of(token) for token in walk(attribute) if token.name == "STRING"]
+            if not set(names).isdisjoint(strings):
+                message = f"{ATTRIBUTE} has the shapes that were before; take it out, or write those that are now"
+                yield warning(STALE, message)._replace(span=attribute.children[0].span)
 
 
 def _tried(sizes: Mapping[str, Sizes]) -> dict[tuple[tuple[str, Sizes], ...], tuple[Note, ...]]:
@@ -121,17 +126,25 @@ def _said(sizes: Mapping[str, Sizes]) -> str:
 
 
 def _inferred(
-    text: str, sizes: Mapping[str, Sizes], function: str | None, path: str | None, notes: tuple[Note, ...] = ()
+    text: str,
+    sizes: Mapping[str, Sizes],
+    function: str | None,
+    path: str | None,
+    weights: Path | None,
+    notes: tuple[Note, ...] = (),
 ) -> Completed:
     """Return a text with inputs of these sizes. Raise as `reshape` does, with these `notes`.
 
     An error that the text has already is none of them, unless it keeps types from being inferred.
     """
-    made = infer_anew(text, path, partial(_types, sizes=sizes, function=function, path=path))
+    made = infer_anew(text, path, partial(_types, sizes=sizes, function=function, path=path), weights)
     wrong = [each for each in made.diagnostics if each.severity == "error"]
     if wrong and made.text is not None:
         before = {(each.code, each.message) for each in check(text, path=path)}
         wrong = [each for each in wrong if (each.code, each.message) not in before]
+    first = [each for each in wrong if each.code == TOO_LARGE]
+    known = {each.span for each in wrong if each.code == STUCK}
+    wrong = first or [each for each in wrong if each.code == STUCK or each.span not in known]
     if wrong:
         raise ParseError([each._replace(notes=(*each.notes, *notes)) for each in wrong], text=text, path=path)
     return made

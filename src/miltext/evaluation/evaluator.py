@@ -172,7 +172,7 @@ class Evaluator:
         given, held = self.taken(inputs, state, allow_nan)
         owner = Owner([*given.values(), *held.values()])
         kept = {name: owner.own(given[name]) for name in self.inputs if name in wanted}
-        running = Running(self._steps(given, held, state, seed))
+        running = Running(self._steps(given, held, state, seed, watched=bool(wanted)))
         for made in running:
             if wanted:
                 self._keep(made, wanted, kept, owner)
@@ -219,12 +219,17 @@ class Evaluator:
         held: dict[str, Array],
         state: MutableMapping[str, Any] | None,
         seed: int | None,
+        *,
+        watched: bool = True,
     ) -> Generator[Made, None, dict[str, Any]]:
+        """Run the function, and yield what each operation makes if that is `watched`."""
         machine = Machine(self.constants, seed)
         states = {name: State(held[name]) for name in self.states}
         given = [states[name] if name in states else inputs[name] for name in self.plan.inputs]
         try:
-            outputs = yield from machine.block(self.plan, {}, given)
+            outputs = (
+                (yield from machine.block(self.plan, {}, given)) if watched else machine.quietly(self.plan, {}, given)
+            )
         except OperationFailure as failure:
             failure.locate(self.subject)
             raise

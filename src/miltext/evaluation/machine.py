@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -12,10 +12,13 @@ from miltext.diagnostics import MiltextError
 from miltext.evaluation.declared import FAILURES, outputs_of
 from miltext.evaluation.failures import OperationFailure
 from miltext.evaluation.rules import Unfit
+from miltext.evaluation.values import narrowed
 
 if TYPE_CHECKING:
     from miltext.evaluation.planning import Plan, Step
     from miltext.evaluation.values import Constants
+
+HALVES, FLOATS = np.dtype(np.float16), np.dtype(np.float32)
 
 Scope: TypeAlias = "dict[str, Any]"
 
@@ -28,11 +31,15 @@ class Made(NamedTuple):
 
 
 class Machine:
-    """Does the steps of plans; `constants` reads those of the program, `seed` is that of its random numbers."""
+    """Does the steps of plans; `constants` reads those of the program, `seed` is that of its random numbers.
+
+    `block` does them for somebody who looks at each value, `quietly` for nobody: both do the same steps.
+    """
 
     def __init__(self, constants: Constants, seed: int | None) -> None:
         self.constants = constants
         self.seed = seed
+        self._settled: dict[int, list[Any]] = {}
 
     @cached_property
     def generator(self) -> np.random.Generator:
@@ -48,8 +55,11 @@ class Machine:
         for step in plan.steps:
             if step.settled is not None:
                 values = step.settled
+            elif step.blocks:
+                values = yield from self._flowing(step, scope)
             else:
-                values = (yield from self._flowing(step, scope)) if step.blocks else self._values(step, scope)
+                with np.errstate(all="ignore"):
+                    values = self._values(step, scope)
             for name, value in zip(step.names, values, strict=True):
                 scope[name] = value
             yield Made(step, values)
@@ -57,34 +67,105 @@ class Machine:
                 del scope[name]
         return [scope[name] for name in plan.outputs]
 
-    @np.errstate(all="ignore")  # of half the cost of a `with`, and each step pays it
+    def quietly(self, plan: Plan, scope: Scope, values: list[Any]) -> list[Any]:
+        """Do the steps of a block as `block` does, and return its outputs: nobody sees what is made on the way."""
+        with np.errstate(all="ignore"):
+            return self._quietly(plan, scope, values)
+
+    def _quietly(self, plan: Plan, scope: Scope, values: list[Any]) -> list[Any]:
+        scope = {**scope, **dict(zip(plan.inputs, values, strict=True))}
+        values_of, settle = self._values, self._settled.get
+        for step in plan.steps:
+            if step.settled is not None:
+                values = step.settled
+            elif step.blocks:
+                values = self._flown(step, scope)
+            elif step.stored is None:
+                values = values_of(step, scope)
+            else:
+                values = settle(id(step)) or self._stored(step, scope)
+            if len(values) == 1:
+                scope[step.names[0]] = values[0]
+            else:
+                scope.update(zip(step.names, values, strict=True))
+            for name in step.frees:
+                del scope[name]
+        return [scope[name] for name in plan.outputs]
+
+    def _stored(self, step: Step, scope: Scope) -> list[Any]:
+        """Return what a const has in a file, and keep that for a loop if it is mapped, and takes no memory."""
+        values = self._values(step, scope)
+        if step.stored is not None and self.constants.keeps(step.stored.message):
+            self._settled[id(step)] = values
+        return values
+
     def _values(self, step: Step, scope: Scope) -> list[Any]:
+        """Return what an operation makes; that which needs no more rounding takes a shorter way."""
         try:
-            return outputs_of(step.rule.function(**self._arguments(step, scope)), step.types)
+            if step.stored is not None:
+                made = self.constants.read(step.stored.message)
+            else:
+                made = step.rule.function(*self._arguments(step, scope))
+            expected = step.expected
+            if type(made) is np.ndarray and expected is not None and made.shape == expected.shape:
+                if made.dtype is expected.carrier:
+                    return [made]
+                if expected.carrier is HALVES and made.dtype is FLOATS:
+                    return [narrowed(made)]
+            return outputs_of(made, step.types)
         except MiltextError:
             raise
         except FAILURES as failure:
             raise OperationFailure(step, _clause(failure)) from failure
 
     def _flowing(self, step: Step, scope: Scope) -> Generator[Made, None, list[Any]]:
+        blocks = [partial(self._inner, plan, scope) for plan in step.blocks]
         try:
-            return outputs_of((yield from step.rule.function(**self._arguments(step, scope))), step.types)
+            return outputs_of((yield from step.rule.function(*self._arguments(step, scope, blocks))), step.types)
         except MiltextError:  # of an operation inside
             raise
         except FAILURES as failure:
             raise OperationFailure(step, _clause(failure)) from failure
 
-    def _arguments(self, step: Step, scope: Scope) -> dict[str, Any]:
-        arguments, read = {**step.fixed}, self.constants.read
-        for name, sources, form in step.given:
-            arguments[name] = form([scope[each] if isinstance(each, str) else read(each.message) for each in sources])
-        for name, kind in step.running.items():
-            blocks = [partial(self._inner, plan, scope) for plan in step.blocks]
-            arguments[name] = blocks if kind == "Blocks" else self.generator
+    def _flown(self, step: Step, scope: Scope) -> list[Any]:
+        """Do an operation with blocks, whose generator has nothing to yield: all that it would are steps."""
+        blocks = [partial(self._inner_quietly, plan, scope) for plan in step.blocks]
+        try:
+            return outputs_of(_ended(step.rule.function(*self._arguments(step, scope, blocks))), step.types)
+        except MiltextError:  # of an operation inside
+            raise
+        except FAILURES as failure:
+            raise OperationFailure(step, _clause(failure)) from failure
+
+    def _arguments(self, step: Step, scope: Scope, blocks: Sequence[Any] = ()) -> list[Any]:
+        """Return the arguments of a step in the order of its rule's parameters."""
+        arguments = [*step.arguments]
+        for place, source, form in step.named:
+            arguments[place] = form(scope[source])
+        if step.given:
+            read = self.constants.read
+            for place, _, sources, form in step.given:
+                values = [scope[each] if isinstance(each, str) else read(each.message) for each in sources]
+                arguments[place] = form(values)
+        for place, kind in step.running.items():
+            arguments[place] = blocks if kind == "Blocks" else self.generator
         return arguments
 
     def _inner(self, plan: Plan, scope: Scope, *values: Any) -> Generator[Made, None, list[Any]]:
         return self.block(plan, scope, list(values))
+
+    def _inner_quietly(self, plan: Plan, scope: Scope, *values: Any) -> Generator[Made, None, list[Any]]:
+        yield from ()  # a generator, as `while_loop` and `cond` have it
+        return self._quietly(plan, scope, list(values))
+
+
+def _ended(flowing: Generator[Any, None, Any]) -> Any:
+    """Return what a generator returns, once it has yielded all."""
+    try:
+        while True:
+            next(flowing)
+    except StopIteration as end:
+        return end.value
 
 
 def _clause(failure: Exception) -> str:

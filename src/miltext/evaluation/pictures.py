@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from miltext.diagnostics import MiltextError, Note, error, refusing
+from miltext.diagnostics.home import install
 from miltext.schema.proto import ImageFeatureType
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def pillow() -> Any:
     try:
         import PIL.Image
     except ImportError as failure:
-        way = Note("install it with `pip install 'miltext[images]'`")
+        way = Note(f"install it: {install('images')}")
         found = error("MIL839", "pillow is not installed, and pictures need it", None, way)
         raise MiltextError([found]) from failure
     return PIL.Image

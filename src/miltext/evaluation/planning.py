@@ -9,8 +9,9 @@ import numpy as np
 
 from miltext.evaluation.declared import FAILURES, outputs_of
 from miltext.evaluation.rules import RULES, Opset, Rule
-from miltext.evaluation.values import widened
+from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY, widened
 from miltext.schema.operations import signature
+from miltext.schema.types import TensorType
 from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
@@ -30,29 +31,50 @@ SETTLED_ELEMENTS = 1 << 12
 
 
 class Given(NamedTuple):
-    """A parameter of a rule: where its values come from, and the function that brings them into its form."""
+    """A parameter of a rule: its place, where its values come from, and the function that brings them into its form."""
 
+    place: int
     name: str
     sources: Sequence[str | Constant]
     form: Callable[[list[Any]], Any]
 
 
-class Step(NamedTuple):
-    """One operation: its rule, what that is `given`, and `fixed`, what is always the same.
+class Named(NamedTuple):
+    """A parameter that takes the value of one name: its place, and the function that brings the value into its form."""
 
-    `running` are the parameters that stand for what a run has, with their forms. `settled` is what a constant makes,
-    where that is known. `frees` are the names that nothing later uses.
+    place: int
+    source: str
+    form: Callable[[Any], Any]
+
+
+class Expected(NamedTuple):
+    """What the one output of an operation is, where all of its type is known: an array that is carried so."""
+
+    shape: tuple[int, ...]
+    carrier: np.dtype[Any]
+
+
+class Step(NamedTuple):
+    """One operation: its rule, and in the order of its parameters the arguments that are always the same.
+
+    The others are `named`, values of one name each, `given` in other ways, or `running`: what stands for what a run
+    has, by their places, with their forms. `expected` is what the output needs no more rounding as. `settled` is what a
+    constant makes, where that is known, and `stored` the constant of one in a file. `frees` are the names that nothing
+    later uses.
     """
 
     path: Path
     operation: Operation
     rule: Rule
+    arguments: Sequence[Any]
+    named: Sequence[Named]
     given: Sequence[Given]
-    fixed: Mapping[str, Any]
-    running: Mapping[str, str]
+    running: Mapping[int, str]
     settled: list[Any] | None
+    stored: Constant | None
     names: Sequence[str]
     types: Sequence[Type]
+    expected: Expected | None
     blocks: Sequence[Plan]
     frees: Sequence[str]
 
@@ -118,14 +140,29 @@ class Planner:
         given, fixed = self._arguments(rule, operation, known)
         around = {"Made": types, "Opset": self.opset, "Widen": self.widen}
         fixed |= {name: around[form] for name, form in rule.forms.items() if form in around}
-        running = {name: form for name, form in rule.forms.items() if form in RUNNING}
+        running = {place: form for place, form in enumerate(rule.forms.values()) if form in RUNNING}
         blocks = [
             self.plan(block, block.inputs, (*path, "blocks", place), known)
             for place, block in enumerate(operation.blocks)
         ]
         names = [output.name for output in operation.outputs]
-        settled = _settled(rule, fixed, types) if operation.type == "const" and not given else None
-        return Step(path, operation, rule, given, fixed, running, settled, names, types, blocks, frees)
+        is_constant = operation.type == "const"
+        return Step(
+            path=path,
+            operation=operation,
+            rule=rule,
+            arguments=[fixed.get(name) for name in rule.forms],
+            named=[Named(each.place, source, ALONE[each.form]) for each in given if (source := _name_alone(each))],
+            given=[each for each in given if not _name_alone(each)],
+            running=running,
+            settled=_settled(rule, fixed, types) if is_constant and not given else None,
+            stored=_stored(given) if is_constant else None,
+            names=names,
+            types=types,
+            expected=_expected(types),
+            blocks=blocks,
+            frees=frees,
+        )
 
     def _arguments(
         self, rule: Rule, operation: Operation, constants: Mapping[str, Constant]
@@ -135,10 +172,10 @@ class Planner:
         known = signature(operation.type, self.opset)
         given: list[Given] = []
         fixed: dict[str, Any] = {}
-        for name, form in rule.forms.items():
+        for place, (name, form) in enumerate(rule.forms.items()):
             sources = [source for source in bound.get(name, ()) if source]
             if sources:
-                one = Given(name, sources, self.forms[form])
+                one = Given(place, name, sources, self.forms[form])
                 if not self._settle(one, constants, fixed):
                     given.append(one)
             elif form not in AROUND:
@@ -160,6 +197,26 @@ class Planner:
         except FAILURES:  # a run tells of it
             return False
         return True
+
+
+def _name_alone(given: Given) -> str:
+    """Return the name that a parameter takes the value of, empty for a constant and where several values are taken."""
+    (source, *others) = given.sources
+    return source if isinstance(source, str) and not others and given.form in ALONE else ""
+
+
+def _stored(given: Sequence[Given]) -> Constant | None:
+    """Return the value that a const is given, where that is one, as in a weight file."""
+    sources = [source for each in given for source in each.sources]
+    return sources[0] if len(sources) == 1 and not isinstance(sources[0], str) else None
+
+
+def _expected(types: Sequence[Type]) -> Expected | None:
+    """Return what one output is that needs no more rounding; None where that is not known of the types alone."""
+    if len(types) != 1 or not isinstance(types[0], TensorType) or types[0].dtype in WITHOUT_NUMPY:
+        return None
+    shape = tuple([size for size in types[0].shape if isinstance(size, int)])
+    return Expected(shape, CARRIERS[types[0].dtype]) if len(shape) == len(types[0].shape) else None
 
 
 def _settled(rule: Rule, fixed: Mapping[str, Any], types: Sequence[Type]) -> list[Any] | None:
@@ -248,6 +305,14 @@ def _element(values: list[Any]) -> Any:
 def _elements(values: list[Any]) -> tuple[Any, ...]:
     return tuple(np.atleast_1d(values[0]).tolist())
 
+
+ALONE: dict[Callable[[list[Any]], Any], Callable[[Any], Any]] = {
+    _held: _itself,
+    _widened: widened,
+    _element: lambda value: value.item() if isinstance(value, np.ndarray) else value,
+    _elements: lambda value: tuple(np.atleast_1d(value).tolist()),
+}
+"""The forms that take one value, and what does the same with it by itself."""
 
 FORMS: dict[str, Callable[[list[Any]], Any]] = {
     "Array": _widened,

@@ -22,7 +22,9 @@ def in_pieces(function: _Function) -> _Function:
     """Have a function done on pieces of `x`, of one dimension; it makes of each an array of its shape and dtype."""
 
     @functools.wraps(function)
-    def done(x: Array, **settings: Any) -> Any:
+    def done(x: Array, *settings: Any, **others: Any) -> Any:
+        if 0 < x.size <= PIECE and x.flags.c_contiguous:
+            return function(x.reshape(-1), *settings, **others).reshape(x.shape).astype(x.dtype, copy=False)
         walk = np.nditer(
             [x, None],
             flags=["external_loop", "buffered", "zerosize_ok"],
@@ -31,7 +33,7 @@ def in_pieces(function: _Function) -> _Function:
         )
         with walk:
             for piece, result in walk:
-                result[...] = function(piece, **settings)
+                result[...] = function(piece, *settings, **others)
             return walk.operands[1]
 
     return cast("_Function", done)

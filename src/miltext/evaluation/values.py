@@ -54,7 +54,7 @@ def rounded(array: Array, dtype: str) -> Array:
         return decode(patterns, described).reshape(array.shape)
     if array.dtype.kind == "f" and carrier.kind in "iu":
         return _whole(array, described).astype(carrier)
-    return array.astype(carrier, copy=False)
+    return narrowed(array) if carrier == np.float16 else array.astype(carrier, copy=False)
 
 
 def _whole(array: Array, dtype: DType) -> Array:
@@ -69,10 +69,13 @@ def _whole(array: Array, dtype: DType) -> Array:
 
 
 WORTH_WIDENING = 1 << 12
-"""The least number of elements that `_widen` is faster for than numpy's own conversion."""
+"""The least number of elements that `_widen` and `_narrow` are faster for than numpy's own conversions."""
 
-AT_ONCE = 1 << 16
-"""How many elements are widened at once, few enough to stay in a core's cache."""
+AT_ONCE = 1 << 14
+"""How many elements are converted at once: what is made of them stays in a core's cache.
+
+It is small enough for the C library to take from memory that it has: of larger arrays, each page is new each time.
+"""
 
 
 def widened(array: Array) -> Array:
@@ -104,6 +107,48 @@ def _widen(halves: Array, floats: Array) -> None:
     floats *= 2.0**112
 
 
+def narrowed(array: Array) -> Array:
+    """Return an array as fp16: each number as the nearest, and of two the one that is even."""
+    if array.dtype != np.float32 or array.size < WORTH_WIDENING or not array.flags.c_contiguous:
+        return array.astype(np.float16, copy=False)
+    narrow = np.empty(array.shape, np.float16)
+    floats, halves = array.reshape(-1), narrow.reshape(-1)
+    for start in range(0, array.size, AT_ONCE):
+        _narrow(floats[start : start + AT_ONCE], halves[start : start + AT_ONCE])
+    return narrow
+
+
+LEAST_NORMAL, OVERFLOWING = 0x38800000, 0x477FF000
+"""The bits in float32 of 2^-14, the least number of fp16 that is not subnormal, and of 65520, which it has not."""
+
+
+def _narrow(floats: Array, halves: Array) -> None:
+    """Write float32 numbers as fp16: by their bits, many at once, where numpy's conversion takes one after the other.
+
+    The bits that fp16 lacks are rounded away by adding just less than half of the last one that it has, or half where
+    that is odd; a carry goes into the exponent, as it should. Subnormal numbers are whole multiples of 2^-24.
+    """
+    bits = floats.view(np.int32)
+    made = np.bitwise_and(bits, 0x7FFFFFFF)
+    if made.max(initial=0) >= OVERFLOWING:
+        halves[...] = floats
+        return
+    spare = made - 1  # so that zeros are not among the subnormal numbers
+    subnormal = spare.view(np.uint32) < LEAST_NORMAL - 1
+    np.right_shift(made, 13, out=spare)
+    spare &= 1
+    made += spare
+    made -= (127 - 15 << 23) - 0xFFF  # the other bias of the exponent, and what rounds
+    made >>= 13
+    np.maximum(made, 0, out=made)
+    if subnormal.any():
+        np.copyto(made, np.rint(np.abs(floats) * np.float32(2**24)), where=subnormal, casting="unsafe")
+    np.right_shift(bits, 16, out=spare)
+    spare &= 0x8000
+    made |= spare
+    halves.view(np.uint16)[...] = made
+
+
 class Constants:
     """The constants of a program: those in weight files are views of the mapped file, others are read once.
 
@@ -124,6 +169,10 @@ class Constants:
         if not is_stored or _is_view(tensor_dtype(message.type)):
             self._known[id(message)] = value
         return value
+
+    def keeps(self, message: Message) -> bool:
+        """Tell whether a value was read, and is kept."""
+        return id(message) in self._known
 
     def find(self, message: Message) -> None:
         """Make sure that a value can be read. Raise WeightsError, and Unfit for one that is not as its type says.

@@ -8,12 +8,10 @@ refuses tensors of more than five dimensions (`converters/mil/mil/program.py`), 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Note
-from miltext.extraction.needs import free_names
-from miltext.extraction.wanted import NO_INPUT, NO_OUTPUT, SHOWN, listed
+from miltext.extraction.wanted import NO_INPUT, NO_OUTPUT, SHOWN, listed, top_values
 from miltext.models.refusals import refusal
 from miltext.printing.printer import type_text
 from miltext.schema.dtypes import BY_NAME
@@ -24,7 +22,8 @@ from miltext.schema.types import TensorType, read_type, spelled
 if TYPE_CHECKING:
     from miltext.diagnostics import ModelError
     from miltext.extraction.planning import Plan
-    from miltext.schema.proto import Block, Function, NamedValueType, Operation, ValueType
+    from miltext.ir.parts import Value
+    from miltext.schema.proto import NamedValueType, ValueType
 
 MOST_DIMENSIONS = 5
 
@@ -48,6 +47,10 @@ def _is_scalar(value_type: ValueType) -> bool:
     return isinstance(known, TensorType) and known.shape == ()
 
 
+def _is_givable(value: Value) -> bool:
+    return value.message is not None and can_give(value.message.type)
+
+
 def _named(value_type: ValueType) -> str:
     """Return a type for a message; of a scalar that could be given, what bars it."""
     is_barred = _is_scalar(value_type) and can_give(value_type)
@@ -55,22 +58,12 @@ def _named(value_type: ValueType) -> str:
 
 
 class Border:
-    """What a part takes besides the inputs of its function, and what it gives, held to what a model can.
+    """What a part takes besides the inputs of its function, and what it gives, held to what a model can."""
 
-    `function` is that of the whole Program, and `block` the own block of it.
-    """
-
-    def __init__(self, function: Function, block: Block, planned: Plan) -> None:
-        self._function, self._operations, self._planned = function, block.operations, planned
-
-    @cached_property
-    def _makers(self) -> dict[str, Operation]:
-        return {output.name: each for each in self._operations for output in each.outputs}
-
-    @cached_property
-    def _types(self) -> dict[str, ValueType]:
-        made = {output.name: output.type for each in self._operations for output in each.outputs}
-        return {value.name: value.type for value in self._function.inputs} | made
+    def __init__(self, planned: Plan) -> None:
+        self._planned = planned
+        self._opset = planned.graph.functions[planned.function].message.opset
+        self._values = top_values(planned.graph.functions[planned.function])
 
     def faults(self) -> Iterator[ModelError]:
         """Yield an error for each value that a model cannot take or give, with the values near it that it can."""
@@ -80,42 +73,44 @@ class Border:
                 notes = [*self._takeable(value.name), *self._cast(value, "take {} in the text, and `cast` that to {}")]
                 yield refusal(NO_INPUT, message, None, *notes)
         for value in self._planned.given:
-            if not can_give(value.type) and self._makers[value.name].type != OF_CLASSES:
+            maker = self._values[value.name].maker
+            if not can_give(value.type) and (maker is None or maker.type != OF_CLASSES):
                 message = f"`{value.name}` is {_named(value.type)}, which a model cannot give"
                 notes = [*self._givable(value.name), *self._cast(value, "`cast` it to {} in the text, and name that")]
                 yield refusal(NO_OUTPUT, message, None, *notes)
 
     def _takeable(self, name: str) -> Iterator[Note]:
         """Yield a note with the nearest values before one that a model can take."""
-        found = list(self._before(name))
-        new = [each for each in found if each in self._makers]
+        found = [*self._before(self._values[name])]
+        new = [each.name for each in found if each.maker is not None]
         if new:
             asked = " ".join(f"--input {each}" for each in new[:SHOWN])
             yield Note(f"{listed(new)}, of which it is made, can be: {asked}")
         elif found:
-            yield Note(f"it is made of {listed(found)}, which the function takes")
+            yield Note(f"it is made of {listed([each.name for each in found])}, which the function takes")
 
-    def _before(self, name: str) -> Iterator[str]:
+    def _before(self, value: Value) -> Iterator[Value]:
         """Yield the nearest values that one is made of, and that a model can take; no constants."""
-        todo, seen = [name], {name}
+        todo, seen = [value], {value}
         while todo:
-            maker = self._makers.get(todo.pop(0))
-            for each in dict.fromkeys(free_names(maker)) if maker is not None else ():
-                if each not in seen and each in self._types:
+            maker = todo.pop(0).maker
+            for each in maker.used() if maker is not None else ():
+                if each not in seen and each.message is not None:
                     seen.add(each)
-                    if not can_take(self._types[each]):
+                    if not can_take(each.message.type):
                         todo.append(each)
-                    elif each not in self._makers or self._makers[each].type != "const":
+                    elif each.maker is None or each.maker.type != "const":
                         yield each
 
     def _givable(self, name: str) -> Iterator[Note]:
         """Yield a note with the nearest values after one that a model can give."""
-        made, found = {name}, list[str]()
-        for operation in self._operations:
-            if not made.isdisjoint(free_names(operation)):
-                names = [output.name for output in operation.outputs]
-                found += [each for each in names if can_give(self._types[each])]
-                made.update(each for each in names if not can_give(self._types[each]))
+        value = self._values[name]
+        block = value.maker.block if value.maker is not None else None
+        made, found = {value}, list[str]()
+        for op in block or ():
+            if not made.isdisjoint(op.used()):
+                found += [each.name for each in op.outputs if _is_givable(each)]
+                made.update(each for each in op.outputs if not _is_givable(each))
         if found:
             yield Note(f"{listed(found)}, made of it, can be")
 
@@ -127,7 +122,7 @@ class Border:
         if known.dtype in ELEMENTS:
             yield Note(f"or take {spelled(known._replace(shape=(1,)))} in the text, and `squeeze` that")
             return
-        cast = signature("cast", self._function.opset)
+        cast = signature("cast", self._opset)
         if cast is not None and known.dtype in cast.dtypes("x"):
             target = "fp32" if BY_NAME[known.dtype].kind == "float" else "int32"
             yield Note(f"or {way.format(target, known.dtype)}")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from miltext.extraction.planning import plan
 from miltext.extraction.wanted import wanted_values
-from miltext.printing.flexible_shapes import keep_inputs
+from miltext.ir.parts import Value
+from miltext.printing.flexible_shapes import ATTRIBUTE, information_of
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
     from miltext.extraction.planning import BlockPlan, Plan
-    from miltext.schema.proto import Block, Function, Program
+    from miltext.ir.parts import Block, Function
+    from miltext.schema.proto import Program
 
 
 @with_room
@@ -37,43 +39,42 @@ def cut(
     output needs, MIL448 for what cannot be an output.
     """
     with gc_paused:
-        return as_planned(program, plan(program, wanted_values(outputs, inputs), function, later_writes=later_writes))
+        return as_planned(plan(program, wanted_values(outputs, inputs), function, later_writes=later_writes))
 
 
-def as_planned(program: Program, planned: Plan) -> Program:
-    """Return what stays of a Program."""
-    made = program.__class__()
-    made.CopyFrom(program)
-    for name in [each for each in made.functions if each != planned.function]:
-        del made.functions[name]
-    function = made.functions[planned.function]
+def as_planned(planned: Plan) -> Program:
+    """Return what stays of a Program; the graph of the plan is edited for it."""
+    graph = planned.graph
+    for name in [each for each in graph.functions if each != planned.function]:
+        del graph.functions[name]
+    function = graph.functions[planned.function]
     for opset in planned.left_out:
-        del function.block_specializations[opset]
+        function.remove_block(opset)
+    function.inputs += [Value(each.name, each, function) for each in planned.new]
+    taken = {value.name: value for value in function.inputs}
     for opset, block in planned.blocks.items():
-        _keep(function.block_specializations[opset], block, planned.outputs)
-    leave_inputs(function, planned.taken)
-    function.inputs.extend(planned.new)
-    return made
+        _keep(function.blocks[opset], block, taken)
+    leave_inputs(function, {*planned.taken, *(each.name for each in planned.new)})
+    return graph.program()
 
 
-def _keep(block: Block, planned: BlockPlan, outputs: Iterable[str]) -> None:
-    """Leave in a block what stays of it."""
-    for (place, index), name in planned.renamed.items():
-        block.operations[place].outputs[index].name = name
-    leave_operations(block, planned.operations)
-    block.outputs[:] = outputs
+def _keep(block: Block, planned: BlockPlan, taken: Mapping[str, Value]) -> None:
+    """Leave in a block what stays of it; `taken` are the inputs of the function, by name."""
+    block.outputs = planned.outputs
+    for value, unused in planned.given.items():
+        value.replace_uses(taken[value.name])
+        value.name = unused
+    staying = {*planned.ops.values()}
+    for op in reversed([*block]):
+        if op not in staying:
+            op.remove()
 
 
 def leave_inputs(function: Function, names: Collection[str]) -> None:
     """Leave in a function the inputs of some names, and what it notes of their shapes."""
-    inputs = [value for value in function.inputs if value.name in names]
-    del function.inputs[:]
-    function.inputs.extend(inputs)
-    keep_inputs(function.attributes, names)
-
-
-def leave_operations(block: Block, places: Iterable[int]) -> None:
-    """Leave in a block the operations at some places, in that order."""
-    operations = [block.operations[place] for place in places]
-    del block.operations[:]
-    block.operations.extend(operations)
+    for value in [each for each in function.inputs if each.name not in names]:
+        function.remove_input(value)
+    attribute = function.attributes.get(ATTRIBUTE)
+    kept = information_of(attribute, names)
+    if kept is not attribute:
+        function.set_attribute(ATTRIBUTE, kept)

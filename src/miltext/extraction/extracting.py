@@ -17,17 +17,20 @@ from miltext.extraction.borders import Border
 from miltext.extraction.cutting import as_planned
 from miltext.extraction.planning import plan
 from miltext.extraction.trimming import trimmed
-from miltext.extraction.wanted import LEFT_OUT, NO_OUTPUT, Wanted, listed, makes, wanted_values
+from miltext.extraction.wanted import LEFT_OUT, NO_OUTPUT, Wanted, function_with, listed, makes, wanted_values
+from miltext.ir.graph import Graph
 from miltext.models.building.choices import Choices
 from miltext.models.building.originals import WITH_DESCRIPTION
 from miltext.models.files import write_file
 from miltext.models.model_weights import blob_values
 from miltext.models.opening import open_model
 from miltext.models.outputs import check_output
+from miltext.models.sizes import spell_sizes
+from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt
+from miltext.parsing.text_edits import require_program
 from miltext.printing.printing import to_text
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO
-from miltext.schema.walk import own_block
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import ARRAYS, opset_text
 from miltext.syntax.recursion import with_room
@@ -76,7 +79,8 @@ def extract(
     text stay, and where what no model takes or gives is a warning.
 
     The part is a model with one function: that which has all of the values, or the one of the name `function`. It
-    takes the `inputs`, of the types that they have, and those inputs of the function that are still needed; names stay.
+    takes the `inputs`, of the types that they have, in the sizes of `ranges` or else those that follow from the ranges
+    of the model's inputs, and those inputs of the function that are still needed; names stay.
     The description says what it said of what is still there, and weights are those that are used. All that is written
     to a state that the part uses is in it. `stage` says which model of a pipeline is meant; without it, that which has
     the values. `weights` says where the files are that a text names. A draft is completed first. All else is as in
@@ -94,7 +98,7 @@ def extract(
     choices = Choices(
         original=source if source.kind in WITH_DESCRIPTION else None,
         weights=weights,
-        ranges=ranges or {},
+        ranges={**_that_follow(source, wanted, function), **(ranges or {})},
         force=force,
         check=check,
         no_loss=no_loss,
@@ -108,6 +112,16 @@ def extract(
     return [*told, *(each for each in built if each.code != PRUNED or each.notes)]
 
 
+def _that_follow(source: Model, wanted: Wanted, function: str | None) -> dict[str, str]:
+    """Return the sizes of the inputs of a part that follow from the ranges of a model that has a description."""
+    if not wanted.inputs or source.kind not in WITH_DESCRIPTION or source.description is None:
+        return {}
+    from miltext.extraction.open_sizes import ranges_that_follow
+
+    found = ranges_that_follow(source, function_with(Graph(source.program), wanted, function), wanted.inputs)
+    return {name: spell_sizes(sizes) for name, sizes in found.items()}
+
+
 def model_with(whole: Model, wanted: Wanted, stage: str | int | None) -> Model:
     """Return the ML Program of that place in a pipeline; without one, the only one that makes the values, if one does.
 
@@ -117,7 +131,7 @@ def model_with(whole: Model, wanted: Wanted, stage: str | int | None) -> Model:
         found = [
             each.place
             for each in whole.programs()
-            if any(makes(function, wanted) for function in each.model.program.functions.values())
+            if any(makes(function, wanted) for function in Graph(each.model.program).functions.values())
         ]
         stage = found[0] if len(found) == 1 else None
     return whole.select(stage)
@@ -143,10 +157,12 @@ def _part_text(source: Model, wanted: Wanted, function: str | None) -> tuple[str
     except ModelError as failure:
         failure.path = source.name
         raise
-    refused = _border(program, planned).faults()
+    refused = Border(planned).faults()
     faults = [each._replace(severity="warning") for fault in refused for each in fault.diagnostics]
-    part = as_planned(program, planned)
+    part = as_planned(planned)
     made = to_text(part) if text is None else trimmed(text, planned, part.functions[planned.function])
+    if text is not None:
+        require_program(attempt(made, LeavingOut()), part, source.name)
     return made, [*found, *faults, *_left_out(planned)]
 
 
@@ -195,20 +211,13 @@ class _Asked(NamedTuple):
 def _edit(asked: _Asked, program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
     """Leave in a program only the part; return the arrays of it, which are to be stored."""
     planned = plan(program, asked.wanted, asked.function)
-    for fault in _border(program, planned).faults() if asked.check else ():
+    for fault in Border(planned).faults() if asked.check else ():
         raise fault
     version = max(asked.version, SPECIFICATION_BY_PROTO.get(program.functions[planned.function].opset, 0))
     asked.told.extend([*_left_out(planned), *_inputless(planned, version)])
-    program.CopyFrom(as_planned(program, planned))
+    program.CopyFrom(as_planned(planned))
     named = {held.value.blobFileValue.fileName for held in blob_values(program)}
     return {name: array for name, array in arrays.items() if name in named}
-
-
-def _border(program: Program, planned: Plan) -> Border:
-    function = program.functions[planned.function]
-    block = own_block(function)
-    assert block is not None  # or the function would not have the values
-    return Border(function, block, planned)
 
 
 def _inputless(planned: Plan, version: int) -> list[Diagnostic]:

@@ -2,37 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Note
 from miltext.extraction.compile_time import needed_when_compiled
-from miltext.extraction.needs import OUTSIDE, Needs
-from miltext.extraction.wanted import NO_INPUT, NO_OUTPUT, UNNEEDED, Wanted, function_with, listed
+from miltext.extraction.wanted import NO_INPUT, NO_OUTPUT, UNNEEDED, Wanted, function_with, listed, top_values
+from miltext.ir.graph import Graph
+from miltext.ir.needs import Needs
 from miltext.models.refusals import refusal
 from miltext.schema.walk import own_opset
-from miltext.syntax.names import fitting
 
 if TYPE_CHECKING:
     from miltext.diagnostics import ModelError
-    from miltext.schema.proto import Block, Function, NamedValueType, Program
+    from miltext.ir.parts import Function, Op, Value
+    from miltext.schema.proto import NamedValueType, Program
 
 
 class BlockPlan(NamedTuple):
-    """The places of a block's operations that stay, in order; and new names of outputs, by the place of the operation
-    and that of the output in it.
+    """What stays of a block: the `ops` in order, by their places, and what it gives back.
+
+    `given` are the values that come from outside instead; their operations may stay for other outputs, and then make
+    values of these new names.
     """
 
-    operations: list[int]
-    renamed: Mapping[tuple[int, int], str]
+    ops: Mapping[int, Op]
+    outputs: Sequence[Value]
+    given: Mapping[Value, str]
+
+    @property
+    def operations(self) -> list[int]:
+        """The places of the operations that stay."""
+        return [*self.ops]
+
+    @property
+    def renamed(self) -> dict[tuple[int, int], str]:
+        """New names of outputs, by the place of the operation and that of the output in it."""
+        return {
+            (place, index): self.given[output]
+            for place, op in (self.ops.items() if self.given else ())
+            for index, output in enumerate(op.outputs)
+            if output in self.given
+        }
 
 
 class Plan(NamedTuple):
-    """What stays of a Program: of a function, by its name, the blocks of these opsets, and the inputs `taken`.
+    """What stays of a graph: of a function, by its name, the blocks of these opsets, and the inputs `taken`.
 
     `new` is what it takes besides, `given` what it gives back. Other functions go, and the blocks that are `left_out`.
     """
 
+    graph: Graph
     function: str
     blocks: Mapping[str, BlockPlan]
     taken: list[str]
@@ -48,83 +68,80 @@ class Plan(NamedTuple):
 
 def plan(program: Program, wanted: Wanted, function: str | None = None, *, later_writes: bool = True) -> Plan:
     """Return what is to stay of a Program, so that it gives what is wanted. Raise ModelError as `cut` does."""
-    name = function_with(program, wanted, function)
-    chosen = program.functions[name]
-    blocks, own = chosen.block_specializations, own_opset(chosen)
+    graph = Graph(program)
+    name = function_with(graph, wanted, function)
+    chosen = graph.functions[name]
+    own = own_opset(chosen.message)
     assert own is not None  # or the function would not have the values
-    types = _types(chosen, blocks[own], wanted)
-    alike = [each for each in sorted(blocks) if each == own or _types(chosen, blocks[each], wanted) == types]
-    parts = {opset: _Part(chosen, blocks[opset], wanted, later_writes) for opset in alike}
-    taken = set[str]().union(*(part.needed.names for part in parts.values()))
-    for opset, part in parts.items():
-        part.check(taken, opset)
+    types = _types(chosen, own, wanted)
+    alike = [each for each in chosen.blocks if each == own or _types(chosen, each, wanted) == types]
+    parts = {opset: _Part(chosen, opset, wanted, later_writes) for opset in alike}
+    taken = set[str]().union(*(part.taken for part in parts.values()))
+    for part in parts.values():
+        part.check(taken)
     inputs = [value.name for value in chosen.inputs]
     return Plan(
+        graph,
         name,
         {opset: part.plan() for opset, part in parts.items()},
         [each for each in inputs if each in taken],
         [types[each] for each in wanted.inputs if each not in inputs],
         [types[each] for each in wanted.outputs],
-        [each for each in sorted(blocks) if each not in alike],
+        [each for each in chosen.blocks if each not in alike],
     )
 
 
-def _types(function: Function, block: Block, wanted: Wanted) -> dict[str, NamedValueType]:
+def _types(function: Function, opset: str, wanted: Wanted) -> dict[str, NamedValueType]:
     """Return what declares the wanted values, by name; of several of one name the last."""
-    names = {*wanted.names}
-    made = {output.name: output for each in block.operations for output in each.outputs if output.name in names}
-    return {value.name: value for value in function.inputs if value.name in names} | made
+    declared = {name: value.message for name, value in top_values(function, opset).items()}
+    return {name: message for name in wanted.names if (message := declared.get(name)) is not None}
 
 
 class _Part:
-    """The part of a block that is wanted."""
+    """The part of a block that is wanted; `taken` are the names of what it takes from outside."""
 
-    def __init__(self, function: Function, block: Block, wanted: Wanted, later_writes: bool) -> None:
-        self._block, self._wanted = block, wanted
-        self._needs = Needs(function, block)
-        self.needed = self._needs.of(wanted.outputs, wanted.inputs, later_writes=later_writes)
+    def __init__(self, function: Function, opset: str, wanted: Wanted, later_writes: bool) -> None:
+        self._function, self._block, self._opset = function, function.blocks[opset], opset
+        values = top_values(function, opset)
+        self._outputs = [values[name] for name in wanted.outputs]
+        self._given = [values[name] for name in wanted.inputs]
+        self._needs = Needs(self._block)
+        self._needed = self._needs.of(self._outputs, {*self._given}, later_writes=later_writes)
+        self.taken = {value.name for value in self._needed.outside}
 
-    def check(self, taken: Collection[str], opset: str) -> None:
+    def check(self, taken: Collection[str]) -> None:
         """Refuse outputs that nothing makes, inputs that no output needs, and inputs that have to be constants."""
-        for name in self._wanted.outputs:
-            if self._needs.is_outside(name):
-                raise refusal(NO_OUTPUT, f"`{name}` is an input of the function: no operation makes it")
-        for name in self._wanted.inputs:
-            if name not in taken:
-                raise self._unneeded(name)
-        operations = (self._block.operations[place] for place in self.needed.operations)
-        given = [name for name in self._wanted.inputs if not self._needs.is_outside(name)]
-        for constant in needed_when_compiled(operations, given, opset):
-            message = f"`{constant.source}` has to be known when the program is compiled, for {constant}"
+        for value in self._outputs:
+            if value.maker is None:
+                raise refusal(NO_OUTPUT, f"`{value.name}` is an input of the function: no operation makes it")
+        for value in self._given:
+            if value.name not in taken:
+                raise self._unneeded(value)
+        made = [value for value in self._given if value.maker is not None]
+        for constant in needed_when_compiled(self._needed.ops, made, self._opset):
+            message = f"`{constant.source.name}` has to be known when the program is compiled, for {constant}"
             raise refusal(NO_INPUT, message)
 
-    def _unneeded(self, name: str) -> ModelError:
+    def _unneeded(self, value: Value) -> ModelError:
         """Return the error about an input that no output needs, with what needs it."""
-        wanted = self._wanted
-        if self._uses(wanted.outputs, name):
-            others = [each for each in wanted.inputs if each != name and self._uses([each], name)]
+        if self._uses(self._outputs, value):
+            others = [each.name for each in self._given if each is not value and self._uses([each], value)]
             why = f"what needs it is given: {listed(others)}"
         else:
-            needing = [each for each in self._block.outputs if each != name and self._uses([each], name)]
-            other = "other " if name in self._block.outputs else ""
+            outputs = [*dict.fromkeys(self._block.outputs)]
+            needing = [each.name for each in outputs if each is not value and self._uses([each], value)]
+            other = "other " if value in outputs else ""
             why = f"{listed(needing)} would need it" if needing else f"no {other}output of the function needs it"
-        return refusal(UNNEEDED, f"no output of the part needs `{name}`", None, Note(why))
+        return refusal(UNNEEDED, f"no output of the part needs `{value.name}`", None, Note(why))
 
-    def _uses(self, outputs: Iterable[str], name: str) -> bool:
+    def _uses(self, outputs: Iterable[Value], value: Value) -> bool:
         """Tell whether outputs are made of a value."""
-        return name in self._needs.of(outputs, [name]).names
+        return value in self._needs.of(outputs, {value}).outside
 
     def plan(self) -> BlockPlan:
         """Return what stays of the block."""
-        given, renamed = {*self._wanted.inputs}, {}
-        for place in self.needed.operations if given else ():
-            for index, output in enumerate(self._block.operations[place].outputs):
-                if output.name in given:
-                    renamed[place, index] = self._new_name(output.name)
-        return BlockPlan(self.needed.operations, renamed)
-
-    def _new_name(self, name: str) -> str:
-        """Return a name for what is made in the place of a value that is given, and that nothing uses now."""
-        new = fitting(f"{name}_unused", self._needs.makers) or name
-        self._needs.makers[new] = OUTSIDE
-        return new
+        places = {op: place for place, op in enumerate(self._needs.ops)}
+        ops = {places[op]: op for op in self._needed.ops}
+        made = [value for value in self._given if value.maker is not None]
+        unused = {value: self._function.fresh(f"{value.name}_unused") for value in made}
+        return BlockPlan(ops, self._outputs, unused)

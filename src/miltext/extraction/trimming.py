@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from miltext.models.building.editing import Edit, edited, function_name, name_in
+from miltext.models.building.editing import function_name, name_in
 from miltext.parsing.locating import results
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import bodies_of
+from miltext.parsing.text_edits import Edit, proven
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import Style
@@ -35,7 +36,7 @@ _BLANK = re.compile(r"(?:[ \t]*\r?\n)*")
 def trimmed(text: str, planned: Plan, function: Function) -> str:
     """Return a text with only what stays; `function` is what becomes of the function."""
     tree = parse_tree(text, whole=True)
-    return edited(text, _Trimming(text, tree.comments, planned).edits(tree.root, function))
+    return proven(text, _Trimming(text, tree.comments, planned).edits(tree.root, function))
 
 
 class _Trimming:
@@ -89,7 +90,7 @@ class _Trimming:
         """Yield what becomes of what Apple's compiler notes of flexible inputs."""
         for attributes in named(function, "attributes"):
             listed = list(named(attributes, "attribute", "draft_attribute"))
-            is_it = [each.children[0].token == ATTRIBUTE for each in listed]
+            is_it = [name_in(each.children[0]) == ATTRIBUTE for each in listed]
             if ATTRIBUTE in made.attributes:
                 for each in (each for each, found in zip(listed, is_it, strict=True) if found):
                     value = each.children[2]

@@ -9,10 +9,10 @@ from miltext.diagnostics import ModelError, Note, error, wording
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.models.building.editing import unknown_value
 from miltext.models.refusals import refusal
-from miltext.schema.walk import own_block, values_in
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Function, Program
+    from miltext.ir.graph import Graph
+    from miltext.ir.parts import Function, Value
 
 NO_INPUT, UNNEEDED, NO_OUTPUT, LEFT_OUT = "MIL446", "MIL447", "MIL448", "MIL449"
 """The codes of a value that cannot be an input, of one that no output needs, of one that cannot be an output, and of
@@ -49,27 +49,27 @@ def listed(names: list[str]) -> str:
     return wording.listed(names, "and", SHOWN)
 
 
-def function_with(program: Program, wanted: Wanted, name: str | None) -> str:
+def function_with(graph: Graph, wanted: Wanted, name: str | None) -> str:
     """Return the name of the function that has all values in its own block: the one of that `name`, or the only one.
 
     Raise ModelError: MIL430 for what is unknown, MIL446 and MIL448 for a value of an inner block, one that is named
     twice or for both sides, and where not one function has all.
     """
     _refuse_repeated(wanted)
-    if name is not None and name not in program.functions:
-        raise _unknown_function(program, name)
-    functions = [name] if name is not None else sorted(program.functions)
-    found = [each for each in functions if makes(program.functions[each], wanted)]
-    values = {} if len(found) == 1 else {each: top_values(program.functions[each]) for each in functions}
+    if name is not None and name not in graph.functions:
+        raise _unknown_function(graph, name)
+    functions = [name] if name is not None else [*graph.functions]
+    found = [each for each in functions if makes(graph.functions[each], wanted)]
+    values = {each: {*top_values(graph.functions[each])} for each in functions} if len(found) != 1 else {}
     found = found or [each for each in functions if values[each].issuperset(wanted.names)]
     if len(found) == 1:
         return found[0]
-    raise _several(wanted, found) if found else _missing(program, wanted, values)
+    raise _several(wanted, found) if found else _missing(graph, wanted, values)
 
 
-def _unknown_function(program: Program, name: str) -> ModelError:
-    message = f"unknown function `{name}`{did_you_mean(nearest(name, program.functions))}"
-    there = listed(sorted(program.functions)) if program.functions else "no functions"
+def _unknown_function(graph: Graph, name: str) -> ModelError:
+    message = f"unknown function `{name}`{did_you_mean(nearest(name, graph.functions))}"
+    there = listed([*graph.functions]) if graph.functions else "no functions"
     return ModelError([error("MIL430", message, None, Note(f"the program has {there}"))])
 
 
@@ -87,19 +87,14 @@ def _refuse_repeated(wanted: Wanted) -> None:
 
 def makes(function: Function, wanted: Wanted) -> bool:
     """Tell whether a function's own block makes the outputs that are wanted, and it has the inputs."""
-    made = _made(function)
-    taken = {value.name for value in function.inputs}
-    return made.issuperset(wanted.outputs) and all(name in made or name in taken for name in wanted.inputs)
+    values = top_values(function)
+    return all(name in values and values[name].maker for name in wanted.outputs) and {*wanted.inputs} <= {*values}
 
 
-def top_values(function: Function) -> set[str]:
-    """Return the names of a function's inputs and of what its own block makes."""
-    return _made(function).union(value.name for value in function.inputs)
-
-
-def _made(function: Function) -> set[str]:
-    block = own_block(function)
-    return {output.name for each in block.operations for output in each.outputs} if block is not None else set()
+def top_values(function: Function, opset: str | None = None) -> dict[str, Value]:
+    """Return a function's inputs and what a block of it makes, by name: its own block, or the one for an opset."""
+    block = function.block if opset is None else function.blocks[opset]
+    return {value.name: value for value in (*function.inputs, *(block.made() if block is not None else ()))}
 
 
 def _several(wanted: Wanted, functions: list[str]) -> ModelError:
@@ -107,12 +102,12 @@ def _several(wanted: Wanted, functions: list[str]) -> ModelError:
     return refusal(NO_OUTPUT, message, None, Note("choose one with --function"))
 
 
-def _missing(program: Program, wanted: Wanted, values: Mapping[str, set[str]]) -> ModelError:
+def _missing(graph: Graph, wanted: Wanted, values: Mapping[str, set[str]]) -> ModelError:
     """Return what is wrong where no function has all of the values."""
     known = set[str]().union(*values.values())
     for name in wanted.names:
         if name not in known:
-            if any(name in inner_names(program.functions[function]) for function in values):
+            if any(name in inner_names(graph.functions[function]) for function in values):
                 return refusal(wanted.code(name), f"`{name}` is a value of an inner block, which cannot be cut")
             return unknown_value(name, known, None)
     homes = [f"`{name}` is in {listed([each for each in values if name in values[each]])}" for name in wanted.names]
@@ -121,5 +116,5 @@ def _missing(program: Program, wanted: Wanted, values: Mapping[str, set[str]]) -
 
 def inner_names(function: Function) -> set[str]:
     """Return the names of the values inside the blocks of a function's operations."""
-    operations = [each for block in function.block_specializations.values() for each in block.operations]
-    return {value.name for each in operations for inner in each.blocks for value in values_in(inner)}
+    inner = (block for own in function.blocks.values() for op in own for block in op.blocks)
+    return {value.name for block in inner for value in block.defined()}

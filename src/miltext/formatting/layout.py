@@ -45,8 +45,11 @@ from miltext.syntax.vocabulary import DRAFT_WORDS
 Children = Sequence[Any]
 """What the parts of a phrase were laid out as: documents, or what another callback gives; None for an absent part."""
 
-Keyed = tuple[str, Document]
-"""A part that is sorted: its key and its document. Python's order of strings is that of their bytes in UTF-8."""
+Keyed = tuple["str | None", Document]
+"""A part that is sorted: its key and its document. Python's order of strings is that of their bytes in UTF-8.
+
+An argument by its place has no key, and comes before all that have one, which may be the empty name.
+"""
 
 _PLAIN_LIST = re.compile(r'\[[^"({]*\]')
 _DIMENSIONS = re.compile(r"\[\s*(?:(?:\d+|\?)\s*(?:,\s*(?:\d+|\?)\s*)*)?\]")
@@ -104,7 +107,7 @@ def _key(name: Document) -> str:
 
 
 def _in_order(parts: Iterable[Keyed]) -> list[Document]:
-    return [document for _, document in sorted(parts, key=itemgetter(0))]
+    return [document for _, document in sorted(parts, key=lambda part: (part[0] is not None, part[0] or ""))]
 
 
 def _fields(documents: Iterable[Document]) -> list[Document]:
@@ -271,7 +274,7 @@ class Layout:
 
     def arguments(self, children: Children) -> Document:
         keys, items = [child[0] for child in children[1:-1:2]], _items(children[1:-1])
-        is_mixed = "" in keys[sum(key == "" for key in keys) :]  # which is wrong, and stays as it stands
+        is_mixed = None in keys[sum(key is None for key in keys) :]  # which is wrong, and stays as it stands
         return self._list(children[0], items if is_mixed else _in_order(zip(keys, items, strict=True)), children[-1])
 
     marked_attributes = arguments
@@ -309,8 +312,8 @@ class Layout:
         return f"{opening}{', '.join(items)}{closing}"
 
     def positional_argument(self, children: Children) -> Keyed:
-        """Return an argument without a name, which comes before all that have one."""
-        return "", _tight(children)
+        """Return an argument without a name."""
+        return None, _tight(children)
 
     def call(self, children: Children) -> Document:
         name, opset, arguments, attributes = children

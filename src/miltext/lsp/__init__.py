@@ -5,5 +5,7 @@
 `hover`, `naming`, `outline` and `semantic_tokens` answer requests; they get facts from `context`, `operations` and
 `weights`. `requests` is the table of the requests that a function of a `View` answers. `server` is the only module that
 speaks the protocol: pygls moves the messages, and the work is done in threads, so that a long check holds nothing else
-up. `without_extra` takes its place where pygls is missing.
+up. The editor starts `guarding`, which hands messages on to `workers`, processes with a server each, and moves
+documents between these where a text keeps one from its work; `frames` are what all of them write, through an `outlet`.
+`without_extra` takes their place where pygls is missing.
 """

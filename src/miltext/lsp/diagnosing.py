@@ -12,12 +12,13 @@ from miltext.diagnostics import SAFE, Diagnostic, MiltextError, SettingsError, l
 from miltext.diagnostics.codes import page
 from miltext.diagnostics.selection import DRAFT
 from miltext.lsp.positions import Shift
+from miltext.parsing.text_edits import apart
 from miltext.settings.project import settings_of
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span
     from miltext.lsp.documents import Document, View
-    from miltext.models.building.editing import Edit
+    from miltext.parsing.text_edits import Edit
 
 SEVERITIES = {
     "error": lsp.DiagnosticSeverity.Error,
@@ -101,7 +102,8 @@ def _actions(view: View, chosen: Span) -> Iterator[lsp.CodeAction]:
             continue
         if suggestion is not None:
             title = f"Change to `{suggestion}`" if suggestion else "Remove it"
-            yield _action(view, diagnostic, title, (*span, suggestion))
+            [edit] = apart(text, [(*span, suggestion)])
+            yield _action(view, diagnostic, title, edit)
         elif diagnostic.code == DRAFT and (whole := _inferred(text, view.document.path)) is not None:
             yield _action(view, diagnostic, "Write all types out", (0, len(text), whole))
 

@@ -17,8 +17,8 @@ from miltext.syntax.tree import chain
 
 if TYPE_CHECKING:
     from miltext.lsp.reading import Reading
-    from miltext.models.building.editing import Edit
     from miltext.parsing.scopes import Name, Value
+    from miltext.parsing.text_edits import Edit
     from miltext.syntax.tree import Node
 
 

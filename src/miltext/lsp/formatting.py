@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import MiltextError, Span
 from miltext.formatting.document import keep_line_ends
 from miltext.formatting.formatter import format_text, verified_format
-from miltext.models.building.editing import Edit, edited
 from miltext.models.pairing.sequences import common
+from miltext.parsing.text_edits import Edit, edited
 
 if TYPE_CHECKING:
     from lsprotocol import types as lsp

@@ -125,6 +125,6 @@ def constant(view: View, value: Value) -> str | None:
         return None
     for phrase in named(value.operation, "attributes", "arguments"):
         for part in named(phrase, "attribute", "draft_attribute", "single_argument"):
-            if part.children[0].token == "val":
+            if name_in(part) == "val":
                 return view.text[part.children[2].start : part.children[2].end]
     return None

@@ -13,17 +13,17 @@ from lsprotocol import types as lsp
 
 from miltext.lsp.client import request_failed
 from miltext.lsp.reading import read_whole
-from miltext.models.building.editing import Edit, edited
-from miltext.parsing.locating import string_of
+from miltext.parsing.locating import attributes_of, string_of
+from miltext.parsing.text_edits import Edit, apart, proven
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.renaming import NAME
 from miltext.syntax.literals import LiteralError, quote
 from miltext.syntax.names import name_text
-from miltext.syntax.tree import named, walk
+from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
-    from miltext.parsing.scopes import Scope, Scopes, Value
+    from miltext.parsing.scopes import Scope, Value
     from miltext.syntax.tree import Node
 
 
@@ -89,7 +89,7 @@ def rename(view: View, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
     _require_free(new, value, scopes)
     edits = sorted(set(_edits(value, scopes[0], new)))
     _require_same_meaning(view, edits, value, new)
-    return view.workspace_edit(edits)
+    return view.workspace_edit(apart(view.text, edits))
 
 
 def _require_whole(view: View) -> None:
@@ -128,23 +128,15 @@ def _repeated(operation: Node | None, scope: Scope) -> Iterator[Node]:
     shapes.
     """
     phrase, key = (operation, NAME) if operation else (scope.phrase, ATTRIBUTE)
-    for attributes in named(phrase, "attributes"):
-        for attribute in named(attributes, "attribute", "draft_attribute"):
-            if attribute.children[0].token == key:
-                held = attribute.children[2]
-                parts = (held, *held.children) if key == NAME else walk(held)
-                yield from (part for part in parts if part.name == "STRING")
+    for attribute in attributes_of(phrase, key):
+        held = attribute.children[2]
+        parts = (held, *held.children) if key == NAME else walk(held)
+        yield from (part for part in parts if part.name == "STRING")
 
 
 def _require_same_meaning(view: View, edits: list[Edit], value: Value, new: str) -> None:
-    after, meant = read_whole(edited(view.text, edits)), _meaning(view.scopes)
-    found = _meaning(after.scopes) if after else []
+    after, meant = read_whole(proven(view.text, edits)), view.scopes.meaning()
+    found = after.scopes.meaning() if after else []
     if len(found) != len(meant) or any(old not in (None, now) for old, now in zip(meant, found, strict=True)):
         old = value.name.text
         raise request_failed(f"renaming `{old}` to `{new}` would change what other names mean; choose another name")
-
-
-def _meaning(scopes: Scopes) -> list[int | None]:
-    """Return, for each name in the order of the text, the place in that order of the one that defines it."""
-    places = {name: place for place, (name, _) in enumerate(scopes.found)}
-    return [places[value.name] if value else None for _, value in scopes.found]

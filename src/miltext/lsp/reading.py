@@ -95,9 +95,9 @@ def read_past(text: str, folder: Path | None = None) -> Reading:
 
 def past(text: str, read: Recovered | None, folder: Path | None = None) -> Reading:
     """Return what `read_past` does of a text that was `read` past its mistakes already, if it was."""
-    if read is None:
+    if read is None or read.written_root is None:
         return read_past(text, folder)
-    return Reading(text, read.written_root or NOTHING, [], is_whole=False, folder=folder)
+    return Reading(text, read.written_root, [], is_whole=False, folder=folder)
 
 
 def _placed(read: Recovered, types: DraftTypes) -> dict[Span, str]:

@@ -13,9 +13,10 @@ import logging
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from lsprotocol import types as lsp
 from pygls.exceptions import FeatureNotificationError, FeatureRequestError, JsonRpcException, JsonRpcInternalError
@@ -28,12 +29,14 @@ from miltext.diagnostics import error
 from miltext.lsp import completion, diagnosing, hover, workspace
 from miltext.lsp.client import Abilities, content_modified
 from miltext.lsp.documents import Document, View
+from miltext.lsp.outlet import Outlet, end_with_the_guard
 from miltext.lsp.positions import Positions
 from miltext.lsp.reading import Reading, past, read_past, read_whole
 from miltext.lsp.requests import REQUESTS, Request
+from miltext.lsp.workers import PING
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from miltext.diagnostics import Diagnostic
 
@@ -82,14 +85,15 @@ class Protocol(LanguageServerProtocol):
 
 
 class Server(LanguageServer):
-    """The language server, for one client."""
+    """The language server, for one client. One that is guarded says to an `outlet` which documents it is at."""
 
-    def __init__(self) -> None:
+    def __init__(self, outlet: Outlet | None = None) -> None:
         converter = default_converter()  # type: ignore[no-untyped-call]
         super().__init__("miltext", version("miltext"), protocol_cls=Protocol, converter_factory=lambda: converter)
         self._converter = converter
         self.documents: dict[str, Document] = {}
         self.was_shut_down = False
+        self._outlet = outlet
         self._reader = ThreadPoolExecutor(1, "reading")
         self._checker = ThreadPoolExecutor(1, "checking")
         self._checks: dict[str, asyncio.Task[None]] = {}
@@ -99,18 +103,22 @@ class Server(LanguageServer):
         self.feature(lsp.COMPLETION_ITEM_RESOLVE)(lambda item: completion.resolve(item, self._client()))
         self.feature(lsp.WORKSPACE_SYMBOL)(self._symbols())
         self.feature(lsp.SHUTDOWN)(lambda _: self._shut_down())
+        self.feature(PING)(lambda _: None)
 
     # ---- documents
 
     def opened(self, item: lsp.TextDocumentItem) -> None:
         """Keep a document, and check it at once."""
-        self._keep(Document(item.uri, item.version, Positions(item.text, self._encoding)), 0)
+        with self._at(item.uri):
+            self._keep(Document(item.uri, item.version, Positions(item.text, self._encoding)), 0)
 
     def changed(self, params: lsp.DidChangeTextDocumentParams) -> None:
         """Keep the document's next version, and have it checked. Pass over one that is not open."""
         document = self.documents.get(params.text_document.uri)
         if document is not None:
-            self._keep(document.edited(params.text_document.version, params.content_changes), DELAY)
+            with self._at(document.uri):
+                edited = document.edited(params.text_document.version, params.content_changes)
+            self._keep(edited, DELAY)
 
     def closed(self, uri: str) -> None:
         """Forget a document, and what was said of it."""
@@ -159,10 +167,14 @@ class Server(LanguageServer):
             reading = reading if reading.root.children else document.before or reading
             view = View(document, reading, self._client())
             if request.is_long:
-                return await self._in_thread(self.thread_pool, request.answer, view, params)
-            return request.answer(view, params)
+                return await self._in_thread(self.thread_pool, self._answer, request, view, params)
+            return self._answer(request, view, params)
 
         return answer
+
+    def _answer(self, request: Request, view: View, params: Any) -> object:
+        with self._at(view.document.uri):
+            return request.answer(view, params)
 
     async def _reading(self, document: Document) -> Reading:
         """Return the reading of a document; of a broken one, until it is checked, that of the last version that was
@@ -170,11 +182,15 @@ class Server(LanguageServer):
 
         Raise ContentModified where the document was superseded before it was read.
         """
-        await self._in_thread(self._reader, self._read, document)
+        await self._in_thread(self._reader, self._read_noted, document)
         found = document.reading or (document.before if document.is_broken else None)
         if found is None:
             raise content_modified()
         return found
+
+    def _read_noted(self, document: Document) -> None:
+        with self._at(document.uri):
+            self._read(document)
 
     def _read(self, document: Document) -> None:
         if document.reading is not None or document.is_broken or not self._is_current(document):
@@ -214,8 +230,12 @@ class Server(LanguageServer):
 
     async def _found(self, document: Document) -> list[Diagnostic]:
         """Read a document, then check it, so that all else is ready when the client gets the diagnostics."""
-        await self._in_thread(self._reader, self._read, document)
-        return await self._in_thread(self._checker, self._checked, document)
+        await self._in_thread(self._reader, self._read_noted, document)
+        return await self._in_thread(self._checker, self._checked_noted, document)
+
+    def _checked_noted(self, document: Document) -> list[Diagnostic]:
+        with self._at(document.uri):
+            return self._checked(document)
 
     def _checked(self, document: Document) -> list[Diagnostic]:
         checked = check_text(document.text, document.path)
@@ -248,6 +268,18 @@ class Server(LanguageServer):
         self._converter.unstructure(hover.hover(view, lsp.HoverParams(document, place)))
         self._converter.unstructure(completion.complete(view, lsp.CompletionParams(document, place)))
 
+    @contextmanager
+    def _at(self, uri: str) -> Iterator[None]:
+        """Say that the process is at a document, which may keep it from saying anything else."""
+        if self._outlet is None:
+            yield
+            return
+        self._outlet.say(uri, begins=True)
+        try:
+            yield
+        finally:
+            self._outlet.say(uri, begins=False)
+
     def _shut_down(self) -> None:
         self.was_shut_down = True
 
@@ -258,16 +290,21 @@ class Server(LanguageServer):
         super().shutdown()  # type: ignore[no-untyped-call]
 
 
-def serve() -> int:
-    """Serve one client on standard input and output; return the exit status of the process when it leaves."""
+def serve(*, is_guarded: bool = False) -> int:
+    """Serve one client on standard input and output; return the exit status of the process when it leaves.
+
+    One that `is_guarded` serves the Guard that started it.
+    """
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     logging.getLogger("pygls").setLevel(logging.CRITICAL)  # it shows what is refused as if it were a fault
-    reading, writing = sys.stdin.buffer, sys.stdout.buffer
+    reading, outlet = sys.stdin.buffer, Outlet(sys.stdout.buffer, is_guarded=is_guarded)
     sys.stdout = sys.stderr  # what anybody prints must not get between the messages
     threading.stack_size(STACK)
     sys.setswitchinterval(SWITCH)
-    server = Server()
+    server = Server(outlet)
+    if is_guarded:
+        end_with_the_guard()
     server.warm_up()
     gc.disable()  # see Server._check
-    server.start_io(reading, writing)
+    server.start_io(reading, cast("BinaryIO", outlet))
     return 0 if server.was_shut_down else 1

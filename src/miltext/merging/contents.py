@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from shutil import copyfile
 from typing import TYPE_CHECKING, Any
 
+from miltext.diagnostics import PrintError
 from miltext.models.model_weights import BlobFolder, blob_values, resolve
 from miltext.models.weights import ALIGNMENT, Blob, BlobFile, BlobWriter, aligned
 from miltext.syntax.programs import own_copy
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from miltext.models.files import Progress
     from miltext.models.model import Model
     from miltext.schema.proto import Program
+    from miltext.schema.walk import Held
 
 Content = tuple[str, int, int, str]
 """What a record holds: its data type, its size, the bits that are none of an element's, and the digest."""
@@ -40,15 +42,26 @@ class Contents:
         self._known: dict[tuple[Path, int], Content] = {}
         self._end = ALIGNMENT
 
-    def named_anew(self, model: Model) -> Program:
-        """Return the program of a model, whose weights have the places of their contents. Raise WeightsError."""
-        program = own_copy(model.program)
+    def named_anew(self, models: Iterable[Model]) -> dict[Model, Program]:
+        """Return the programs of a version's models, whose weights have the places of their contents.
+
+        Raise WeightsError, and PrintError for a program with fields that the schema lacks.
+        """
+        named = {model: self._named_anew(model) for model in models}
+        self._end = aligned(max([self._end, *(offset + ALIGNMENT for _, offset in self._blobs)]))
+        return named
+
+    def _named_anew(self, model: Model) -> Program:
+        try:
+            program = own_copy(model.program)
+        except PrintError as failure:
+            failure.path = failure.path or model.name
+            raise
         folder = BlobFolder(model.model_path)
         for held in blob_values(program):
             place = held.value.blobFileValue
             blob = folder.blob(held.value)
             place.fileName, place.offset = self._place(blob, place.fileName, place.offset)
-        self._end = aligned(max([self._end, *(offset + ALIGNMENT for _, offset in self._blobs)]))
         return program
 
     def _place(self, blob: Blob, name: str, offset: int) -> Place:
@@ -76,19 +89,28 @@ class Contents:
 
 
 def compared_work(models: Iterable[Model]) -> int:
-    """Return how many bytes of records are told as progress when models are named anew."""
+    """Return how many bytes of records are told as progress when the programs of models are named anew."""
     sizes = dict[tuple[Path, int], int]()
-    for model in models:
-        folder = BlobFolder(model.model_path)
-        for held in blob_values(model.program):
+    for stage in (stage for model in models for stage in model.programs()):
+        folder = BlobFolder(stage.model.model_path)
+        for held in blob_values(stage.model.program):
             blob = folder.blob(held.value)
             sizes[blob.path, blob.offset] = blob.size
     return sum(sizes.values())
 
 
-def weight_files(program: Program) -> list[str]:
-    """Return the names of the weight files that a program names."""
-    return sorted({held.value.blobFileValue.fileName for held in blob_values(program)})
+def programs_of(model: Model) -> list[Program]:
+    """Return the programs of a model: its own, or those of a pipeline's models; none of a model of another kind."""
+    return [stage.model.program for stage in model.programs()]
+
+
+def weight_files(programs: Iterable[Program]) -> list[str]:
+    """Return the names of the weight files that programs name."""
+    return sorted({held.value.blobFileValue.fileName for held in _values(programs)})
+
+
+def _values(programs: Iterable[Program]) -> Iterator[Held]:
+    return (held for program in programs for held in blob_values(program))
 
 
 def file_for(name: str, folder: Path) -> Path:
@@ -98,14 +120,14 @@ def file_for(name: str, folder: Path) -> Path:
     return path
 
 
-def placed_in(program: Program, contents: Contents, folder: Path, name: str) -> None:
-    """Give the weights of a merged program their places in a weight file of a folder. Raise Unplaced, WeightsError."""
+def placed_in(programs: Sequence[Program], contents: Contents, folder: Path, name: str) -> None:
+    """Give the weights of merged programs their places in a weight file of a folder. Raise Unplaced, WeightsError."""
     offsets = dict[Content, int]()
     with BlobFile(resolve(name, folder)) as file:
         for blob in file:
             offsets.setdefault(contents.content(blob), blob.offset)
     placed = list[tuple[Any, int]]()
-    for held in blob_values(program):
+    for held in _values(programs):
         place = held.value.blobFileValue
         if place.fileName == name:
             content = contents.content(contents.at((name, place.offset)))
@@ -116,11 +138,11 @@ def placed_in(program: Program, contents: Contents, folder: Path, name: str) -> 
         place.offset = offset
 
 
-def written_anew(program: Program, contents: Contents, folder: Path, name: str) -> None:
-    """Write a weight file with all that a merged program has in it, and give its weights their places there."""
+def written_anew(programs: Sequence[Program], contents: Contents, folder: Path, name: str) -> None:
+    """Write a weight file with all that merged programs have in it, and give its weights their places there."""
     written = dict[Content, int]()
     with BlobWriter(file_for(name, folder)) as writer:
-        for held in blob_values(program):
+        for held in _values(programs):
             place = held.value.blobFileValue
             if place.fileName == name:
                 blob = contents.at((name, place.offset))
@@ -130,10 +152,12 @@ def written_anew(program: Program, contents: Contents, folder: Path, name: str) 
                 place.offset = written[content]
 
 
-def replaced(own: Program, merged: Program, contents: Contents, source: Path, target: Path, name: str) -> None:
-    """Write a copy of a weight file in which the records that a program names hold what the merged one has there.
+def replaced(
+    own: Sequence[Program], merged: Sequence[Program], contents: Contents, source: Path, target: Path, name: str
+) -> None:
+    """Write a copy of a weight file in which the records that programs name hold what the merged ones have there.
 
-    Both programs are equal but for what their weights hold. Raise Unplaced where a record would have to hold two
+    Both are equal but for what their weights hold. Raise Unplaced where a record would have to hold two
     things, or one of another type or size.
     """
     wanted = dict[int, Blob]()
@@ -157,6 +181,6 @@ def replaced(own: Program, merged: Program, contents: Contents, source: Path, ta
                 copy.write(blob.data)
 
 
-def _pairs(own: Program, merged: Program, name: str) -> Iterator[tuple[Any, Any]]:
-    both = zip(blob_values(own), blob_values(merged), strict=True)
+def _pairs(own: Sequence[Program], merged: Sequence[Program], name: str) -> Iterator[tuple[Any, Any]]:
+    both = zip(_values(own), _values(merged), strict=True)
     return ((a.value.blobFileValue, b.value.blobFileValue) for a, b in both if a.value.blobFileValue.fileName == name)

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.merging.contents import weight_files
+from miltext.merging.contents import programs_of, weight_files
 from miltext.merging.filters import NotHere, as_checked_out
 from miltext.merging.manifests import merge_manifests
 from miltext.merging.models import Kept, MergedModel, merge_models
@@ -123,7 +123,7 @@ class _Package:
             raise NotFound("one side has no such model")
         self._models = (base, ours, theirs)
         there = [model for model in self._models if model is not None]
-        weights = sorted({file for model in there for file in weight_files(model.program)})
+        weights = sorted({file for model in there for file in weight_files(programs_of(model))})
         found.write(folder, [file.partition("/")[2] for file in weights])
         settled = {file: found.settled(file.partition("/")[2], DRIVER) for file in weights}
         own = found.settled(name, DRIVER)

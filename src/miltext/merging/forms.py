@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
 from miltext.diagnostics import Span
+from miltext.parsing.lowering import opset_bytes
 from miltext.parsing.spans import name_of
 from miltext.syntax.lexer import FINE
 from miltext.syntax.literals import without_spaces
 from miltext.syntax.parser import SyntaxFailure
-from miltext.syntax.tree import Node, named, tokens, tree_of
+from miltext.syntax.tree import Node, Statement, named, tree_of
 
 words_of = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"]+').findall
 """What a text says, whatever its layout: strings, and all else without white space."""
@@ -133,6 +134,9 @@ class Form:
             opset = next(named(root, "opset", "operation_opset"), name)
             span = self._span(name.start, opset.end)
             yield "name", Part(span, normal(name) + (normal(opset) if opset is not name else ()))
+        for index, body in enumerate(self._bodies(root)):
+            for opset in named(body, "opset"):
+                yield f"opset {index}", self._part(opset)
 
     def _lists(self) -> Iterator[tuple[str, Listed]]:
         root, kinds = self.root, [child.name for child in self.root.children]
@@ -207,10 +211,22 @@ def _keyed(parts: Iterator[tuple[str, Part]]) -> dict[str, Part]:
 
 def normal(phrase: Node) -> Normal:
     """Return what a phrase says: its tokens, without parentheses around one binding; rank 0 in its short spelling."""
-    found = [*tokens(phrase)]
     if phrase.name == "argument" and len(phrase.children) == 5:
-        found = [each for child in phrase.children if child.token not in ("(", ")") for each in tokens(child)]
-    return tuple(_said(each) for each in found)
+        return tuple(_tokens(child for child in phrase.children if child.token not in ("(", ")")))
+    return tuple(_tokens([phrase]))
+
+
+def _tokens(phrases: Iterable[Node]) -> Iterator[str]:
+    """Yield the tokens of phrases, an opset as a Program has it: `$"ios18"` is not `ios18`."""
+    todo = [*phrases][::-1]
+    while todo:
+        phrase = todo.pop()
+        if phrase.token is not None or isinstance(phrase, Statement):
+            yield _said(phrase)
+        elif phrase.name in ("opset", "operation_opset"):
+            yield f"<{opset_bytes(phrase.children[1].token or '').decode()}>"
+        else:
+            todo += reversed(phrase.children)
 
 
 def _said(token: Node) -> str:
@@ -219,5 +235,5 @@ def _said(token: Node) -> str:
         text = without_spaces(text)
         return text[7:-4] if text.endswith(",[]>") else text
     if token.name == "NAME":
-        return name_of(text)
+        return f"${name_of(text)}"  # no word that is not a name: `$"inf"` is not `inf`
     return without_spaces(text) if token.name == "LIST" else text

@@ -121,6 +121,7 @@ class _Link:
             self._items(self._base.functions[pair.old_name], self._side.functions[pair.name])
             for block in pair.blocks:
                 self._block(block, pair.inputs)
+            self._other_opsets(self._base.functions[pair.old_name], self._side.functions[pair.name])
 
     def _items(self, old: Item, new: Item) -> None:
         new.key = old.key
@@ -142,12 +143,54 @@ class _Link:
         self._holes(old, new)
         given = [(i, j) for i, j in [*inputs, *block.inputs] if i < len(old.inputs) and j < len(new.inputs)]
         self._values((old.inputs[i], new.inputs[j]) for i, j in given)
+        kept = list(self._kept(old, new))
+        known = {id(item) for pair in kept for item in pair}
         for i, j in block.pairs.items():
             a, b = self._base.items.get(block.old.nodes[i]), self._side.items.get(block.new.nodes[j])
-            if a is not None and b is not None:
+            if a is not None and b is not None and known.isdisjoint((id(a), id(b))):
                 self._items(a, b)
                 for inner in block.inner.get(j, ()):
                     self._block(inner, ())
+        for a, b in kept:
+            self._items(a, b)
+        self._replaced(old, new)
+
+    def _other_opsets(self, base: Item, side: Item) -> None:
+        """Link the blocks of a function that have no partners, since their opsets are not the same, by their places."""
+        linked = {hole.key for hole in side.holes}
+        for old, new in zip(base.holes, side.holes, strict=False):
+            if new.key is None and old.key not in linked:
+                self._holes(old, new)
+                there = {value.name.text: value for value in old.inputs}
+                self._values((there[each.name.text], each) for each in new.inputs if each.name.text in there)
+                self._replaced(old, new)
+
+    def _kept(self, old: Hole, new: Hole) -> Iterator[tuple[Item, Item]]:
+        """Yield the statements that take nothing and stand in both versions as they are: constants, whoever uses them.
+
+        By its uses, a constant may seem to be another one that they took before.
+        """
+        base, side = self._base.side, self._side.side
+        there = {_names(item): item for item in old.items}
+        for item in new.items:
+            other = there.get(_names(item)) if item.results else None
+            if other is not None and other.said(base.text) == item.said(side.text) and side.takes_nothing(item):
+                yield other, item
+
+    def _replaced(self, old: Hole, new: Hole) -> None:
+        """Link statements without a partner, and without blocks, whose results have the same names: others took the
+        place of those in the base.
+        """
+        known = {item.key for item in new.items if item.key is not None}
+        left = {_names(item): item for item in old.items if item.key not in known and item.results and not item.holes}
+        for item in new.items:
+            if item.key is None and not item.holes and _names(item) in left:
+                self._items(left.pop(_names(item)), item)
+
+
+def _names(item: Item) -> tuple[str, ...]:
+    """Return the names of what an item makes."""
+    return tuple(value.name.text for value in item.results)
 
 
 # ---- by name
@@ -185,8 +228,7 @@ class _Added:
 
     def _name(self, side: Side, item: Item) -> tuple[str, ...]:
         """Return the names of what an item makes; what it says, if it makes nothing."""
-        names = tuple(value.name.text for value in item.results)
-        return names or tuple(words_of(side.written(item.node.start, item.node.end)))
+        return _names(item) or tuple(words_of(side.written(item.node.start, item.node.end)))
 
     def _values(self, mine: Iterable[Value], other: Iterable[Value]) -> None:
         ours = {value.name.text: value for value in mine if value not in self._ours.keys}

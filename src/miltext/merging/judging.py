@@ -14,8 +14,8 @@ _WEIGHT = re.compile(r"BLOBFILE\s*\(([^;]*?\)\s*)\)")
 
 def new_errors(merged: str, ours: str, theirs: str, path: str | None = None) -> list[Diagnostic]:
     """Return the errors of a merged text that neither side has; `path` is where its arrays are looked for."""
-    found = _errors(merged, path)
-    if not found or merged in (ours, theirs):
+    found = _errors(merged, path) if merged not in (ours, theirs) else []
+    if not found:
         return []
     known = Counter[tuple[str, str]]()
     for text in (ours, theirs):

@@ -6,28 +6,44 @@ gets its place in the weight file that the merge leaves.
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from shutil import copyfile
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import ModelError
-from miltext.merging.contents import Contents, Unplaced, file_for, placed_in, replaced, weight_files, written_anew
+from miltext.diagnostics import ModelError, error
+from miltext.merging.conflicts import Markers
+from miltext.merging.contents import (
+    Contents,
+    Unplaced,
+    file_for,
+    placed_in,
+    programs_of,
+    replaced,
+    weight_files,
+    written_anew,
+)
+from miltext.merging.decisions import THEIRS, Undecided, programs_in, side_taken
 from miltext.merging.judging import new_errors
-from miltext.merging.merging import merge_texts
+from miltext.merging.merging import Merged, merge_texts
 from miltext.merging.messages import Clash, merge_messages
+from miltext.merging.stages import Stages, StageTriple
+from miltext.models.building.new_model import ml_programs, models_with_programs
+from miltext.models.contents import pipeline_of, shell
 from miltext.models.model_weights import resolve
+from miltext.models.pipelines.faults import faults, faults_in
 from miltext.parsing.parser import parse
 from miltext.printing.printing import to_text
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
-from miltext.syntax.programs import own_copy
+from miltext.schema.wire import wire_of
+from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from miltext.diagnostics import Diagnostic
-    from miltext.merging.conflicts import Markers
     from miltext.models.files import Progress
     from miltext.models.model import Model
     from miltext.schema.proto import Program
@@ -74,11 +90,12 @@ def merge_models(
     check: bool = True,
     progress: Progress | None = None,
 ) -> MergedModel:
-    """Merge what two versions of an ML Program changed of a third; write new weight files into a folder.
+    """Merge what two versions of a model changed of a third; write new weight files into a folder.
 
-    Without a base, both sides added the model: what they have in common by name is merged. Errors that neither side has
-    are looked for unless `check` is false. Raise ModelError for what is not an ML Program, and WeightsError for weights
-    that cannot be read.
+    A pipeline is merged model by model, ML Programs operation by operation, and all else field by field; what the
+    schema does not know, such as the layers of a neural network, is one thing that one side may change. Without a base,
+    both sides added the model: what they have in common by name is merged. Errors that neither side has are looked for
+    unless `check` is false. Raise WeightsError for weights that cannot be read.
     """
     return _Merge(base, ours, theirs, kept or Kept(), progress).run(folder, markers, check)
 
@@ -87,76 +104,110 @@ def resolve_models(base: Model | None, ours: Model, theirs: Model, folder: Path,
     """Return the model of a text in which somebody resolved the conflicts of a merge; write its weight files into a
     folder.
 
-    Comments say whose description is taken where both sides changed it: those of one side, as the merge wrote them.
-    Raise ParseError, ModelError and WeightsError.
+    Comments say whose description is taken where both sides changed it: those of one side, as the merge wrote them. In
+    that of a pipeline, they say also which model a program is of. Raise ParseError, ModelError and WeightsError.
     """
     return _Merge(base, ours, theirs, Kept()).resolved(folder, text)
 
 
+class _Text(NamedTuple):
+    """The merged text of a program, those of both sides, and the line that says which model of a pipeline it is of."""
+
+    heading: str
+    merged: Merged
+    ours: str
+    theirs: str
+    model: Model
+
+    @property
+    def line(self) -> str:
+        """The heading as a line is compared with it."""
+        return self.heading.strip()
+
+
 class _Merge:
+    """A merge of three models; `clashes`, and the `texts` of their programs, grow. `given` are texts of programs that
+    somebody merged, by the models of both sides.
+    """
+
     def __init__(
         self, base: Model | None, ours: Model, theirs: Model, kept: Kept, progress: Progress | None = None
     ) -> None:
-        self._base, self._sides = base, (ours, theirs)
+        self._models: StageTriple = StageTriple(base, ours, theirs)
         self._kept = kept
         self._contents = Contents(progress)
-        mine = self._contents.named_anew(ours)
-        before = self._contents.named_anew(base) if base else None
-        self._programs = (before, mine, self._contents.named_anew(theirs))
+        self._programs: dict[Model, Program] = {}
+        for model in (ours, base, theirs):
+            if model is not None:
+                self._programs |= self._contents.named_anew([stage.model for stage in model.programs()])
+        self._clashes: list[Clash] = []
+        self._texts: list[_Text] = []
+        self._given: dict[Model, str] = {}
 
     def _side(self, number: int) -> Model:
         """Return the base (0), ours (1) or theirs (2)."""
-        model = (self._base, *self._sides)[number]
+        model = self._models[number]
         assert model is not None  # nothing is taken of a base that is not there
         return model
 
-    def _texts(self) -> list[str]:
-        return ["" if program is None else to_text(program) for program in self._programs]
-
     def resolved(self, folder: Path, text: str) -> MergedModel:
-        """Merge all but the program, which the text has."""
-        program = parse(text)
-        spec, clashes = self._around()
-        shown = {line.strip() for line in text.splitlines() if line.startswith("//")}
-        taken = [{side for side in (1, 2) if (clash.conflict[side] or None) in shown} for clash in clashes]
-        if clashes and not set.intersection(*taken):
-            places = ", ".join(f"`{clash.place}`" for clash in clashes)
-            said = f"the text keeps neither side's comments on {places}; keep those of one side"
-            return MergedModel(text, None, [said])
-        if clashes and 1 not in set.intersection(*taken):
-            spec, _ = self._around(swapped=True)
-        texts = self._texts()
-        errors = new_errors(text, texts[1], texts[2])
+        """Merge as `run` does, with what a text says of all that is in conflict."""
+        self._model(self._models, "", Markers())
         try:
-            self._place(program, folder)
+            side = side_taken(text, self._clashes)
+            in_conflict = [each.line for each in self._texts if each.merged.conflicts]
+            programs = programs_in(text, [each.line for each in self._texts], in_conflict)
+        except Undecided as failure:
+            return MergedModel(text, None, [str(failure)])
+        self._given = {each.model: programs[each.line] for each in self._texts if each.line in programs}
+        if side == THEIRS:
+            self._models = StageTriple(self._models.base, self._models.theirs, self._models.ours)
+        self._clashes, self._texts = [], []
+        spec = self._model(self._models, "", Markers())
+        text, errors = self._errors(spec)
+        try:
+            self._place([*ml_programs(spec)], folder)
         except Unplaced as failure:
             return MergedModel(text, None, [str(failure)], errors)
         if errors:
             return MergedModel(text, None, ["neither side has these errors"], errors)
-        spec.mlProgram.CopyFrom(program)
         return MergedModel(text, spec)
 
     def run(self, folder: Path, markers: Markers, check: bool) -> MergedModel:
-        texts = self._texts()
-        merged = merge_texts(texts[0], texts[1], texts[2], markers)
-        spec, clashes = self._around()
-        conflicts = [f"both sides changed `{clash.place}`" for clash in clashes]
-        if merged.conflicts:
-            number = "an operation" if merged.conflicts == 1 else f"{merged.conflicts} operations"
-            conflicts.insert(0, f"both sides changed {number}")
+        spec = self._model(self._models, "", markers)
+        conflicts = [f"both sides changed `{clash.place}`" for clash in self._clashes]
+        if number := sum(each.merged.conflicts for each in self._texts):
+            conflicts.insert(0, f"both sides changed {'an operation' if number == 1 else f'{number} operations'}")
         if conflicts:
-            text = markers.text([*(clash.conflict for clash in clashes), merged.text])
-            return self._kept_whole(text, conflicts)
-        program = parse(merged.text)
-        errors = new_errors(merged.text, texts[1], texts[2]) if check else []
+            return self._kept_whole(self._told(markers), conflicts)
+        text, errors = self._errors(spec) if check else (self._all(), [])
         try:
-            self._place(program, folder)
+            self._place([*ml_programs(spec)], folder)
         except Unplaced as failure:
-            return self._kept_whole(merged.text, [str(failure)], errors)
+            return self._kept_whole(text, [str(failure)], errors)
         if errors:
-            return self._kept_whole(merged.text, ["neither side has these errors"], errors)
-        spec.mlProgram.CopyFrom(program)
-        return MergedModel(merged.text, spec)
+            return self._kept_whole(text, ["neither side has these errors"], errors)
+        return MergedModel(text, spec)
+
+    def _all(self) -> str:
+        """Return the texts of all programs, each below its heading."""
+        return Markers().text([piece for each in self._texts for piece in (each.heading, each.merged.text)])
+
+    def _told(self, markers: Markers) -> str:
+        """Return what is in conflict: of the description as comments, and texts of programs."""
+        is_pipeline = self._side(1).is_pipeline
+        texts = [each for each in self._texts if each.merged.conflicts or not is_pipeline]
+        pieces = [piece for each in texts for piece in (each.heading, each.merged.text)]
+        return markers.text([*(clash.conflict for clash in self._clashes), *pieces])
+
+    def _errors(self, spec: Spec) -> tuple[str, list[Diagnostic]]:
+        """Return the errors that neither side has, and the text that they are in: those of one text at a time."""
+        for each in self._texts:
+            text = f"{each.heading}{each.merged.text}"
+            if found := new_errors(text, each.ours, each.theirs):
+                return text, found
+        known = {fault.tells for side in (1, 2) for fault in faults_in(self._side(side))}
+        return self._all(), [error(fault.code, fault.message) for fault in faults(spec) if fault.tells not in known]
 
     def _kept_whole(self, text: str, conflicts: Sequence[str], errors: Sequence[Diagnostic] = ()) -> MergedModel:
         """Return a merge in conflict, with the model of the side that is whole with the files that are kept."""
@@ -167,53 +218,140 @@ class _Merge:
 
     def _with_kept_weights(self, side: int) -> Spec:
         """Return the model of a side, with its weights where they are in the files that are kept. Raise Unplaced."""
-        program = own_copy(cast("Program", self._programs[side]))
-        for name in weight_files(program):
-            placed_in(program, self._contents, _folder(self._side(self._kept.weights.get(name, 1))), name)
-        spec = _shell(self._side(side))
-        spec.mlProgram.CopyFrom(program)
+        spec = self._whole(self._side(side))
+        programs = [*ml_programs(spec)]
+        for name in weight_files(programs):
+            placed_in(programs, self._contents, _folder(self._side(self._kept.weights.get(name, 1))), name)
         return spec
 
-    def _around(self, *, swapped: bool = False) -> tuple[Spec, list[Clash]]:
-        """Return the merged model without its program, and the places that both sides changed, where ours stays, or
-        theirs if the sides are `swapped`.
-        """
-        base, ours, theirs = _shell(self._base), *(_shell(model) for model in self._sides)
-        if swapped:
-            ours, theirs = theirs, ours
-        return ours, merge_messages(base, ours, theirs)
+    def _whole(self, model: Model) -> Spec:
+        """Return a model of one side, in whose programs weights have the places of their contents."""
+        made = Spec()
+        made.CopyFrom(_spec(model))
+        for each, stage in zip(models_with_programs(made), model.programs(), strict=True):
+            each.mlProgram.CopyFrom(self._programs[stage.model])
+        return made
 
-    def _place(self, program: Program, folder: Path) -> None:
-        """Give the weights of the merged program their places. Raise Unplaced."""
-        for name in weight_files(program):
+    # ---- models
+
+    def _model(self, triple: StageTriple, place: str, markers: Markers) -> Spec:
+        """Return a merged model; `place` is what its clashes begin with. Without a base, both sides added it."""
+        base, ours, theirs = triple
+        assert ours is not None
+        assert theirs is not None
+        types = [None if each is None else each.type for each in triple]
+        if ours.type != theirs.type or (base is not None and base.type != ours.type):
+            return self._of_other_kinds(triple, Clash(f"{place}type", types))
+        shells = [Spec() if each is None else shell(_spec(each)) for each in triple]
+        spec = shells[1]
+        self._clashes += [
+            each._replace(place=f"{place}{each.place}") for each in merge_messages(shells[0], spec, shells[2])
+        ]
+        if ours.type == PROGRAM:
+            spec.mlProgram.CopyFrom(self._program(base, ours, theirs, place, markers))
+        elif ours.is_pipeline:
+            self._pipeline(spec, Stages(base, ours, theirs), place, markers)
+        return spec
+
+    def _of_other_kinds(self, triple: StageTriple, clash: Clash) -> Spec:
+        """Return the version of a model that one side changed, where they are not of one kind."""
+        wholes = [Spec() if each is None else self._whole(each) for each in triple]
+        wires = [wire_of(each) for each in wholes]
+        if wires[2] not in wires[:2] and wires[0] != wires[1]:
+            self._clashes.append(clash)
+        return wholes[2] if wires[0] == wires[1] else wholes[1]
+
+    def _program(self, base: Model | None, ours: Model, theirs: Model, place: str, markers: Markers) -> Program:
+        """Return the merged program of a model; ours where it has conflicts."""
+        before, mine, other = (None if each is None else self._programs[each] for each in (base, ours, theirs))
+        assert mine is not None
+        assert other is not None
+        texts = ["" if each is None else to_text(each) for each in (before, mine, other)]
+        wires = [None if each is None else wire_of(each) for each in (before, mine, other)]
+        heading = f"// {place.removesuffix(': ')}\n" if place else ""
+        given = self._given.get(ours, self._given.get(theirs))
+        if given is not None:
+            heading, merged, program = "", Merged(given, 0), parse(given)
+        elif wires[2] in wires[:2]:
+            merged, program = Merged(texts[1], 0), mine
+        elif wires[0] == wires[1]:
+            merged, program = Merged(texts[2], 0), other
+        else:
+            merged = merge_texts(texts[0], texts[1], texts[2], markers)
+            program = mine if merged.conflicts else parse(merged.text)
+        self._texts.append(_Text(heading, merged, texts[1], texts[2], ours))
+        return program
+
+    # ---- pipelines
+
+    def _pipeline(self, spec: Spec, stages: Stages, place: str, markers: Markers) -> None:
+        """Put the merged models of a pipeline into it, with their names."""
+        pipeline = pipeline_of(spec, spec.WhichOneof("Type"))
+        assert pipeline is not None
+        if stages.is_replaced:
+            self._clashes.append(Clash(f"{place}models", stages.listed()))
+        kept = list[tuple[StageTriple, str]]()
+        names = Counter(triple.name for triple in stages)
+        for triple in stages:
+            is_known = triple.name and names[triple.name] == 1
+            title = f"{place}model {quote(triple.name) if is_known else len(kept)}: "
+            made = self._stage(triple, title, markers)
+            if made is not None:
+                pipeline.models.append(made)
+                kept.append((triple, self._name(triple, title)))
+        pipeline.names.extend(stages.names(kept))
+
+    def _stage(self, triple: StageTriple, place: str, markers: Markers) -> Spec | None:
+        """Return a merged model of a pipeline; None for one that a side took away, and the other did not change."""
+        if triple.ours is not None and triple.theirs is not None:
+            return self._model(triple, place, markers)
+        left = triple.ours or triple.theirs
+        assert left is not None
+        whole = self._whole(left)
+        if triple.base is None:
+            return whole
+        if wire_of(whole) != wire_of(self._whole(triple.base)):
+            self._clashes.append(
+                Clash(place.removesuffix(": "), [None if each is None else each.type for each in triple])
+            )
+        return None
+
+    def _name(self, triple: StageTriple, place: str) -> str:
+        """Return the name of a model in the end."""
+        before, mine, other = (None if each is None else each.pipeline_name for each in triple)
+        if mine is None or other is None:
+            return mine or other or ""
+        if mine != other and before not in (mine, other):
+            self._clashes.append(Clash(f"{place}name", [before, mine, other]))
+        return other if before == mine else mine
+
+    # ---- weights
+
+    def _place(self, programs: Sequence[Program], folder: Path) -> None:
+        """Give the weights of the merged programs their places. Raise Unplaced."""
+        for name in weight_files(programs):
             settled = self._kept.weights.get(name)
             if settled is not None and self._kept.model is None:
-                placed_in(program, self._contents, _folder(self._side(settled)), name)
+                placed_in(programs, self._contents, _folder(self._side(settled)), name)
             elif settled is None and self._kept.model is not None:
                 side = self._side(self._kept.model)
-                replaced(side.program, program, self._contents, _folder(side), folder, name)
-            elif settled is None and not self._is_in_one(program, folder, name):
-                written_anew(program, self._contents, folder, name)
+                replaced(programs_of(side), programs, self._contents, _folder(side), folder, name)
+            elif settled is None and not self._is_in_one(programs, folder, name):
+                written_anew(programs, self._contents, folder, name)
 
-    def _is_in_one(self, program: Program, folder: Path, name: str) -> bool:
+    def _is_in_one(self, programs: Sequence[Program], folder: Path, name: str) -> bool:
         """Whether the file of one side has all the weights: then it is copied, and they have their places there."""
-        for side in self._sides:
+        for side in (self._side(1), self._side(2)):
             with suppress(Unplaced, ModelError):
-                placed_in(program, self._contents, _folder(side), name)
+                placed_in(programs, self._contents, _folder(side), name)
                 copyfile(resolve(name, _folder(side)), file_for(name, folder))
                 return True
         return False
 
 
-def _shell(model: Model | None) -> Spec:
-    """Return a model without its program; nothing of none."""
-    shell = Spec()
-    if model is None:
-        return shell
+def _spec(model: Model) -> Spec:
     assert model.spec is not None
-    shell.CopyFrom(model.spec)
-    shell.ClearField(PROGRAM)
-    return shell
+    return model.spec
 
 
 def _folder(model: Model) -> Path:

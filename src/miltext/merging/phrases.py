@@ -11,6 +11,7 @@ from typing import TypeVar
 from miltext.diagnostics import Span
 from miltext.merging.forms import Form, Listed, Part, Unfit, words_of
 from miltext.merging.ordering import merged_order, replaced_twice
+from miltext.parsing.text_edits import apart
 from miltext.schema.stamps import BUILD_INFO
 from miltext.syntax.parser import SyntaxFailure
 
@@ -94,11 +95,11 @@ def _by_phrase(base: Form, ours: Form, theirs: Form) -> list[str | None]:
 def edited(form: Form, edits: Sequence[Edit]) -> tuple[str, list[int]]:
     """Return the core of a form with something else written at some places, and its bounds."""
     pieces, at, bounds, grown = list[str](), 0, [*form.bounds], 0
-    for span, text in sorted(edits):
-        pieces += [form.core[at : span.start], text]
-        at = span.end
-        grown = len(text) - (span.end - span.start)
-        bounds = [bound + grown if end >= span.end else bound for bound, end in zip(bounds, form.bounds, strict=True)]
+    for start, end, text in apart(form.core, [(*span, text) for span, text in sorted(edits)]):
+        pieces += [form.core[at:start], text]
+        at = end
+        grown = len(text) - (end - start)
+        bounds = [bound + grown if last >= end else bound for bound, last in zip(bounds, form.bounds, strict=True)]
     return "".join([*pieces, form.core[at:]]), bounds
 
 
@@ -134,10 +135,10 @@ class _Merge:
         )
 
     def _changes(self, form: Form) -> set[str]:
-        """Return the words and lists that a side changed."""
+        """Return the words and lists that a side changed, of attributes only what a constant holds."""
         words = {key for key in form.words if form.words[key].normal != self._base.words[key].normal}
         lists = self._base.lists
-        return words | {key for key, listed in form.lists.items() if _said(listed, key) != _said(lists[key], key)}
+        return words | {key for key, listed in form.lists.items() if _taken(listed, key) != _taken(lists[key], key)}
 
     def _phrase(self, before: Part | None, mine: Part, other: Part) -> None:
         """Write a phrase that the giver alone changed."""
@@ -197,6 +198,13 @@ def _said(listed: Listed, key: str) -> object:
     """Return what a list says; the order of arguments and attributes says nothing."""
     said = {name: part.normal for name, part in listed.items.items()}
     return said if _is_unordered(key) else [*said.items()]
+
+
+def _taken(listed: Listed, key: str) -> object:
+    """Return what a list says of what an operation takes."""
+    if key == "attributes":
+        return listed.items["val"].normal if "val" in listed.items else None
+    return None if key == "results" else _said(listed, key)
 
 
 def _is_unordered(key: str) -> bool:

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from miltext.merging.conflicts import has_markers
-from miltext.merging.contents import weight_files
+from miltext.merging.contents import programs_of, weight_files
 from miltext.merging.driver import beside, read_model, whole_model
 from miltext.merging.manifests import say_the_same
 from miltext.merging.models import MergedModel, resolve_models
@@ -114,8 +114,8 @@ class InConflict:
     def take_text(self, file: Path) -> MergedModel:
         """Have what an edited text says, with the weights that it names, and what git merged besides.
 
-        Nothing is changed where the result is not whole. Raise ModelError (MIL863) for a text with markers, and of what
-        is not an ML Program in all versions.
+        Nothing is changed where the result is not whole. Raise ModelError (MIL863) for a text with markers, and where
+        one side has no such model.
         """
         self._require_all()
         self._refuse_changes()
@@ -156,7 +156,7 @@ class InConflict:
             base, ours, theirs = models
             if ours is None or theirs is None:
                 raise refusal("MIL863", "one side has no such model, so a text cannot merge both", self._name)
-            used = {each for model in models if model is not None for each in weight_files(model.program)}
+            used = {each for model in models if model is not None for each in weight_files(programs_of(model))}
             found.write(folder, [each.removeprefix(f"{MODEL_PATH}/") for each in used])
         except NotFound as failure:
             raise refusal("MIL861", str(failure), self._name) from failure
@@ -203,7 +203,7 @@ class InConflict:
         except NotFound as failure:
             raise refusal("MIL861", str(failure), self._name) from failure
         models = [read_model(each, name) for each in folders if (each / name).exists()]
-        used = {each.removeprefix(f"{MODEL_PATH}/") for model in models for each in weight_files(model.program)}
+        used = {each.removeprefix(f"{MODEL_PATH}/") for model in models for each in weight_files(programs_of(model))}
         return sorted(self._at(each) for each in used if any(each in tree for tree in found.versions))
 
     def _at(self, file: str) -> str:

@@ -63,6 +63,10 @@ class Item:
             start = hole.end
         yield start, self.end
 
+    def said(self, text: str) -> str:
+        """Return what it says in its text, without what stands around it."""
+        return text[self.node.start : self.node.end]
+
     def inside(self) -> Iterator[Item]:
         """Yield this item and those in its holes."""
         yield self
@@ -160,6 +164,12 @@ class Side:
     def uses(self, item: Item) -> set[Key]:
         """Return what an item names, with all in its holes."""
         return self.named_in(item.start, item.end)
+
+    def takes_nothing(self, item: Item) -> bool:
+        """Whether an item names only what it makes."""
+        return all(
+            value is not None and value.name is name for name, value in self._scopes.between(item.start, item.end)
+        )
 
     def named_in(self, start: int, end: int) -> set[Key]:
         """Return what a stretch of the text names."""

@@ -11,17 +11,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from miltext.ir.graph import Graph
 from miltext.printing.renaming import NAME, names_itself
 from miltext.printing.tensors import Style
-from miltext.schema.proto import Block, Operation
-from miltext.schema.walk import block_parts, operations
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
+    from miltext.ir.parts import Block
     from miltext.models.files import Progress
     from miltext.models.model import Model
     from miltext.models.refusals import WeightsError
-    from miltext.schema.proto import Message, Program, Value
+    from miltext.schema.proto import Message, Operation, Program, Value
 
 ELIDE = 64
 """Literals of more elements than this are shown by their digest, unless another number is asked for."""
@@ -40,14 +40,14 @@ def compact(program: Message) -> Program:
     A constant stays where its type is not its value's, where it has attributes besides `val` and `name`, and where it
     is an output of a block. Raise what `own_copy` raises.
     """
-    made = own_copy(program)
-    for name in sorted(made.functions):
-        for block in made.functions[name].block_specializations.values():
+    graph = Graph(own_copy(program))
+    for function in graph.functions.values():
+        for block in function.blocks.values():
             fold(block, lambda _, uses: uses == 1)
-    for _, operation in operations(made):
-        if _says_itself(operation):
-            del operation.attributes[NAME]
-    return made
+    for op in graph.walk():
+        if _says_itself(op.message):
+            del op.own().attributes[NAME]
+    return graph.program()
 
 
 def compact_pieces(
@@ -81,36 +81,17 @@ def _says_itself(operation: Operation) -> bool:
 
 
 def fold(block: Block, folds: Callable[[Value, int], bool]) -> None:
-    """Fold constants of a block and of those inside it: those of which `folds` is true of the value and the uses.
-
-    Names that are defined twice are left alone, and what a block gives back.
+    """Write constants of a block, and of those inside it, where they are used: those of which `folds` is true of the
+    value and the number of uses. Names that are defined twice stay, and what a block gives back.
     """
-    parts = [part for _, part in block_parts(block)]
-    every = [part for part in parts if isinstance(part, Operation)]
-    inside = [part for part in parts if isinstance(part, Block)]
-    defined = Counter(value.name for operation in every for value in operation.outputs)
-    defined.update(value.name for each in inside for value in each.inputs)
-    arguments = [argument for operation in every for argument in operation.inputs.values()]
-    uses = [use for argument in arguments for use in argument.arguments if use.WhichOneof("binding") == "name"]
-    used = Counter(use.name for use in uses)
-    given = {name for each in inside for name in each.outputs}
-    constants = {
-        operation.outputs[0].name: operation.attributes[VALUE] for operation in every if is_plain_constant(operation)
-    }
-    folded = {
-        name: value
-        for name, value in constants.items()
-        if defined[name] == 1 and used[name] and name not in given and folds(value, used[name])
-    }
-    for use in uses:
-        if use.name in folded:
-            use.value.CopyFrom(folded[use.name])
-    for each in reversed(inside):  # the innermost first: a block that is rewritten holds copies of those inside it
-        kept = [made for made in each.operations if folded.keys().isdisjoint(value.name for value in made.outputs)]
-        if len(kept) < len(each.operations):
-            copy = Block(operations=kept)
-            del each.operations[:]
-            each.operations.MergeFrom(copy.operations)
+    counts = Counter(value.name for value in block.defined())
+    for op in [*block.walk()]:
+        if is_plain_constant(op.message):
+            [output] = op.outputs
+            can_fold = counts[output.name] == 1 and output.uses and all(use.op for use in output.uses)
+            if can_fold and folds(op.attributes[VALUE], len(output.uses)):
+                output.replace_uses(op.attributes[VALUE])
+                op.remove()
 
 
 def is_plain_constant(operation: Operation) -> bool:

@@ -8,13 +8,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from google.protobuf.unknown_fields import UnknownFieldSet
-
+from miltext.descriptions.parts import unknown_fields
 from miltext.diagnostics import ModelError, refusing
 from miltext.models.refusals import reason_of, refusal
 from miltext.schema.proto import Int64FeatureType, Program
 from miltext.schema.proto import Model as Spec
-from miltext.schema.proto.kinds import MODEL_KINDS
+from miltext.schema.proto.kinds import MODEL_KINDS, PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -192,6 +191,19 @@ def stages(spec: Spec) -> Sequence[Spec]:
     return pipeline.models if pipeline else ()
 
 
+def shell(spec: Spec) -> Spec:
+    """Return a Model message without its ML Program; of a pipeline, without its models and their names."""
+    made = type(spec)()
+    made.CopyFrom(spec)
+    made.ClearField(PROGRAM)
+    pipeline = pipeline_of(made, made.WhichOneof("Type"))
+    if pipeline is not None:
+        pipeline.ClearField("models")
+        pipeline.ClearField("names")
+        pipeline.SetInParent()
+    return made
+
+
 def is_spec(data: bytes) -> bool:
     """Whether bytes are a Model rather than a Program: a Model has a field of its Type, a Program does not."""
     try:
@@ -204,9 +216,3 @@ def is_spec(data: bytes) -> bool:
 def _undeclared_kind(message: Message) -> str | None:
     """Return the kind of model that a message's unknown fields show."""
     return next((MODEL_KINDS[number] for number in unknown_fields(message) if number in MODEL_KINDS), None)
-
-
-def unknown_fields(message: Message) -> list[int]:
-    """Return the numbers of a message's fields that the schema does not have, each once."""
-    fields = UnknownFieldSet(message)
-    return [*dict.fromkeys(fields[index].field_number for index in range(len(fields)))]

@@ -42,7 +42,7 @@ def resolve(file_name: str, model_path: Path) -> Path:
     """Return the real path of the weight file that a BlobFileValue names, inside the folder `model_path` stands for.
 
     Raise WeightsError: MIL301 when the name does not start with `@model_path/`, has a `..`, a backslash, a
-    drive letter or a NUL, or leads outside through a link; MIL302 when it is not a regular file.
+    drive letter or a NUL, is that of a folder, or leads outside through a link; MIL302 when it is not a regular file.
     """
     reason = suspicion(file_name)
     if reason:
@@ -65,14 +65,20 @@ def resolve(file_name: str, model_path: Path) -> Path:
 def suspicion(file_name: str) -> str | None:
     """Return why a fileName is not one that a weight file may have; None if it is."""
     start, _, rest = file_name.partition("/")
-    parts = rest.split("/")
+    return f"does not start with {MODEL_PATH}/ and a path" if start != MODEL_PATH or not rest else escape(file_name)
+
+
+def escape(file_name: str) -> str | None:
+    """Return why a fileName cannot be a file inside a model's folder, whatever it starts with; None if it can."""
+    path = file_name.removeprefix(f"{MODEL_PATH}/")
+    parts = path.split("/")
     reasons = {
-        f"does not start with {MODEL_PATH}/ and a path": start != MODEL_PATH or not rest,
-        "has an absolute path": not parts[0],
+        "has an absolute path": bool(path) and not parts[0],
         "climbs out with '..'": ".." in parts,
-        "has a backslash": "\\" in file_name,
+        "has a backslash": "\\" in path,
         "has a drive letter": any(re.match("[A-Za-z]:", part) for part in parts),
-        "has a NUL": "\0" in file_name,
+        "has a NUL": "\0" in path,
+        "is that of a folder": parts[-1] in ("", "."),
     }
     return next((reason for reason, applies in reasons.items() if applies), None)
 

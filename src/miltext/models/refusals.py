@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from miltext.diagnostics import ModelError, Note, error
+from miltext.diagnostics.home import install
 from miltext.syntax.literals import quote
 
 WAYS_OUT = {
@@ -51,7 +52,7 @@ WAYS_OUT = {
     "MIL416": "name one of the arrays in the file",
     "MIL417": "ask for a type that has the value, or mend it",
     "MIL418": "run the command again, once nothing writes to the file",
-    "MIL419": "pip install 'miltext[safetensors]'",
+    "MIL419": f"install it: {install('safetensors')}",
     "MIL420": "Core ML takes and gives tensors of fp16, fp32, fp64, int32 and int8, states, and what `classify` makes: "
     "cast the value with `cast`, or leave it inside the program",
     "MIL421": "name the opset of each function in the text, as in `func main<ios18>`",

@@ -10,7 +10,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
-from operator import itemgetter
 from typing import NamedTuple
 
 from miltext.diagnostics import Diagnostic, Note, ParseError, Span, error
@@ -18,6 +17,7 @@ from miltext.parsing.lowering.blobs import blob_offset, blob_path
 from miltext.parsing.misread_types import is_misread, literal_given
 from miltext.parsing.spans import BINDINGS, name_in, name_of
 from miltext.parsing.syntax_errors import TOO_NESTED
+from miltext.parsing.text_edits import apart
 from miltext.schema.operations import Signature, signature
 from miltext.syntax.literals import shown
 from miltext.syntax.names import identifier, name_text
@@ -62,15 +62,29 @@ class Elaborated:
 
     def __init__(self, short: str, pieces: Iterable[Piece], diagnostics: list[Diagnostic]) -> None:
         self._short = short
-        self._pieces = [piece for piece in pieces if piece.text]
+        self._pieces: list[Piece] = []
         self._starts = [0]
-        for piece in self._pieces:
-            self._starts.append(self._starts[-1] + len(piece.text))
-        self.text = "".join(piece.text for piece in self._pieces)
+        words = list[str]()
+        for piece in pieces:
+            if piece.text:
+                self._add(piece)
+                words.append(piece.text)
+        self.text = "".join(words)
         self.diagnostics = diagnostics
         made = ((piece, start) for piece, start in zip(self._pieces, self._starts, strict=False) if not piece.is_copy)
         self.first = next((start for piece, start in made if piece.is_draft), None)
         self.wrong = [start for piece, start in zip(self._pieces, self._starts, strict=False) if piece.is_wrong]
+
+    def _add(self, piece: Piece) -> None:
+        """Note where a piece stands; two copies of what stands together are one."""
+        end = self._starts[-1] + len(piece.text)
+        last = self._pieces[-1] if self._pieces else None
+        if last is not None and last.is_copy and piece.is_copy and last.span.end == piece.span.start:
+            self._pieces[-1] = last._replace(span=Span(last.span.start, piece.span.end))
+            self._starts[-1] = end
+        else:
+            self._pieces.append(piece._replace(text=""))
+            self._starts.append(end)
 
     def written(self, span: Span) -> Span:
         """Return where in the short text stands what is at a span of the long one."""
@@ -115,12 +129,12 @@ class Elaborated:
 
 def rewritten(text: str, edits: Iterable[tuple[Span, str]]) -> Elaborated:
     """Return a text with something written in place of some spans; what stands at one place keeps its order."""
-    pieces, end = list[Piece](), 0
-    for span, written in sorted(edits, key=itemgetter(0)):
-        pieces.append(Piece(text[end : span.start], Span(end, span.start), is_copy=True))
-        pieces.append(Piece(written, span, is_copy=False))
-        end = span.end
-    return Elaborated(text, [*pieces, Piece(text[end:], Span(end, len(text)), is_copy=True)], [])
+    pieces, last = list[Piece](), 0
+    for start, end, written in apart(text, [(*span, written) for span, written in edits]):
+        pieces.append(Piece(text[last:start], Span(last, start), is_copy=True))
+        pieces.append(Piece(written, Span(start, end), is_copy=False))
+        last = end
+    return Elaborated(text, [*pieces, Piece(text[last:], Span(last, len(text)), is_copy=True)], [])
 
 
 def elaborate(text: str, root: Node) -> Elaborated | None:
@@ -318,7 +332,7 @@ class _Elaboration:
         literal = attribute.children[2]
         if attribute.name == "attribute" or literal.name != "record":
             return self.rewritten(attribute, [(literal, self.phrase(literal))] if _is_short(literal) else [])
-        if attribute.children[0].token == "val" and kind is not None:
+        if name_in(attribute) == "val" and kind is not None:
             around = (Piece(mark, literal.span, is_copy=False) for mark in (f"{kind}(", ")"))
             return self.rewritten(attribute, [(literal, [next(around), *self.record(literal), next(around)])])
         self.diagnostics.append(_shapeless(literal))

@@ -9,6 +9,8 @@ from miltext.syntax.literals import unquote
 from miltext.syntax.tree import chain, named
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from miltext.diagnostics import Span
     from miltext.syntax.tree import Node
 
@@ -76,12 +78,17 @@ def results(operation: Node) -> list[Node]:
 
 def name_token(operation: Node) -> Node | None:
     """Return the string of an operation's attribute `name`, where it is a plain one."""
-    for attributes in named(operation, "attributes"):
-        for attribute in named(attributes, "attribute", "draft_attribute"):
-            if attribute.children[0].token == "name":
-                held = attribute.children[2]
-                return held if held.name == "STRING" else next(named(held, "STRING"), None)
+    for attribute in attributes_of(operation, "name"):
+        held = attribute.children[2]
+        return held if held.name == "STRING" else next(named(held, "STRING"), None)
     return None
+
+
+def attributes_of(phrase: Node, key: str) -> Iterator[Node]:
+    """Yield the attributes of a function or an operation that have a key, however that is spelled."""
+    for attributes in named(phrase, "attributes"):
+        found = named(attributes, "attribute", "draft_attribute")
+        yield from (attribute for attribute in found if name_in(attribute) == key)
 
 
 def string_of(token: Node) -> str:

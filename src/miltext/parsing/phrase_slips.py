@@ -111,7 +111,7 @@ VALUES = [
     ),
     Slip(
         "",
-        r"(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?:[fFhHdD]|[uU]?[lL]{1,2}|[uU]|b?f\d+|fp\d+|[iu]\d+)\b",
+        r"(?P<number>[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)(?:[fFhHdD]|[uU]?[lL]{1,2}|[uU]|b?f\d+|fp\d+|[iu]\d+)\b",
         _SUFFIX,
         "{number}",
         certain=True,
@@ -150,8 +150,9 @@ VALUES = [
         _ELEMENTS,
         "[{first}{rest}]",
         certain=True,
+        long=True,
     ),
-    Slip(r"> \( (?P<at>\{ )", r"(?P<items>NUMBER(?: , NUMBER)*) \}", _ELEMENTS, "[{items}]"),
+    Slip(r"> \( (?P<at>\{ )", r"(?P<items>NUMBER(?: , NUMBER)*) \}", _ELEMENTS, "[{items}]", long=True),
     Slip(
         "MADE <[^;=(){}]*> ",
         r"(?P<list>\[[^;()]*?\])(?= [],;)])",
@@ -159,6 +160,7 @@ VALUES = [
         "({list})",
         "(",
         certain=True,
+        long=True,
     ),
     Slip(
         "(?P<at>NUMBER) ",

@@ -40,8 +40,8 @@ class Recovered(NamedTuple):
 
     `program` is None where nothing is left, and so may `root` be. `drafts` are the phrases of a draft by the path of
     the output, the binding or the attribute that they leave to be inferred. All places are in `text`, which is the long
-    form of a draft in the short spelling; `told` gives diagnostics their places in what was written. The tree of that
-    is `written_root`.
+    form of a draft in the short spelling; `told` gives diagnostics their places in what was written. `written_root` is
+    the tree of what was written, if that is the text or was to be kept.
     """
 
     text: str
@@ -64,8 +64,8 @@ class Recovered(NamedTuple):
 
 
 @with_room
-def recover(text: str) -> Recovered:
-    """Read a text past all that is wrong with it."""
+def recover(text: str, *, keep: bool = False) -> Recovered:
+    """Read a text past all that is wrong with it. With `keep`, the tree of a draft in the short spelling is kept."""
     with gc_paused:
         reading = _Reading(text)
         root = written_root = reading.read()
@@ -74,10 +74,11 @@ def recover(text: str) -> Recovered:
         except ParseError as failure:
             return Recovered(text, [*reading.diagnostics, *failure.diagnostics], None, None, set(), {}, None, root)
         if long:
-            written, reading = reading, _Reading(long.text)
+            reported, reading = reading.reported, _Reading(long.text)
+            written_root, root = root if keep else None, None  # a tree takes many times the memory of its text
             root = reading.read()
             reading.passed += long.wrong
-            reading.speak_of(long, written)
+            reading.speak_of(long, reported)
         wire = reading.lowered(root) if root else None
         if root is None:
             reading.lower_rest()
@@ -148,9 +149,9 @@ class _Reading:
         if not self.reported or self.reported[-1][0].span != diagnostic.span:
             self.reported.append((diagnostic, last_nodes(self.values)[-1:]))
 
-    def speak_of(self, long: Elaborated, written: _Reading) -> None:
+    def speak_of(self, long: Elaborated, written: Iterable[tuple[Diagnostic, list[Node]]]) -> None:
         """Report what was found at words that were put in as it was found in what was `written`, just before."""
-        known = {found.span: found for found, _ in written.reported if found.span and not found.notes}
+        known = {found.span: found for found, _ in written if found.span and not found.notes}
         for index, (found, last) in enumerate(self.reported):
             if found.span is None or long.copies(found.span):
                 continue
@@ -208,12 +209,16 @@ class _Reading:
         """Return the `;`, `}` or `{` that is all that is missing before a place."""
         found = self.text[start : start + 2]
         fits = {
-            ("SEMICOLON", ";"): found[:1] == "}" or (found[:1] != "(" and self.marks.begins_line(start)),
+            ("SEMICOLON", ";"): found[:1] == "}" or (found[:1] != "(" and self.begins_statement(start)),
             ("RBRACE", "}"): found == "->" and "operation" in self.states[anchor],
             ("LBRACE", "{"): self.is_headed() and self.marks.begins(start, "operation" if anchor else "function"),
         }
         takes = (word for (terminal, word), fit in fits.items() if fit and self.parser.takes(self.states, terminal))
         return next(takes, None)
+
+    def begins_statement(self, start: int) -> bool:
+        """Whether a statement begins at a place, or what is left of one."""
+        return self.marks.begins_line(start) or self.marks.begins(start, "operation")
 
     def is_headed(self) -> bool:
         """Whether what was read may be all of a head, after which a block begins; after `(` a dictionary would."""
@@ -251,7 +256,7 @@ class _Reading:
     def repair_closing(self, start: int, anchor: int, begun: list[Node]) -> int | None:
         """Repair a failure after the `}` of a block: what follows is missing or wrong, or the `}` is one too many."""
         closing, *outputs = begun
-        if not outputs and self.marks.begins(start, "operation"):
+        if not outputs and self.marks.begins(start, "statement"):
             self.cut(anchor)
             return start
         if not outputs and self.marks.begins(start, "block end"):

@@ -132,6 +132,11 @@ class Scopes:
         """Return the scope that a value is defined in, and those around it."""
         return [self.program] if value.is_function else self.around(value.name.start)
 
+    def meaning(self) -> list[int | None]:
+        """Return, for each name in the order of the text, the place in that order of the one that defines it."""
+        places = {name: place for place, (name, _) in enumerate(self.found)}
+        return [places[value.name] if value else None for _, value in self.found]
+
     # ---- reading the tree
 
     def _function(self, function: Node) -> None:

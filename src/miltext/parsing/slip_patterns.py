@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 class Slip(NamedTuple):
     """A row: patterns of what stands `before` the place and of what was `found` there, and what to say of it.
 
-    In a pattern, a space is any white space, or none, and a word in capitals is one of PIECES. What is wrong is the
-    group `at` of `before`, if there is one, and what `found` takes. The `mend` replaces it. Message and mend have
-    the groups of both by name, as CLEANED makes them. The row is for places where a word or a terminal that it
-    `wants` could stand; a group `defined` is a name that the text defines. A mend is `certain` if there is no
-    other, and it does not change a meaning.
+    Both are matched over the lines of `token_lines`. In a pattern, a space is any white space, or none, and a word in
+    capitals is one of PIECES. What is wrong is the group `at` of `before`, if there is one, and what `found` takes.
+    The `mend` replaces it. Message and mend have the groups of both by name, as CLEANED makes them. The row is for
+    places where a word or a terminal that it `wants` could stand; a group `defined` is a name that the text defines. A
+    mend is `certain` if there is no other, and it does not change a meaning. What is found in a `long` row goes on for
+    as long as its phrase does.
     """
 
     before: str
@@ -31,6 +32,7 @@ class Slip(NamedTuple):
     mend: str | None = None
     wants: str = ""
     certain: bool = False
+    long: bool = False
 
 
 LITERALS = {
@@ -45,10 +47,10 @@ PIECES: dict[str, str] = {
     "OUTPUT": r"(?:TYPE\s+|START)NAME",
     "LITERAL": r"(?:NUMBER|STRING|(?:true|false)(?![\w@])|\[[^;=(){}]*\])",
     "START": r"(?:\A|[;{}\n]) ",
-    "NAME": r"[A-Za-z_][A-Za-z0-9_@]*",
+    "NAME": r"[A-Za-z_][A-Za-z0-9_@]*(?![\w@])",
     "DTYPE": rf"(?:{'|'.join({*BY_NAME, *ELSEWHERE})})(?![\w@])",
     "TYPE": r"(?:\w+ <[^;=(){}]*>|\w+(?![\w@]))",
-    "NUMBER": r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?![\w.])",
+    "NUMBER": r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)(?![\w.])",
     "WHOLE": r"[-+]?\d+(?![\w.])",
     "STRING": r'"[^"\\\n]*"',
     "MADE": "(?:tensor|list|dict|tuple)",
@@ -64,7 +66,7 @@ def pattern(written: str) -> re.Pattern[str]:
     """Return the regular expression of a pattern of the table."""
     for word, piece in PIECES.items():
         written = re.sub(rf"\b{word}\b", lambda _, piece=piece: piece, written)  # type: ignore[misc]
-    return re.compile(written.replace(" ", r"[ \t\r\n]*"))
+    return re.compile(written.replace(" ", r"[ \n]?"))
 
 
 def _operation(name: str) -> str:

@@ -1,12 +1,13 @@
 """Slips: what writers of C, Python, PyTorch, MLIR and ONNX write out of habit, and what MIL writes instead.
 
-No row of the table is looked at unless a parse has failed, and then only at the text around that place.
+No row of the table is looked at unless a parse has failed, and then only at the tokens around that place.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, Span, error
 from miltext.parsing.misread_types import is_misread, literal_given, unknown_type
@@ -14,19 +15,19 @@ from miltext.parsing.phrase_slips import PHRASE_SLIPS
 from miltext.parsing.slip_patterns import CLEANED, Slip, pattern
 from miltext.parsing.spans import name_in
 from miltext.parsing.statement_slips import STATEMENT_SLIPS
+from miltext.parsing.token_lines import TokenLine, after, before
 from miltext.schema.dtypes import AMBIGUOUS, BY_NAME, ELSEWHERE
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from miltext.syntax.tree import Node
 
 SLIPS = (*STATEMENT_SLIPS, *PHRASE_SLIPS)
 """All slips. Of those that fit, the first is told."""
 
-WINDOW = 300
-"""How many characters before and after the place are looked at."""
+_DEFINED = re.compile(r"[\w>]\s+([A-Za-z_][A-Za-z0-9_@]*)\s*(?:=(?!=)|[,)])")
 
 
 def slip_error(text: str, at: int, words: set[str]) -> Diagnostic | None:
@@ -34,18 +35,81 @@ def slip_error(text: str, at: int, words: set[str]) -> Diagnostic | None:
 
     `words` are the terminals that could stand there, by their words where they have only one.
     """
-    before = text[max(at - WINDOW, 0) : at]
-    for slip in SLIPS:
-        if slip.wants and slip.wants not in words:
-            continue
-        after = pattern(slip.found).match(text, at, at + WINDOW)
-        read = after and pattern(slip.before + r"\Z").search(before)
-        if after and read and _is_value(text, (read.groupdict() | after.groupdict()).get("defined")):
-            marked = read.span("at") if "at" in read.re.groupindex else (len(before), len(before))
-            start, end = (at - len(before) + place for place in marked)
-            end = after.end() if after.end() > at else end
-            return told(text, slip, Span(start, end), read.groupdict() | after.groupdict())
+    around = _Around(text, at)
+    for row in _rows():
+        wants = row.slip.wants
+        fit = around.fit(row) if not wants or wants in words else None
+        if fit and _is_value(text, fit.groups.get("defined")):
+            return told(text, row.slip, fit)
     return None
+
+
+class _Row(NamedTuple):
+    """A slip, and its patterns as expressions: what a line ends with, and what the next begins with."""
+
+    slip: Slip
+    before: Callable[[str], re.Match[str] | None]
+    found: Callable[[str], re.Match[str] | None]
+
+
+@lru_cache(maxsize=1)
+def _rows() -> list[_Row]:
+    return [_Row(slip, pattern(rf"(?:{slip.before})\Z").search, pattern(slip.found).match) for slip in SLIPS]
+
+
+class Fit(NamedTuple):
+    """How a row fits: the place in the text of what is wrong, what the groups found, and whether a comment is in it."""
+
+    place: Span
+    groups: dict[str, str | None]
+    has_comment: bool = False
+
+
+class _Around:
+    """The lines of the tokens before and after a place of a text."""
+
+    def __init__(self, text: str, at: int) -> None:
+        self.text = text
+        self.at = at
+        self.after = after(text, at)
+
+    @cached_property
+    def before(self) -> TokenLine:
+        return before(self.text, self.at)
+
+    @cached_property
+    def phrase(self) -> TokenLine:
+        return after(self.text, self.at, phrase=True)
+
+    def fit(self, row: _Row) -> Fit | None:
+        """Return how a row fits here, if it does. Of a long row, the little that stands before is tried first."""
+        following = self.after
+        if row.slip.long:
+            read = row.before(self.before.line)
+            following = self.phrase if read else following
+            found = read and row.found(following.line)
+        else:
+            found = row.found(following.line)
+            read = found and row.before(self.before.line)
+        return self._fit(read, found, following) if read and found else None
+
+    def _fit(self, read: re.Match[str], found: re.Match[str], following: TokenLine) -> Fit:
+        start, end = read.span("at") if "at" in read.re.groupindex else (read.end(), read.end())
+        place = Span(self.before.place(start), self.before.place(end))
+        if found.end():
+            place = Span(place.start, following.place(found.end()))
+        groups = {**_groups(read, self.before), **_groups(found, following)}
+        comments = (*self.before.comments, *following.comments)
+        return Fit(place, groups, any(place.start <= at < place.end for at in comments))
+
+
+def _groups(match: re.Match[str], line: TokenLine) -> dict[str, str | None]:
+    """Return what the groups of a match stand for in the text."""
+    spans = {name: match.span(name) for name in match.re.groupindex}
+    return {
+        name: line.text[line.place(start) : line.place(end)] if start >= 0 else None
+        for name, (start, end) in spans.items()
+    }
 
 
 def misread_error(text: str, operation: Node) -> Diagnostic | None:
@@ -70,14 +134,21 @@ def misread_operations(text: str, phrases: Iterable[Node]) -> Iterator[tuple[Nod
 
 def _is_value(text: str, name: str | None) -> bool:
     """Tell whether a name, if there is one, stands after a type or `_` as it does where a value is defined."""
-    return name is None or re.search(rf"[\w>]\s+{name}\s*(?:=(?!=)|[,)])", text) is not None
+    return name is None or name in defined_names(text)
 
 
-def told(text: str, slip: Slip, place: Span, groups: dict[str, str | None]) -> Diagnostic:
-    """Return what is said of a slip at a place, given what the groups of its patterns found."""
+@lru_cache(maxsize=1)
+def defined_names(text: str) -> frozenset[str]:
+    """Return the names of a text that stand after a type or `_` as they do where a value is defined."""
+    return frozenset(_DEFINED.findall(text))
+
+
+def told(text: str, slip: Slip, fit: Fit) -> Diagnostic:
+    """Return what is said of a slip that fits. A comment in what is wrong is not lost: nothing is suggested then."""
+    place, groups = fit.place, fit.groups
     cleaned = {name: CLEANED.get(name, str)(found or "") for name, found in groups.items()}
     seen = {name: shown(" ".join(found.split())) for name, found in cleaned.items()}
-    mend = None if slip.mend is None else slip.mend.format(**cleaned)
+    mend = None if slip.mend is None or fit.has_comment else slip.mend.format(**cleaned)
     if mend is None or mend.endswith(" "):  # the white space after it is not a part of it
         place = Span(place.start, place.start + len(text[place.start : place.end].rstrip()))
     is_certain = slip.certain and (groups.get("dtype") or "").lower() not in AMBIGUOUS

@@ -44,7 +44,7 @@ def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     """Yield the names inside a phrase of `phrases_by_path`, with paths that end in their field.
 
     They are an Operation's `type`, a NamedValueType's and a Binding's `name`, a Function's `opset`, the `outputs` of a
-    Block by their index and, after the key of a map, that `key` itself.
+    Block, all and each by its index, and, after the key of a map, that `key` itself.
     """
     if phrase.name in ("named_value", "draft_value", "name_binding"):
         yield (*path, "name"), next(named(phrase, "NAME"))
@@ -56,6 +56,7 @@ def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
         yield (*path, "key" if phrase.name == "specialization" else "opset"), opset.children[1]
     block = next(named(phrase, "block"), phrase) if phrase.name in ("specialization", "inner_block") else phrase
     for outputs in named(block, "outputs"):
+        yield (*path, "outputs"), outputs
         yield from (((*path, "outputs", index), name) for index, name in enumerate(named(outputs, "NAME")))
     for attributes in named(block, "attributes", "marked_attributes"):
         for attribute in named(attributes, "attribute", "draft_attribute"):

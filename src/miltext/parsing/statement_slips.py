@@ -110,6 +110,7 @@ CONSTANTS = [
             rf"(?P<literal>{literal})(?= ;)",
             _CONSTANT,
             "const()[val = {type}({literal})]",
+            long=True,
         )
         for made, literal in LITERALS.items()
     ],
@@ -128,7 +129,7 @@ CONSTANTS = [
         )
         for converted, array in (("", "{array}"), (r"(?P<at>(?P<type>\w+)\s+)", "{type} {array}"))
     ],
-    Slip(r"TYPE\s+NAME = ", "LITERAL(?= ;)", f"{_SOME_CONSTANT}, its value with its type"),
+    Slip(r"TYPE\s+NAME = ", "LITERAL(?= ;)", f"{_SOME_CONSTANT}, its value with its type", long=True),
     Slip(r"TYPE\s+NAME = (?P<at>(?:true|false) )", "(?=;)", f"{_SOME_CONSTANT}, its value with its type"),
     Slip(
         r"(?:TYPE\s+|START)NAME = (?P<at>(?P<dtype>DTYPE) \( )",
@@ -150,6 +151,7 @@ CONSTANTS = [
         r"(?P<literal>LITERAL)(?= ;)",
         _UNTYPED_CONSTANT,
         "const()[val = {literal}]",
+        long=True,
     ),
     Slip(
         "START NAME = (?P<at>(?P<literal>true|false) )",

@@ -13,18 +13,20 @@ _NAME = r'(?:[A-Za-z_][A-Za-z0-9_@]*|\$"[^"\\\n]*(?:\\.[^"\\\n]*){0,999}")'
 _MADE = r"(?:tensor|list|tuple|dict|state)\s*<[^;(){}=]{0,4096}>"
 _TYPE = rf"(?:{_MADE}|(?:{'|'.join(BY_NAME)}|{DRAFT})(?![A-Za-z0-9_@]))"
 _FUNCTION = rf"func\s+{_NAME}\s*[<(]"
-_SHORT = rf"{_NAME}(?:\s*,\s*{_NAME})*\s*=\s*{_NAME}\s*[(<](?=[^\n]*;)"
-_OPERATION = rf"(?:{_TYPE}\s*{_NAME}\s*[=,]|{_SHORT})"
+_SHORT = rf"{_NAME}(?:\s*,\s*(?:{_TYPE}\s*)?{_NAME})*\s*=\s*{_NAME}\s*[(<]"
+_OPERATION = rf"(?:{_TYPE}\s*{_NAME}\s*[=,]|{_SHORT}(?=[^\n]*;))"
+_STATEMENT = rf"(?:{_TYPE}\s*{_NAME}\s*[=,]|{_SHORT})"
 _SIGNS = {
     "function": re.compile(_FUNCTION),
     "operation": re.compile(_OPERATION),
+    "statement": re.compile(_STATEMENT),
     "definition": re.compile(rf"{_TYPE}\s*{_NAME}\s*="),
     "block": re.compile(r"\s*\{"),
     "block end": re.compile(r"\}\s*->"),
-    "statement end": re.compile(rf";[ \t]*(?:\r?\n|//|/\*|}}|$)|;[ \t\r\n]*(?:{_FUNCTION}|{_OPERATION})"),
+    "statement end": re.compile(rf";[ \t]*(?:\r?\n|//|/\*|}}|$)|;[ \t\r\n]*(?:{_FUNCTION}|{_STATEMENT})"),
 }
-"""The signs of each: `func main<`; `fp16 y =`, `fp16 y,` or, on a line that has a `;`, `y = relu(`; only the first of
-these two; ` {`; `} ->`; a last `;`."""
+"""The signs of each: `func main<`; `fp16 y =`, `fp16 y,` or, on a line that has a `;`, `y = relu(`; the same on any
+line, where no argument can stand; only the first of these; ` {`; `} ->`; a last `;`."""
 
 _OURS = r'\$(?:"|-?[0-9]+\s|(?:absent|empty)\s+[A-Za-z_$])'
 _BLOCK = re.compile(rf"\{{\s*(?:(?!(?:true|false|inf|nan|BLOBFILE)\b)[A-Za-z_/]|\}}\s*->|{_OURS})")

@@ -91,8 +91,10 @@ class TolerantLowering(TreeLowering):
 
     def lower(self, phrase: Node, children: Children) -> Parsed:
         """Return what a phrase is lowered to, given what its children were; BROKEN if nothing is left of it."""
-        if isinstance(phrase, Statement):
-            return self.statement(phrase)
+        return self.statement(phrase) if isinstance(phrase, Statement) else self.in_net(self._made, phrase, children)
+
+    def _made(self, phrase: Node, children: Children) -> Parsed:
+        """Return what is made of a phrase, of the rules of drafts or of those of Programs. Raise LoweringError."""
         if isinstance(phrase, Opaque):
             self._mark(phrase)
             return _operation_of(phrase.names, [child for child in children if child is not BROKEN])

@@ -14,6 +14,8 @@ from miltext.syntax.parser import SyntaxFailure
 from miltext.syntax.tree import Node, Statement, Token, transformed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from miltext.parsing.lowering import Lowering
     from miltext.parsing.lowering.values import Children
     from miltext.syntax.parser import Parsed
@@ -33,8 +35,16 @@ class TreeLowering:
         """Return what a phrase is lowered to, given what its children were: `transformed` takes this."""
         if isinstance(phrase, Statement):
             return self.statement(phrase)
+        return self.in_net(self.lowered, phrase, children)
+
+    def lowered(self, phrase: Node, children: Children) -> Parsed:
+        """Return what the rule's own callback makes of a phrase."""
+        return getattr(self.lowering, phrase.name)(children)
+
+    def in_net(self, make: Callable[[Node, Children], Parsed], phrase: Node, children: Children) -> Parsed:
+        """Return what `make` makes of a phrase, or what stands for one that is refused or nests too deeply."""
         try:
-            return getattr(self.lowering, phrase.name)(children)
+            return make(phrase, children)
         except LoweringError as refused:
             return self.refused(phrase, children, refused)
         except RecursionError:

@@ -14,7 +14,7 @@ listed (seen in one text); that several are sorted by name, as all else is, is u
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, MutableMapping
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from miltext.diagnostics import PrintError, error
@@ -111,20 +111,21 @@ def read_information(attribute: Value | None) -> dict[str, Flexible]:
     }
 
 
-def keep_inputs(attributes: MutableMapping[str, Value], names: Collection[str]) -> None:
-    """Leave in a function's FlexibleShapeInformation only what it says of some inputs; without any, take it out."""
-    attribute = attributes.get(ATTRIBUTE)
+def information_of(attribute: Value | None, names: Collection[str]) -> Value | None:
+    """Return a FlexibleShapeInformation with only what it says of some inputs; None if it says nothing of them."""
     found = read_information(attribute)
     if attribute is None or all(name in names for name in found):
-        return
+        return attribute
     if not any(name in names for name in found):
-        del attributes[ATTRIBUTE]
-        return
-    parts, types = attribute.immediateValue.tuple.values, attribute.type.tupleType.types
+        return None
+    made = attribute.__class__()
+    made.CopyFrom(attribute)
+    parts, types = made.immediateValue.tuple.values, made.type.tupleType.types
     for place in reversed(range(len(parts))):
         _keep_entries(parts[place].immediateValue.tuple.values[1], names)
         if not parts[place].immediateValue.tuple.values[1].immediateValue.dictionary.values:
             del parts[place], types[place]
+    return made
 
 
 def _keep_entries(dictionary: Value, names: Collection[str]) -> None:

@@ -309,7 +309,8 @@ class Printer:
         text = usual_literal(tensor, value_type.dtype, value_type.shape, self._style)
         if text is None:
             return self._ours(f"${field}({field_literal(tensor, field, self._style)})", f"values in `{field}` here")
-        return self._ours(text, "this literal") if self._strict and "$" in text and text[0] != '"' else text
+        is_ours = text[0] == "$" or (field != "strings" and "$" in text)
+        return self._ours(text, "this literal") if is_ours else text
 
     def _container(self, kind: str, values: Sequence[Any], value_type: TypeText) -> str:
         parts = value_type.parts if kind == value_type.kind else ()

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import count
 from typing import TYPE_CHECKING
 
-from miltext.schema.walk import operations
+from miltext.ir.graph import Graph
+from miltext.printing.flexible_shapes import ATTRIBUTE
+from miltext.schema.walk import inner_values, operations
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Block, NamedValueType, Operation, Program
+    from miltext.ir.parts import Block, Function, Value
+    from miltext.schema import proto
+    from miltext.schema.proto import Operation, Program
 
 NAME = "name"
 """The attribute that says what an operation was called."""
@@ -29,57 +33,58 @@ def rename_values(program: Program) -> None:
     their blocks, by which the outside knows them, keep their names; a `name` attribute that repeats the value's goes
     along.
     """
-    for name in sorted(program.functions):
-        function = program.functions[name]
-        for key in sorted(function.block_specializations):
-            block = function.block_specializations[key]
-            kept = {value.name for value in (*function.inputs, *block.inputs)}
-            _Names(kept.union(block.outputs)).rename_in(block, {})
+    graph = Graph(program)
+    for function in graph.functions.values():
+        for block in function.blocks.values():
+            _number_values(block, {*function.inputs, *block.inputs, *block.outputs, *function.undefined.values()})
+    program.CopyFrom(graph.program())
 
 
-class _Names:
-    """The names that one function's block hands out, other than those that are `kept`."""
+def _number_values(block: Block, kept: Collection[Value]) -> None:
+    """Name the values of a function's block, but for those that are `kept`, and other than these."""
+    taken = {value.name for value in kept}
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
+    for value in [each for each in block.defined() if each not in kept]:
+        stem = "input" if value.maker is None else value.maker.type
+        rename(value, next(name for number in numbers[stem] if (name := f"{stem}_{number}") not in taken))
 
-    def __init__(self, kept: set[str]) -> None:
-        self._kept = kept
-        self._numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
 
-    def _fresh(self, stem: str) -> str:
-        names = (f"{stem}_{number}" for number in self._numbers[stem])
-        return next(name for name in names if name not in self._kept)
+def rename_all(function: Function, names: Mapping[str, str]) -> None:
+    """Give the values of a function new names, by their old ones, which may be exchanged.
 
-    def rename_in(self, block: Block, known: Mapping[str, str]) -> None:
-        """Rename what a block defines and uses; `known` are the new names of what it sees from outside.
+    What repeats a name goes along: the `name` of the operation that makes a value, and the compiler's note of flexible
+    inputs.
+    """
+    if ATTRIBUTE in function.attributes:
+        function.set_attribute(ATTRIBUTE, _with_names(function.attributes[ATTRIBUTE], names))
+    for op in function.walk():
+        made = {value.name: names[value.name] for value in op.outputs if value.name in names}
+        if made and NAME in op.attributes and not op.attributes[NAME].type.tensorType.rank:
+            op.own().attributes[NAME].CopyFrom(_with_names(op.attributes[NAME], made))
+    for value in [*function.defined(), *function.undefined.values()]:
+        value.name = names.get(value.name, value.name)
 
-        Blocks nest no deeper than protobuf's limit, so that calling itself is safe.
-        """
-        scope = dict(known)
-        self._define(block.inputs, "input", scope)
-        for operation in block.operations:
-            for argument in operation.inputs.values():
-                for binding in argument.arguments:
-                    if binding.name:
-                        binding.name = scope.get(binding.name, binding.name)
-            for inner in operation.blocks:
-                self.rename_in(inner, scope)
-            self._define_outputs(operation, scope)
-        block.outputs[:] = [scope.get(name, name) for name in block.outputs]
 
-    def _define_outputs(self, operation: Operation, scope: dict[str, str]) -> None:
-        before = [output.name for output in operation.outputs]
-        self._define(operation.outputs, operation.type, scope)
-        if before and names_itself(operation, before[0]):
-            named = operation.attributes[NAME].immediateValue.tensor.strings
-            named.values[0] = operation.outputs[0].name
+def _with_names(value: proto.Value, names: Mapping[str, str]) -> proto.Value:
+    """Return a copy of a value in which each string that is an old name is the new one."""
+    made = value.__class__()
+    made.CopyFrom(value)
+    for each in (made, *inner_values(made)):
+        strings = each.immediateValue.tensor.strings.values if each.WhichOneof("value") == "immediateValue" else []
+        for index, text in enumerate(strings):
+            strings[index] = names.get(text, text)
+    return made
 
-    def _define(self, values: Iterable[NamedValueType], stem: str, scope: dict[str, str]) -> None:
-        for value in values:
-            name = value.name if value.name in self._kept else self._fresh(stem)
-            scope[value.name] = name
-            value.name = name
+
+def rename(value: Value, name: str) -> None:
+    """Give a value a new name. A `name` attribute that repeats the old name of a first output goes along."""
+    maker = value.maker
+    if maker is not None and maker.outputs[0] is value and names_itself(maker.message, value.name):
+        maker.own().attributes[NAME].immediateValue.tensor.strings.values[0] = name
+    value.name = name
 
 
 def names_itself(operation: Operation, value: str) -> bool:
-    """Whether an operation's `name` attribute is the plain string `value`."""
+    """Return whether an operation's `name` attribute is the plain string `value`."""
     named = operation.attributes
     return NAME in named and list(named[NAME].immediateValue.tensor.strings.values) == [value]

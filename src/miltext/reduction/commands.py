@@ -8,7 +8,6 @@ failure.
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import subprocess
 import tempfile
@@ -16,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import IO, TYPE_CHECKING, NamedTuple
+
+from miltext.diagnostics.wording import for_shell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +102,7 @@ class Command:
 
 def line(command: str, path: Path) -> str:
     """Return the line that the shell is to run."""
-    quoted = shlex.quote(str(path)) if os.name == "posix" else subprocess.list2cmdline([str(path)])
+    quoted = for_shell(str(path))
     return command.replace(PLACE, quoted) if PLACE in command else f"{command} {quoted}"
 
 

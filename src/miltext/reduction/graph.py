@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.extraction.compile_time import constant_arguments
-from miltext.extraction.needs import free_names
-from miltext.schema.walk import is_constant, operations, operations_inside
+from miltext.extraction.compile_time import constant_parameters
+from miltext.ir import graph as ir
+from miltext.schema.walk import is_constant, operations
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Block, Function, Operation, Program, ValueType
+    from miltext.ir.parts import Function, Op
+    from miltext.schema.proto import Block, Program, ValueType
 
 NO_OPERATION = -1
 
@@ -64,9 +65,9 @@ class Graph:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.scopes = [
-            _Reading(program.functions[name], name, opset).scope
-            for name in sorted(program.functions)
-            for opset in sorted(program.functions[name].block_specializations)
+            _Reading(function, opset).scope
+            for function in ir.Graph(program).functions.values()
+            for opset in function.blocks
         ]
         self.parts = [Part(nth, unit) for nth, scope in enumerate(self.scopes) for unit in range(len(scope.units))]
 
@@ -86,30 +87,32 @@ def extent(program: Program) -> tuple[int, ...]:
 class _Reading:
     """A block of a function, read front to back."""
 
-    def __init__(self, function: Function, name: str, opset: str) -> None:
-        block = function.block_specializations[opset]
-        self.scope = Scope(name, opset, block)
+    def __init__(self, function: Function, opset: str) -> None:
+        block = function.blocks[opset]
+        self.scope = Scope(function.name, opset, block.message)
+        self._ops = [*block]
         self._constants: dict[str, int] = {}
-        self.scope.types.update({value.name: value.type for value in (*function.inputs, *block.inputs)})
-        for place, operation in enumerate(block.operations):
-            self.scope.types.update({value.name: value.type for value in operation.outputs})
-            if is_constant(operation):
-                self._constants.update({value.name: place for value in operation.outputs})
+        for value in (*function.inputs, *block.inputs, *block.made()):
+            if value.message is not None:
+                self.scope.types[value.name] = value.message.type
+        for place, op in enumerate(self._ops):
+            if op.is_constant:
+                self._constants.update({value.name: place for value in op.outputs})
             else:
-                self._add(place, operation)
-        for name in block.outputs:
-            if name not in self.scope.makers:
-                self._add(NO_OPERATION, None, name)
+                self._add(place, op)
+        for output in block.outputs:
+            if output.name not in self.scope.makers:
+                self._add(NO_OPERATION, None, output.name)
         if not self.scope.units:
             self._add(NO_OPERATION, None)
-        self.scope.gives.update(block.outputs)
+        self.scope.gives.update(output.name for output in block.outputs)
         used = self.scope.gives.union(*(unit.uses for unit in self.scope.units))
         self.scope.idle.update(self.scope.makers.keys() - used)
 
-    def _add(self, place: int, operation: Operation | None, *given: str) -> None:
+    def _add(self, place: int, op: Op | None, *given: str) -> None:
         """Add a unit: of an operation, or one that gives out what the block does not make."""
-        names = {*given} if operation is None else {*free_names(operation)}
-        fixed = set() if operation is None else {*fixed_names(operation, self.scope.opset)}
+        names = {*given} if op is None else {value.name for value in op.used()}
+        fixed = set() if op is None else {*fixed_names(op, self.scope.opset)}
         constants: set[int] = set()
         todo = [*names]
         while todo:
@@ -117,17 +120,18 @@ class _Reading:
             if at is None or at in constants:
                 continue
             constants.add(at)
-            inside = {*free_names(self.scope.block.operations[at])}
+            inside = {value.name for value in self._ops[at].used()}
             todo += inside - names
             names |= inside
             fixed |= inside
-        makes = () if operation is None else tuple(value.name for value in operation.outputs)
+        makes = () if op is None else tuple(value.name for value in op.outputs)
         self.scope.makers.update(dict.fromkeys(makes, len(self.scope.units)))
         uses = names.difference(self._constants)
         self.scope.units.append(Unit(place, makes, frozenset(uses), frozenset(fixed & uses), frozenset(constants)))
 
 
-def fixed_names(operation: Operation, opset: str) -> Iterator[str]:
+def fixed_names(op: Op, opset: str) -> Iterator[str]:
     """Yield the names that parameters have which must be known when the program is compiled, inside blocks too."""
-    for each in (operation, *operations_inside(operation)):
-        yield from (name for _, name in constant_arguments(each, opset))
+    for each in (op, *op.walk()):
+        for parameter in constant_parameters(each.type, opset):
+            yield from (value.name for value in each.values(parameter))

@@ -6,15 +6,17 @@ operation of the body makes, or makes only of what stays the same, stands still.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.extraction.needs import free_names, written_names
-from miltext.reduction.bypassing import LOOP, VARIABLES
-from miltext.schema.walk import is_constant, operations_inside
+from miltext.ir.flow import FLOWS
+from miltext.ir.graph import Graph
+from miltext.ir.needs import written
+from miltext.ir.parts import Value
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Block, Operation, Program
+    from miltext.ir.parts import Block, Op
+    from miltext.schema.proto import Program
 
 
 class Standing(NamedTuple):
@@ -30,83 +32,78 @@ class Standing(NamedTuple):
 
 
 class _Made(NamedTuple):
-    """The names from around a block that a value is made of, and whether an operation makes it of them."""
+    """The values from around a block that a value is made of, and whether an operation makes it of them."""
 
-    names: frozenset[str]
+    values: frozenset[Value]
     is_computed: bool
 
 
 def standing(program: Program) -> set[Standing]:
     """Return what stands still in the loops of a program, those inside others too."""
-    found = set[Standing]()
-    for name in program.functions:
-        function = program.functions[name]
-        states = {value.name for value in function.inputs if value.type.WhichOneof("type") == "stateType"}
-        for block in function.block_specializations.values():
-            loops = [loop for operation in block.operations if operation.blocks for loop in _loops(operation)]
-            found |= {Standing(name, loop.outputs[0].name, each) for loop in loops for each in _still(loop, states)}
-    return found
+    return {
+        Standing(function.name, op.outputs[0].name, each)
+        for function in Graph(program).functions.values()
+        for op in function.walk()
+        if _is_loop(op) and op.outputs and len(op.blocks) > 1
+        for each in _still(op)
+    }
 
 
-def _loops(operation: Operation) -> Iterator[Operation]:
-    """Yield the operation, if it is a loop, and the loops inside it."""
-    for each in (operation, *operations_inside(operation)):
-        if each.type == LOOP and each.outputs and len(each.blocks) > 1:
-            yield each
+def _is_loop(op: Op) -> bool:
+    return op.type in FLOWS and FLOWS[op.type].test is not None
 
 
-def _still(loop: Operation, states: Collection[str]) -> Iterator[str]:
-    """Yield what the condition of a loop reads and that stands still."""
+def _still(loop: Op) -> Iterator[str]:
+    """Yield what the condition of a loop reads and that stands still, by its number; then "" if nothing moves."""
     condition, body = loop.blocks[0], loop.blocks[-1]
-    first = {value.name: str(place) for place, value in enumerate(condition.inputs)}
-    read = {first.get(name, name) for each in _outputs(condition, {}) for name in each.names}
-    places = {value.name: str(place) for place, value in enumerate(body.inputs)}
-    results = {str(place): each for place, each in enumerate(_outputs(body, {}))}
-    uses = {place: {places.get(name, name) for name in each.names} for place, each in results.items()}
-    moved = {name for each in body.operations for name in written_names(each) if name in states}
-    moved |= {place for place in uses if results[place].is_computed and place in _reached(uses, uses[place])}
+    first = {value: place for place, value in enumerate(condition.inputs)}
+    read: set[Hashable] = {first.get(value, value) for each in _outputs(condition, {}) for value in each.values}
+    places = {value: place for place, value in enumerate(body.inputs)}
+    results = dict(enumerate(_outputs(body, {})))
+    uses: dict[Hashable, set[Hashable]] = {
+        place: {places.get(value, value) for value in each.values} for place, each in results.items()
+    }
+    moved: set[Hashable] = {value for each in body for value in written(each)}
+    moved |= {place for place, each in results.items() if each.is_computed and place in _reached(uses, uses[place])}
     moving = {each for each in read if not moved.isdisjoint(_reached(uses, {each}))}
-    yield from (read - moving).intersection(places.values())
+    yield from (str(place) for place in places.values() if place in read - moving)
     if not moving:
         yield ""
 
 
-def _reached(uses: Mapping[str, set[str]], names: set[str]) -> set[str]:
+def _reached(uses: Mapping[Hashable, set[Hashable]], start: set[Hashable]) -> set[Hashable]:
     """Return all that some variables are made of, from one turn of the loop to the next."""
-    found, todo = set[str](), [*names]
+    found, todo = set[Hashable](), [*start]
     while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            todo += uses.get(name, ())
+        each = todo.pop()
+        if each not in found:
+            found.add(each)
+            todo += uses.get(each, ())
     return found
 
 
-def _outputs(block: Block, around: Mapping[str, _Made]) -> list[_Made]:
+def _outputs(block: Block, around: Mapping[Value, _Made]) -> list[_Made]:
     """Return what the outputs of a block are made of; `around` are values from outside that are known."""
     made = dict(around)
-    for operation in block.operations:
-        if not is_constant(operation):
-            for place, value in enumerate(operation.outputs):
-                made[value.name] = _of(operation, place, made)
-        else:
-            made.update((value.name, _Made(frozenset(), False)) for value in operation.outputs)
-    return [_named(name, made) for name in block.outputs]
+    for op in block:
+        for place, value in enumerate(op.outputs):
+            made[value] = _Made(frozenset(), False) if op.is_constant else _of(op, place, made)
+    return [_known(value, made) for value in block.outputs]
 
 
-def _of(operation: Operation, place: int, made: Mapping[str, _Made]) -> _Made:
+def _of(op: Op, place: int, made: Mapping[Value, _Made]) -> _Made:
     """Return what an output of an operation is made of; one that has blocks only passes on what these make."""
-    if not operation.blocks:
-        names = frozenset[str]().union(*(_named(name, made).names for name in free_names(operation)))
-        return _Made(names, True)
-    first = [each.name for each in operation.inputs[VARIABLES].arguments] if operation.type == LOOP else []
+    if not op.blocks:
+        return _Made(frozenset().union(*(_known(value, made).values for value in op.operands)), True)
+    variables = op.inputs.get(FLOWS[op.type].variables, ()) if op.type in FLOWS else ()
     found = []
-    for block in operation.blocks[-1:] if operation.type == LOOP else operation.blocks:
-        inner = {value.name: _named(name, made) for value, name in zip(block.inputs, first, strict=False)}
+    for block in op.blocks[-1:] if _is_loop(op) else op.blocks:
+        pairs = zip(block.inputs, variables, strict=False)
+        inner = {value: _known(given, made) for value, given in pairs if isinstance(given, Value)}
         found += _outputs(block, {**made, **inner})[place : place + 1]
-    names = frozenset[str]().union(*(each.names for each in found))
-    return _Made(names, any(each.is_computed for each in found))
+    values = frozenset[Value]().union(*(each.values for each in found))
+    return _Made(values, any(each.is_computed for each in found))
 
 
-def _named(name: str, made: Mapping[str, _Made]) -> _Made:
-    return made.get(name) or _Made(frozenset([name]), False)
+def _known(value: Value, made: Mapping[Value, _Made]) -> _Made:
+    return made.get(value) or _Made(frozenset([value]), False)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.extraction.cutting import leave_inputs
-from miltext.reduction.renaming import rename_uses
-from miltext.schema.proto import Program
+from miltext.ir.graph import Graph
 from miltext.schema.wire import wire_of
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Program
 
 
 class Twin(NamedTuple):
@@ -34,12 +36,12 @@ def twins(program: Program) -> list[Twin]:
 
 def merge(program: Program, merged: Collection[Twin]) -> Program:
     """Return a Program in which other inputs take the place of these."""
-    made = Program()
-    made.CopyFrom(program)
+    graph = Graph(program)
+    for twin in merged:
+        function = graph.functions[twin.function]
+        function.value(twin.name).replace_uses(function.value(twin.other))
     for name in {twin.function for twin in merged}:
-        function = made.functions[name]
-        names = {twin.name: twin.other for twin in merged if twin.function == name}
-        leave_inputs(function, {value.name for value in function.inputs}.difference(names))
-        for block in function.block_specializations.values():
-            rename_uses(block, names)
-    return made
+        function = graph.functions[name]
+        gone = {twin.name for twin in merged if twin.function == name}
+        leave_inputs(function, {value.name for value in function.inputs}.difference(gone))
+    return graph.program()

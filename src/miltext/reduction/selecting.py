@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.extraction.borders import can_give, can_take
-from miltext.printing.flexible_shapes import keep_inputs
+from miltext.printing.flexible_shapes import ATTRIBUTE, information_of
 from miltext.reduction.graph import Graph
 from miltext.schema.proto import Program
 
@@ -51,8 +51,13 @@ def select(graph: Graph, parts: Iterable[Part], outputs: Collection[Output] | No
             return None
         if selected.units:
             _add(made, graph, scope, selected)
-    for name in made.functions:
-        keep_inputs(made.functions[name].attributes, {value.name for value in made.functions[name].inputs})
+    for function in made.functions.values():
+        stated = function.attributes.get(ATTRIBUTE)
+        kept = information_of(stated, {value.name for value in function.inputs})
+        if kept is None:
+            function.attributes.pop(ATTRIBUTE, None)
+        elif kept is not stated:
+            function.attributes[ATTRIBUTE].CopyFrom(kept)
     return made if made.functions else None
 
 

@@ -4,56 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.extraction.cutting import leave_inputs, leave_operations
-from miltext.extraction.needs import Needs, free_names
-from miltext.schema.walk import is_constant
+from miltext.extraction.cutting import leave_inputs
+from miltext.ir.needs import Needs
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Block, Function, Program
+    from miltext.ir.graph import Graph
+    from miltext.ir.parts import Block, Function, Value
 
 
-def sweep(program: Program) -> bool:
-    """Take out of a Program, in place, what its outputs do not need.
+def sweep(graph: Graph) -> bool:
+    """Take out of a graph what its outputs do not need.
 
     Return whether something is left to give out: in every block an output that an operation of it makes, if it had one.
     """
-    swept = [_sweep_function(program.functions[name]) for name in program.functions]
+    swept = [_sweep_function(function) for function in graph.functions.values()]
     return all(swept)
 
 
 def _sweep_function(function: Function) -> bool:
-    taken = set[str]()
-    is_whole = True
-    for opset in sorted(function.block_specializations):
-        block = function.block_specializations[opset]
-        is_whole &= _sweep_block(function, block, taken)
-    leave_inputs(function, taken)
-    return is_whole
+    taken: set[Value] = set()
+    is_whole = [_sweep_block(block, taken) for block in function.blocks.values()]
+    leave_inputs(function, {value.name for value in taken})
+    return all(is_whole)
 
 
-def _sweep_block(function: Function, block: Block, taken: set[str]) -> bool:
+def _sweep_block(block: Block, taken: set[Value]) -> bool:
     """Sweep a block, and add what it takes from outside to `taken`."""
-    outputs = list(dict.fromkeys(block.outputs))
-    made = {value.name for operation in block.operations for value in operation.outputs}
-    needed = Needs(function, block).of(outputs)
-    taken |= needed.names
-    leave_operations(block, needed.operations)
-    block.outputs[:] = outputs
-    for operation in block.operations:
-        for inner in operation.blocks:
-            _sweep_constants(inner)
+    outputs = [*dict.fromkeys(block.outputs)]
+    made = {*block.made()}
+    needed = Needs(block).of(outputs)
+    taken.update(needed.outside)
+    block.outputs = outputs
+    staying = {*needed.ops}
+    for op in reversed([*block]):
+        if op not in staying:
+            op.remove()
+    for op in reversed([inner for outer in block for inner in outer.walk()]):
+        if op.is_constant and not any(value.uses for value in op.outputs):
+            op.remove()
     return bool(outputs) and (not made or not made.isdisjoint(outputs))
-
-
-def _sweep_constants(block: Block) -> None:
-    """Take the constants that nothing uses out of a block inside an operation, and of those inside that."""
-    used = {*block.outputs}.union(*map(free_names, block.operations))
-    is_used = [not used.isdisjoint(value.name for value in each.outputs) for each in block.operations]
-    places = [nth for nth, each in enumerate(block.operations) if is_used[nth] or not is_constant(each)]
-    if len(places) < len(block.operations):
-        leave_operations(block, places)
-        _sweep_constants(block)
-        return
-    for operation in block.operations:
-        for inner in operation.blocks:
-            _sweep_constants(inner)

@@ -19,6 +19,9 @@ LENGTH_DELIMITED = 2
 _FIXED = {1: 8, 5: 4}
 """The sizes of numbers that are not varints, by wire type."""
 
+_GROUP, _END_OF_GROUP = 3, 4
+"""The wire types around a group, which no schema has had since proto3: only fields that are not known have them."""
+
 HEAD = 2
 """The size of a tag and a length of one byte each: what comes before the content of most fields."""
 
@@ -83,7 +86,8 @@ def spans(message: bytes, start: int = 0, stop: int | None = None) -> Iterator[t
     """Yield the fields of a message, or of one that stands between two places of another: their numbers, and where each
     one, what it holds, and its end are.
 
-    Raise ValueError at a group, which no schema has had since proto3.
+    A group is one field with all that it holds; a message ends where one that it stands in ends. Raise ValueError at
+    a wire type that there is not.
     """
     end, stop = start, len(message) if stop is None else stop
     while end < stop:
@@ -103,6 +107,11 @@ def spans(message: bytes, start: int = 0, stop: int | None = None) -> Iterator[t
             _, end = read_varint(message, content)
         elif kind in _FIXED:
             end = content + _FIXED[kind]
+        elif kind == _GROUP:
+            held = [inner for _, _, _, inner in spans(message, content, stop)]
+            _, end = read_varint(message, held[-1] if held else content)
+        elif kind == _END_OF_GROUP:
+            return
         else:
             raise ValueError(f"a field of the wire type {kind}")
         yield key >> 3, start, content, end

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property, partial
+from sys import intern
 from typing import NamedTuple
 
 from miltext.diagnostics import Span
@@ -14,12 +15,19 @@ from miltext.syntax.plain_tokens import arguments_in, operation_head
 
 
 class Token(str):
-    """A token that knows its place."""
+    """A token that knows its place, for what is made of it; a tree has thousands, and keeps them as plain words."""
 
     __slots__ = ("end", "start")
 
     start: int
     end: int
+
+    @classmethod
+    def of(cls, leaf: Node) -> Token:
+        """Return the token of a leaf."""
+        token = cls(leaf.token)
+        token.start, token.end = leaf.start, leaf.end
+        return token
 
 
 class Node(NamedTuple):
@@ -32,7 +40,7 @@ class Node(NamedTuple):
     start: int
     end: int
     children: list[Node]
-    token: Token | None = None
+    token: str | None = None
     absent: tuple[int, ...] = ()
 
     @property
@@ -92,11 +100,19 @@ class TreeBuilder:
 
 
 def _phrase(rule: str, children: list[Node | None]) -> Node:
+    if None not in children:
+        nodes: list[Node] = children  # type: ignore[assignment]
+        return Node(rule, nodes[0].start, nodes[-1].end, nodes)
     nodes = [child for child in children if child is not None]
-    absent: tuple[int, ...] = ()
-    if len(nodes) < len(children):
-        absent = tuple(index for index, child in enumerate(children) if child is None)
+    absent = tuple(index for index, child in enumerate(children) if child is None)
     return Node(rule, nodes[0].start, nodes[-1].end, nodes, None, absent)
+
+
+_NO_CHILDREN: list[Node] = []
+"""The children of every token: one list, which nobody changes."""
+
+_LONG = 64
+"""Characters of a word that is hardly there twice."""
 
 
 def leaf(terminal: str, text: str, start: int, offset: int = 0) -> Node:
@@ -105,10 +121,8 @@ def leaf(terminal: str, text: str, start: int, offset: int = 0) -> Node:
         statement = Statement("operation", start, start + len(text), [])
         statement.text = text
         return statement
-    token = Token(text)
-    token.start = start + offset
-    token.end = token.start + len(text)
-    return Node(terminal, token.start, token.end, [], token)
+    start += offset
+    return Node(terminal, start, start + len(text), _NO_CHILDREN, intern(text) if len(text) < _LONG else text)
 
 
 @cache
@@ -207,7 +221,7 @@ def transformed(
         phrase, values, children = stack[-1]
         for child in children:
             if child.token is not None:
-                values.append(spelled.get(child.start, child.token))
+                values.append(spelled.get(child.start) or Token.of(child))
             elif isinstance(child, Statement):
                 values.append(lower(child, [spelled.get(child.start, child.text)]))
             else:

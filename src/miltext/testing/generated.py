@@ -66,6 +66,7 @@ def programs(**options: Any) -> SearchStrategy[Program]:
 
 def _not_installed() -> MiltextError:
     from miltext.diagnostics import MiltextError, Note, error
+    from miltext.diagnostics.home import install
 
-    way = Note("install it with `pip install 'miltext[hypothesis]'`")
+    way = Note(f"install it: {install('hypothesis')}")
     return MiltextError([error(NO_HYPOTHESIS, "hypothesis is not installed, and this needs it", None, way)])

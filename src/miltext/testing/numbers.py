@@ -54,9 +54,9 @@ def assert_matches_numbers(
     """Assert that the file `path`, an `.npz`, holds what a model computes, its outputs by name.
 
     `source` is what `normalize` takes; `inputs` and `choices` are those of `miltext.compare`. With `update`, write the
-    file instead; None stands for the environment variable MIL_UPDATE. `min_snr` is 50 if the model computes in fp16 or
-    less, and 80 otherwise, if nothing else is said. Raise AssertionError that shows the comparison
-    and how to accept it.
+    file instead; None stands for the environment variable MIL_UPDATE. `min_snr` is 50 for an output that comes from
+    fp16 or less, and 80 for others, if nothing else is said. Raise AssertionError that shows the comparison and how to
+    accept it.
     """
     __tracebackhide__ = True
     command = f"set {UPDATE_VARIABLE}=1 and run the test again"
@@ -98,17 +98,15 @@ def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, 
     from dataclasses import replace
 
     from miltext.diagnostics import MiltextError
-    from miltext.evaluation.comparing.comparing import compare, own_threshold
+    from miltext.evaluation.comparing.comparing import compare
     from miltext.evaluation.comparing.runners import NO_MATCH, UNKNOWN_VALUE
-    from miltext.evaluation.evaluator import Evaluator
+    from miltext.evaluation.comparing.thresholds import OwnNumbers
     from miltext.evaluation.value_files import read_archive
 
     if not inputs and choices.get("seed") is None:
         choices["seed"] = 0  # as where the file was written
-    if choices.get("min_snr") is None:
-        choices["min_snr"] = own_threshold(Evaluator(subject, choices.get("function", "main"), check=False))
     try:
-        comparison = compare(subject, None, inputs, against=read_archive(path), **choices)
+        comparison = compare(subject, None, inputs, against=OwnNumbers(read_archive(path)), **choices)
     except MiltextError as failure:
         if failure.diagnostics[0].code not in (NO_MATCH, UNKNOWN_VALUE):
             raise

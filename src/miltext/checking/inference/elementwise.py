@@ -124,7 +124,7 @@ REDUCTIONS = "l1_norm l2_norm log_sum log_sum_exp max mean min prod sum sum_squa
 
 @rule(*(f"reduce_{name}" for name in REDUCTIONS.split()))
 def reduction(op: Arguments) -> Sequence[Type]:
-    """Return `x` without the dimensions in `axes` (all of them by default), or with ones in their place."""
+    """Return `x` without the dimensions in `axes` (all by default; none of no axes), or with ones in their place."""
     axes = op.vector("axes", int) if op.has("axes") else range(len(op.shape("x")))
     return [TensorType(op.tensor("x").dtype, _reduced(op, axes))]
 
@@ -139,6 +139,4 @@ def reduction_to_index(op: Arguments) -> Sequence[Type]:
 def _reduced(op: Arguments, axes: Sequence[int]) -> tuple[int | None, ...]:
     shape, keep = op.shape("x"), op.scalar("keep_dims", bool, False)
     places = {position(axis, len(shape)) for axis in axes}
-    if not places and shape:
-        raise Unknown  # writers differ on what no axis means
     return tuple(1 if place in places else size for place, size in enumerate(shape) if keep or place not in places)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from miltext.checking.inference.clash_codes import LACKING, NOT_CONSTANT, OUT_OF_RANGE, TOO_EARLY, WRONG_SHAPE
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown
@@ -138,7 +139,10 @@ def conv_transpose(op: Arguments) -> Sequence[Type]:
         clause = f"must be of shape [{outputs}], not {show(op.shape('bias'))}: so many channels come out"
         raise Conflict(clause, "bias", *op.given("weight", "groups"), code=WRONG_SHAPE)
     if op.has("output_shape"):
-        return tensor(dtype, *_stated(op, (n, outputs)))
+        stated = _stated(op, (n, outputs))
+        with suppress(Unknown):
+            _hold_stated(op, stated[2:], spatial, kernel)
+        return tensor(dtype, *stated)
     return tensor(dtype, n, outputs, *_spread(op, spatial, kernel, op.scalar("pad_type", str, "valid")))
 
 
@@ -149,6 +153,26 @@ def _stated(op: Arguments, begins: Shape) -> Shape:
         clause = f"must begin with {show(begins)}, batch and channels, not with {show(stated[:2])}"
         raise Conflict(clause, "output_shape", *op.given("x", "weight", "groups"), code=OUT_OF_RANGE)
     return stated
+
+
+def _hold_stated(op: Arguments, stated: Shape, spatial: Sequence[Dimension], kernel: Sequence[Dimension]) -> None:
+    """Hold the sizes of the `output_shape` to what there is: all that `x` is spread over, and the rest of a last step.
+
+    Frameworks have no more after that than a stride or a dilation (PyTorch's `output_padding`, of which TensorFlow's
+    `output_shape` is less). What is left out of it is a crop. coremltools 9.0 takes any size.
+    """
+    pad_type, rank = op.scalar("pad_type", str, "valid"), len(spatial)
+    strides, dilations = (op.vector(name, int, rank, 1, least=1) for name in ("strides", "dilations"))
+    spread = _spread(op, spatial, kernel, "valid")
+    columns = zip(stated, spread, spatial, strides, dilations, strict=True)
+    for axis, (size, whole, before, stride, dilation) in enumerate(columns, 2):
+        if size is None or whole is None or before is None:
+            continue
+        most = max(whole + max(stride, dilation) - 1, before * stride if pad_type == "same" else 0)
+        if size > most:
+            clause = f"asks for {size} at axis {axis}, and what `x` is spread over is {most} long there at most"
+            beside = op.given("x", "weight", "strides", "dilations")
+            raise Conflict(clause, "output_shape", *beside, code=OUT_OF_RANGE)
 
 
 def _spread(op: Arguments, spatial: Sequence[Dimension], kernel: Sequence[Dimension], pad_type: str) -> Shape:

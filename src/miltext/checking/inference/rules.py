@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import TypeAlias
 
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown, position
@@ -52,6 +54,13 @@ def apply(arguments: Arguments) -> Sequence[Type] | None:
     except Unknown:
         return None
     return types
+
+
+def followed(arguments: Arguments) -> tuple[Type, ...] | None:
+    """Return what follows for the outputs of an op; None where it is not known, and where the op cannot be right."""
+    with suppress(Conflict):
+        return tuple(apply(replace(arguments, doubts=[])) or ()) or None
+    return None
 
 
 def _hold_sizes(type: Type) -> None:

@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from miltext.evaluation.comparing.comparison import Comparison
 from miltext.evaluation.comparing.lockstep import Lockstep
 from miltext.evaluation.comparing.runners import (
@@ -19,33 +17,19 @@ from miltext.evaluation.comparing.runners import (
     refused,
     side,
 )
+from miltext.evaluation.comparing.thresholds import OwnNumbers, thresholds_against, thresholds_between
 from miltext.evaluation.comparing.verdict import Verdict
 from miltext.evaluation.evaluator import require_seed
-from miltext.evaluation.planning import steps_of
 from miltext.models.pairing.graph import Keys
-from miltext.schema.dtypes import BY_NAME
-from miltext.schema.types import TensorType
-from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
     import os
 
-    from miltext.evaluation.comparing.runners import Runner
-    from miltext.evaluation.evaluator import Evaluator
-    from miltext.evaluation.planning import Plan
+    from miltext.evaluation.comparing.runners import Arrangement, Runner
     from miltext.evaluation.subjects import Runnable, Subject
 
 AGAINST = "the numbers given"
 """What is said instead of a name for arrays that a program is held against."""
-
-COARSE = frozenset(name for name, dtype in BY_NAME.items() if dtype.kind == "float" and dtype.bits < 32)
-"""The floats whose rounding shows in outputs."""
-
-FINE, EVEN, UNEVEN = 80.0, 50.0, 40.0
-"""The thresholds in dB: both compute in fp32; both in a coarser float; one of them does, or has compressed weights.
-
-A conversion to fp16 usually leaves 50 to 70 dB, another order of sums in fp16 55 or more, in fp32 100 or more.
-"""
 
 
 def compare(
@@ -73,10 +57,10 @@ def compare(
     `inputs` have the names that `a` gives them, or else `b`. Without `inputs`, and with a `seed` for what they lack,
     they are random; the seed is also that of random operations. `state` is what states hold at first, and `runs` says
     how often the two are run, with the states of the run before and other random inputs. `min_snr` is the ratio in dB
-    below which a value is too far: if it is None, 80 where both compute in fp32, 50 where both compute in fp16 or less,
-    and 40 where one of them does, or has compressed weights; arrays count as fp32, unless they are fp16. `compute`
-    and `allow_nan` are as in `run`, and so is `weights`, but not for packages and compiled models, which have their
-    own; `progress` is told of each operation.
+    below which a value is too far: if it is None, 80 where both come from fp32 alone, 50 where both come from fp16 or
+    less, and 40 where one of them does, or comes from compressed weights; arrays count as fp32, unless they are fp16.
+    `compute` and `allow_nan` are as in `run`, and so is `weights`, but not for packages and compiled models, which have
+    their own; `progress` is told of each operation.
 
     Raise MiltextError for what cannot be run, for inputs that do not fit (MIL842 where those of the two models differ),
     and where nothing can be compared (MIL843, MIL844); OSError for files.
@@ -91,8 +75,8 @@ def compare(
     else:
         arrangement = arranged_against(sides[0], arrays, function, compute)
     runners = arrangement.runners
-    threshold = _threshold(runners, arrays) if min_snr is None else min_snr
-    lockstep = Lockstep(runners[0].walked if against is None else None, arrangement.partners, threshold)
+    thresholds = _thresholds(arrangement, arrays, min_snr, own=isinstance(against, OwnNumbers))
+    lockstep = Lockstep(runners[0].walked if against is None else None, arrangement.partners, thresholds)
     feeder = Feeder(arrangement, state or {}, allow_nan)
     for run in range(runs):
         given = feeder.given(inputs or {}, seed, run)
@@ -105,7 +89,7 @@ def compare(
     return Comparison(
         old=AGAINST if against is not None else sides[0].name,
         new=sides[-1].name,
-        min_snr=threshold,
+        min_snr=min(output.min_snr for output in outputs),
         outputs=outputs,
         values=tuple(verdict.values(outputs=False)),
         origins=tuple(verdict.origins()),
@@ -137,24 +121,13 @@ def _nobody(_: int) -> None:
     """Is told of progress where nobody asks for it."""
 
 
-def _threshold(runners: Sequence[Runner], against: Mapping[str, Any] | None) -> float:
-    """Return the threshold for what is compared; how arrays were computed is not known, so they count as fp32."""
-    kinds = [{*_kinds(each.evaluator.plan)} for each in runners]
-    if against is not None:
-        halves = any(getattr(array, "dtype", None) == np.float16 for array in against.values())
-        return UNEVEN if halves or kinds[0] else FINE
-    return UNEVEN if kinds[0] != kinds[1] else own_threshold(runners[0].evaluator)
-
-
-def own_threshold(evaluator: Evaluator) -> float:
-    """Return the threshold for a program that is held against itself, as it was or as others wrote it."""
-    return EVEN if "coarse" in _kinds(evaluator.plan) else FINE
-
-
-def _kinds(plan: Plan) -> Iterator[str]:
-    """Yield what makes numbers coarse in a plan: floats, or compressed weights."""
-    for step in steps_of(plan):
-        if is_compressed(step.operation.type):
-            yield "compressed"
-        if any(isinstance(each, TensorType) and each.dtype in COARSE for each in step.types):
-            yield "coarse"
+def _thresholds(
+    arrangement: Arrangement, arrays: Mapping[str, Any] | None, min_snr: float | None, *, own: bool
+) -> list[float]:
+    """Return the threshold of each pair."""
+    runners, pairs = arrangement.runners, arrangement.partners.pairs
+    if min_snr is not None:
+        return [min_snr] * len(pairs)
+    if arrays is None:
+        return thresholds_between(runners[0], runners[1], pairs)
+    return thresholds_against(arrays, runners[0], pairs, own=own)

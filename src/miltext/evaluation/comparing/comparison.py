@@ -27,7 +27,8 @@ class ComparedValue:
 
     `kind` is `input`, `constant`, `value`, `output` or `state`. `measure` is the distance where it is worst; of an
     operation that runs several times, `turn` says in which run, from 0. `lost` is how many dB the steepest fall was
-    from the worst of what the value is computed from, or from what rounding to its type leaves. `fell`: it is too far.
+    from the worst of what the value is computed from, or from what rounding to its type leaves. `fell`: it is too far,
+    below the `min_snr` in dB that it should have.
     """
 
     kind: str
@@ -41,6 +42,7 @@ class ComparedValue:
     turn: int = 0
     lost: float = 0.0
     fell: bool = False
+    min_snr: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +79,12 @@ class FirstOddity:
 class Comparison:
     """Two runs on the same inputs, those of `old` being the reference for those of `new`.
 
-    `min_snr` is the ratio in dB below which a value is too far. `origins` are the values that fell below it although
-    what they are computed from had not, those first that an output fell for; `steepest` is where most was lost on the
-    way to the worst output, whether or not that fell. `values` are all that were compared but `outputs`, in the order
-    of the new program. `lost` are the names of outputs that only the old program has. `notes` say what could not be
-    compared. `ok`: no output fell, and none is lost. `told` locates findings in the text of the new program.
+    `min_snr` is the ratio in dB below which an output is too far, the lowest of all outputs. `origins` are the values
+    that fell below it although what they are computed from had not, those first that an output fell for; `steepest` is
+    where most was lost on the way to the worst output, whether or not that fell. `values` are all that were compared
+    but `outputs`, in the order of the new program. `lost` are the names of outputs that only the old program has.
+    `notes` say what could not be compared. `ok`: no output fell, and none is lost. `told` locates findings in the text
+    of the new program.
     """
 
     old: str

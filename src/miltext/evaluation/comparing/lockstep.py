@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -96,11 +96,11 @@ class Side:
 
 
 class Lockstep:
-    """Measures the pairs of two runs; `threshold` is the ratio in dB below which a value has fallen."""
+    """Measures the pairs of two runs; `thresholds` are the ratios in dB below which each of them has fallen."""
 
-    def __init__(self, old: Walked | None, partners: Partners, threshold: float) -> None:
+    def __init__(self, old: Walked | None, partners: Partners, thresholds: Sequence[float]) -> None:
         self.partners = partners
-        self.threshold = threshold
+        self.thresholds = thresholds
         self.sides = (Side(old), Side(partners.new))
         self.tracks = [Track() for _ in partners.pairs]
         self._of: tuple[dict[int, list[int]], dict[int, list[int]]] = ({}, {})
@@ -188,7 +188,7 @@ class Lockstep:
             track.worst = sighting
         if track.steepest is None or sighting.lost > track.steepest.lost:
             track.steepest = sighting
-        if track.fall is None and has_fallen(found, self.threshold):
+        if track.fall is None and has_fallen(found, self.thresholds[index]):
             track.fall = sighting
 
     def _look_for_oddities(self, side: Side, number: int, value: Any, turn: int) -> None:

@@ -18,6 +18,12 @@ PIECE = 1 << 13
 Of more than 10,000, OpenBLAS computes a dot product in threads, which take longer to wake than it takes.
 """
 
+SATURATED, APART = 1000.0, 4.0
+"""From where on a number can stand for infinity, as in a mask, and how many times smaller all others are then."""
+
+SPREAD = 8.0
+"""How many times larger than the least the largest of the numbers is that stand for infinity, at most."""
+
 REAL = "biuf"
 """The kinds of numpy's types whose differences are numbers."""
 
@@ -33,6 +39,9 @@ class Measure:
     on one side only makes `maximum` infinite and `snr` `-inf`; `cosine` leaves it out. `nans` and `infinities` are how
     many the reference and the other have, `vanished` how many are 0 in the other alone.
 
+    `saturated` is how many elements stand for infinity on both sides, as what a mask of -1e4 was added to: the energy
+    of few of them would hide what the others lose, so `snr` is the lower of that of all and that of the others alone.
+
     `misfit` says why nothing can be measured, as two shapes that differ; empty where it can.
     """
 
@@ -44,6 +53,7 @@ class Measure:
     nans: tuple[int, int] = (0, 0)
     infinities: tuple[int, int] = (0, 0)
     vanished: int = 0
+    saturated: int = 0
     misfit: str = ""
 
     @property
@@ -114,6 +124,7 @@ class _Sums:
     def __init__(self) -> None:
         self.count = self.same = self.vanished = 0
         self.squares, self.other_squares, self.products, self.noise, self.maximum = 0.0, 0.0, 0.0, 0.0, 0.0
+        self.peak = 0.0
         self.nans, self.infinities = [0, 0], [0, 0]
 
     def add(self, a: Array, b: Array) -> None:
@@ -128,6 +139,7 @@ class _Sums:
         self.products += float(np.dot(a, b))
         self.noise += float(np.dot(apart, apart))
         self.maximum = max(self.maximum, float(apart.max()))
+        self.peak = max(self.peak, float(a.max()), -float(a.min()))
 
     def _without_oddities(self, a: Array, b: Array, same: Array) -> tuple[Array, Array, Array, Array]:
         """Count what is not finite, put 0 in its place, and return that with what is the same, and the differences."""
@@ -139,11 +151,18 @@ class _Sums:
         apart = np.where(same, 0.0, np.where(finite, np.abs(a - b), np.inf))
         return np.where(finite, a, 0.0), np.where(finite, b, 0.0), same, apart
 
-    def measure(self) -> Measure:
+    def measure(self, saturated: int = 0, snr: float = math.inf) -> Measure:
+        """Return what was summed; `snr` is that without so many saturated elements."""
         equal = self.same / self.count if self.count else 1.0
         nans, infinities = (self.nans[0], self.nans[1]), (self.infinities[0], self.infinities[1])
-        snr = decibel(self.squares, self.noise)
-        return Measure(self.count, equal, snr, self.maximum, self._cosine(), nans, infinities, self.vanished)
+        snr = min(snr, decibel(self.squares, self.noise))
+        cosine, vanished = self._cosine(), self.vanished
+        return Measure(self.count, equal, snr, self.maximum, cosine, nans, infinities, vanished, saturated)
+
+    @property
+    def may_hide(self) -> bool:
+        """Whether there are differences, and numbers so large that they can hide them."""
+        return self.peak >= SATURATED and 0 < self.noise < math.inf
 
     def _cosine(self) -> float | None:
         """Return the cosine of the angle between the two; None where one of them has no direction."""
@@ -156,10 +175,34 @@ class _Sums:
 @np.errstate(all="ignore")
 def _measure_floats(pairs: list[tuple[Array, Array]]) -> Measure:
     sums = _Sums()
+    for piece, other in _both(pairs):
+        sums.add(piece, other)
+    return sums.measure(*_without_saturated(pairs, sums.peak)) if sums.may_hide else sums.measure()
+
+
+def _without_saturated(pairs: list[tuple[Array, Array]], peak: float) -> tuple[int, float]:
+    """Return how many elements are saturated on both sides, and the ratio in dB without them, infinite if none are.
+
+    They are so large that no other comes near to them, on either side.
+    """
+    least, others = max(SATURATED, peak / SPREAD), _Sums()
+    count = 0
+    for a, b in _both(pairs):
+        sizes = np.abs(a), np.abs(b)
+        large = np.minimum(*sizes) >= least
+        rest = ~large
+        if not (np.maximum(*sizes)[rest & np.isfinite(a) & np.isfinite(b)] <= least / APART).all():
+            return 0, math.inf
+        count += int(np.count_nonzero(large & (sizes[0] < np.inf)))
+        if rest.any():
+            others.add(a[rest], b[rest])
+    return (count, decibel(others.squares, others.noise)) if count else (0, math.inf)
+
+
+def _both(pairs: list[tuple[Array, Array]]) -> Iterator[tuple[Array, Array]]:
+    """Yield the elements of both in pieces."""
     for a, b in pairs:
-        for piece, other in zip(_pieces(a), _pieces(b), strict=True):
-            sums.add(piece, other)
-    return sums.measure()
+        yield from zip(_pieces(a), _pieces(b), strict=True)
 
 
 def _pieces(array: Array) -> Iterator[Array]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.models.pairing.graph import EXACT
 from miltext.models.pairing.matching import match_names
 from miltext.schema.paths import Key
 
@@ -22,7 +23,8 @@ class Walked:
     """One function of a graph, all its blocks included.
 
     Values have the numbers that the graph gives them. `nodes` are the operations by their paths, `paths` the paths by
-    the numbers of what they make or take in. `inputs` and `outputs` are the numbers of the function's.
+    the numbers of what they make or take in. `inputs` and `outputs` are the numbers of the function's; `around` has the
+    operations whose inner blocks take in values, by the numbers of these.
     """
 
     def __init__(self, graph: Graph, name: str, opset: str) -> None:
@@ -33,7 +35,7 @@ class Walked:
         self.outputs = self.region.outputs
         self.nodes: dict[Path, Node] = {}
         self.paths: dict[int, Path] = {}
-        self._around: dict[int, Node] = {}
+        self.around: dict[int, Node] = {}
         self._written: dict[int, list[int]] = {}
         path: Path = ("functions", Key(name))
         self.paths.update({number: (*path, "inputs", place) for place, number in enumerate(self.inputs)})
@@ -48,12 +50,12 @@ class Walked:
                 *data, state = node.operands  # in the order of their parameters' names: `data`, `input`
                 self._written.setdefault(state, []).extend(data)
             for at, inner in enumerate(node.blocks):
-                self._around.update(dict.fromkeys(inner.inputs, node))
+                self.around.update(dict.fromkeys(inner.inputs, node))
                 self._walk(inner, (*place, "blocks", at))
 
     def sources(self, number: int) -> Iterator[int]:
         """Yield the values that a value comes from: what its operation takes, what inner blocks or states hand on."""
-        node = self.graph.makers[number] or self._around.get(number)
+        node = self.graph.makers[number] or self.around.get(number)
         yield from self._written.get(number, ())
         if node is not None:
             yield from node.operands
@@ -117,6 +119,23 @@ class Partners:
             found = (self.main.get(value) for value in self.new.through(number, self.main))
             self._nearest[number] = tuple(index for index in found if index is not None)
         return self._nearest[number]
+
+    def are_made_alike(self, old: Walked | None, pair: Pair) -> bool:
+        """Tell whether one operation makes both values of a pair, of the same type and arguments, from pairs.
+
+        What it makes differs then only as what it takes does: a program always computes the same from the same.
+        """
+        maker = old.graph.makers[pair.old] if old else None
+        other = self.new.graph.makers[pair.new]
+        if maker is None or other is None or not maker.operands or maker.blocks or other.blocks:
+            return False
+        if maker.kinds[EXACT] != other.kinds[EXACT] or maker.slots != other.slots:
+            return False
+        partners = (self.main.get(number) for number in other.operands)
+        return all(
+            index is not None and self.pairs[index].old == number
+            for index, number in zip(partners, maker.operands, strict=True)
+        )
 
 
 def between(walked: Walked, number: int, paired: Container[int]) -> list[Node]:

@@ -47,7 +47,7 @@ def render_text(comparison: Comparison, color: bool, full: bool) -> str:
     lines += [_oddity(each) for each in _telling(comparison.oddities)]
     fallen = sum(output.fell for output in comparison.outputs)
     lost = f", {len(comparison.lost)} only in {SIDES['old']}" if comparison.lost else ""
-    head = f"{_count(len(comparison.outputs), 'output')}, {_below(fallen, comparison)}{lost}"
+    head = f"{_count(len(comparison.outputs), 'output')}, {_below(fallen, comparison.outputs)}{lost}"
     lines.append(_colored(head, "@", color))
     lines += _table(comparison.outputs, color)
     lines += _values(comparison, color, full)
@@ -62,8 +62,20 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _below(number: int, comparison: Comparison) -> str:
-    return f"{number or 'none'} below {_decibel(comparison.min_snr)}"
+def _below(number: int, values: Sequence[ComparedValue]) -> str:
+    """Return how many values fell, and below what."""
+    thresholds = _thresholds(values)
+    if len(thresholds) == 1:
+        return f"{number or 'none'} below {_decibel(thresholds[0])}"
+    *least, most = thresholds
+    return f"{number or 'none'} below {', '.join(f'{each:.1f}' for each in least)} or {_decibel(most)}"
+
+
+def _thresholds(values: Iterable[ComparedValue]) -> list[float]:
+    """Return the thresholds of values that differ, or of all if none does, in order."""
+    values = list(values)
+    measured = [each for each in values if each.measure.level < math.inf]
+    return sorted({each.min_snr for each in measured or values})
 
 
 # ---- where values fell
@@ -71,7 +83,7 @@ def _below(number: int, comparison: Comparison) -> str:
 
 def located(comparison: Comparison, origins: Sequence[Origin]) -> Checked:
     """Return the diagnostics of origins, in their order, and the text that they point into."""
-    findings = [_finding(origin, comparison.min_snr) for origin in origins]
+    findings = [_finding(origin) for origin in origins]
     told = comparison.told(findings) if comparison.told and findings else Checked([], None)
     by_message = {found.message: found for found in told.diagnostics}
     diagnostics = [
@@ -98,9 +110,9 @@ def _origins(comparison: Comparison, full: bool) -> Iterator[str]:
         )
 
 
-def _finding(origin: Origin, threshold: float) -> Finding:
+def _finding(origin: Origin) -> Finding:
     severity = "error" if origin.reaches_output else "warning"
-    message = f"{named(origin.value.name)} ({_maker(origin.value)}) {_fall(origin, threshold)}"
+    message = f"{named(origin.value.name)} ({_maker(origin.value)}) {_fall(origin)}"
     return Finding(origin.path, FELL, message, severity=severity)
 
 
@@ -108,14 +120,14 @@ def _maker(value: ComparedValue) -> str:
     return value.operation or "input"
 
 
-def _fall(origin: Origin, threshold: float) -> str:
+def _fall(origin: Origin) -> str:
     measure = origin.measure
     run = f" in run {origin.turn + 1}" if origin.turn else ""
     if measure.misfit:
         return f"cannot be compared{run}: {measure.misfit}"
     if measure.snr is None:
         return f"differs in {_differing(measure)}{run}"
-    return f"falls to {_decibel(measure.snr)}{run}, below {_decibel(threshold)}{_though(origin.inputs)}"
+    return f"falls to {_decibel(measure.snr)}{run}, below {_decibel(origin.value.min_snr)}{_though(origin.inputs)}"
 
 
 def _though(inputs: Sequence[tuple[str, float]]) -> str:
@@ -176,7 +188,7 @@ def _values(comparison: Comparison, color: bool, full: bool) -> Iterator[str]:
     if not values:
         return
     fallen = sum(value.fell for value in values)
-    yield _colored(f"{_count(len(values), 'inner value')}, {_below(fallen, comparison)}", "@", color)
+    yield _colored(f"{_count(len(values), 'inner value')}, {_below(fallen, values)}", "@", color)
     if full:
         yield from _table(values, color)
         return
@@ -187,10 +199,14 @@ def _values(comparison: Comparison, color: bool, full: bool) -> Iterator[str]:
 
 
 def _table(values: Iterable[ComparedValue], color: bool) -> Iterator[str]:
+    values = list(values)
+    if not values:
+        return
     rows: list[tuple[str, ...]] = [("", "name", "operation", "type", "SNR", "max difference", "cosine", "")]
     rows += [_row(value) for value in values]
-    if len(rows) == 1:
-        return
+    if len(_thresholds(values)) > 1:
+        least = ["at least", *("" if each.measure.snr is None else _decibel(each.min_snr) for each in values)]
+        rows = [(*row[:5], each, *row[5:]) for row, each in zip(rows, least, strict=True)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row[1:], widths[1:], strict=True)).rstrip()

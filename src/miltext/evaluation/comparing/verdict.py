@@ -31,6 +31,7 @@ class Verdict:
         self._partners = lockstep.partners
         self._pairs = lockstep.partners.pairs
         self._tracks = lockstep.tracks
+        self._same: dict[int, bool] = {}
         seen = [index for index, track in enumerate(self._tracks) if track.worst is not None]
         self.seen = sorted(seen, key=self._moment)
 
@@ -65,6 +66,7 @@ class Verdict:
             turn=track.worst.turn,
             lost=track.steepest.lost,
             fell=index in self.fallen,
+            min_snr=self._lockstep.thresholds[index],
         )
 
     def _name(self, index: int) -> str:
@@ -111,9 +113,20 @@ class Verdict:
         return list(found)
 
     def _hands_on(self, source: int, index: int) -> bool:
-        """Tell whether a pair can have its error from one that it comes from."""
+        """Tell whether a pair can have its error from one that it comes from.
+
+        What one operation makes in both programs has all its error from there, however much of it is healed or lost.
+        """
+        if self._is_same(index):
+            return self._level(source) < math.inf
         regained = self._level(index) - self._level(source)
         return -SLIGHT <= regained <= HEALED
+
+    def _is_same(self, index: int) -> bool:
+        """Tell whether both programs make a pair by the same operation of the same type, from pairs."""
+        if index not in self._same:
+            self._same[index] = self._partners.are_made_alike(self._lockstep.sides[0].walked, self._pairs[index])
+        return self._same[index]
 
     def origins(self) -> list[Origin]:
         """Return where values fell although what they are computed from had not, first what outputs fell for.

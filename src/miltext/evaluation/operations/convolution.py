@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from miltext.evaluation.operations.depthwise import by_rows, has_rows
 from miltext.evaluation.operations.windows import WORKING_ELEMENTS, Sliding, blocks, every, seen, sliding
 from miltext.evaluation.rules import Array, Held, Ints, Unfit, rule
 
@@ -149,7 +150,8 @@ def _convolve(x: Held, weight: Array, bias: Array | None, windows: Sequence[Slid
     if 0 in weight.shape[2:]:
         out[...] = 0 if bias is None else bias.reshape(-1, *(1,) * len(windows))
     elif weight.shape[1] == 1 and groups > 1:
-        _by_channel(x, weight, bias, windows, groups, out)
+        if not (has_rows(x, weight) and by_rows(x, weight, bias, windows, out)):
+            _by_channel(x, weight, bias, windows, groups, out)
     else:
         _by_products(x, weight, bias, windows, groups, out)
 

@@ -176,7 +176,7 @@ def cast(x: Held) -> Held:
 @rule("clip")
 def clip(x: Array, alpha: float, beta: float) -> Array:
     """Return min(max(x, alpha), beta)."""
-    return np.clip(x, alpha, beta)
+    return np.minimum(np.maximum(x, alpha), beta)  # a NaN is no bound to `clip` of numpy 1
 
 
 @rule("threshold")

@@ -153,7 +153,8 @@ def _grid_between(first: float, last: float, size: int, mode: str) -> Array:
     """Return the places of `size` pixels between two, of which the last may be the lesser, as fp64."""
     span = last - first
     steps = GRIDS[mode](np.arange(size, dtype=np.float64), size, abs(span))
-    return (first + (steps if span >= 0 else -steps)).clip(min(first, last), max(first, last))
+    places = first + (steps if span >= 0 else -steps)
+    return np.minimum(np.maximum(places, min(first, last)), max(first, last))  # a NaN is none to `clip` of numpy 1
 
 
 def _interpolated(x: Array, places: Array, axis: int) -> Array:

@@ -22,7 +22,7 @@ def gather(x: Held, indices: Held, axis: int, batch_dims: int | None, validate_i
     batch, axis = batch_dims or 0, axis % x.ndim
     places = _places(indices, x.shape[axis], validate_indices)
     if not batch:
-        return np.take(x, places, axis)
+        return x.take(places, axis)
     where = (*_mesh(places.shape, range(batch)), places)
     taken = np.moveaxis(x, axis, batch)[where]
     own = range(batch, places.ndim)
@@ -50,6 +50,10 @@ def gather_nd(x: Held, indices: Held, batch_dims: int | None, validate_indices: 
 def _places(indices: Held, size: int, validated: bool | None) -> Held:
     """Return places along an axis of so many elements, counted from its start. Raise Unfit where there is none."""
     places = indices.astype(np.intp)
+    if (
+        places.size == 1 and 0 <= places.item() < size
+    ):  # as in a loop over time, where looking for the ends takes longer
+        return places
     least, low, high = 0 if validated else -size, places.min(initial=0), places.max(initial=-1)
     if low < least or high >= size:
         takes = f"from {least} to {size - 1}" if size else "nothing from an axis without elements"
@@ -93,7 +97,10 @@ def scatter(data: Array, indices: Held, updates: Array, axis: int, mode: str, va
     """Return `data` with data[:, ..., indices, ..., :] and `updates` combined by `mode`, `indices` at `axis`."""
     made, axis = data.copy(), axis % data.ndim
     places = _places(indices, data.shape[axis], validate_indices)
-    _write(np.moveaxis(made, axis, 0), (places,), np.moveaxis(updates, axis, 0), mode)
+    if axis:
+        _write(np.moveaxis(made, axis, 0), (places,), np.moveaxis(updates, axis, 0), mode)
+    else:
+        _write(made, (places,), updates, mode)
     return made
 
 

@@ -23,7 +23,9 @@ def linear(x: Array, weight: Held, bias: Array | None, widen: Widen) -> Array:
         for (rows,) in blocks(weight.shape[:1], WORKING_ELEMENTS // max(1, weight.shape[1])):
             made[..., rows] = _product(x, widen(weight[rows]).T)
     if bias is not None:
-        fits = np.can_cast(bias.dtype, made.dtype, "same_kind")  # not a bias of fractions for products of integers
+        fits = bias.dtype == made.dtype or np.can_cast(
+            bias.dtype, made.dtype, "same_kind"
+        )  # not a bias of fractions for products of integers
         made = np.add(made, bias, out=made if fits else None)
     return made
 

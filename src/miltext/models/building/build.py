@@ -155,8 +155,8 @@ def _assembled(source: Model, original: Model | None, choices: Choices) -> NewMo
         return _alone(source, choices)
     if original.kind not in WITH_DESCRIPTION:
         raise refusal("MIL404", f"a model of the kind `{original.kind}` has only a program", original.name)
-    is_redescribed = choices.description is not None
-    is_whole = source is original and (source.models or (source.type != PROGRAM and is_redescribed))
+    is_any = choices.description is not None or choices.any_kind
+    is_whole = source is original and (source.models or (source.type != PROGRAM and is_any))
     new = _whole(source, choices) if is_whole else _edited(original, source, choices)
     if original.is_compiled:
         order_inputs(new.spec)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.descriptions.labels import labels_of
+from miltext.descriptions.parts import facts
 from miltext.descriptions.words import LABELS
 from miltext.models.building.sizes_kept import spelled_ranges
 from miltext.models.contents import pipeline_of, stages
-from miltext.models.description_facts import facts
 from miltext.printing.flexible_shapes import flexible
 from miltext.schema.features import ELEMENTS, KINDS, PREDICTIONS
 from miltext.schema.function_io import SIDES

@@ -33,7 +33,10 @@ returns those then.
 
 @dataclass(frozen=True)
 class Choices:
-    """The options of `miltext.build`, which says what each means; `edit` is for the verbs that change a program."""
+    """The options of `miltext.build`, which says what each means.
+
+    `edit` is for the verbs that change a program, and `any_kind` for those that write any model as it is.
+    """
 
     original: Model | None = None
     model: str | int | None = None
@@ -52,6 +55,7 @@ class Choices:
     edit: Edit | None = None
     versions: Versions | None = None
     allow_unproven: bool = False
+    any_kind: bool = False
 
     @cached_property
     def asked(self) -> dict[str, Sizes]:

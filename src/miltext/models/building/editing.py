@@ -1,6 +1,6 @@
 """The two commonest edits of a text: renaming a value, and exposing inner ones as outputs.
 
-They change only the tokens that they must, so that comments and layout stay.
+They change only the tokens that they must, so that comments and layout stay. What they make is read back.
 """
 
 from __future__ import annotations
@@ -10,20 +10,22 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ModelError, Note
+from miltext.ir.graph import Graph
 from miltext.models.refusals import refusal
-from miltext.parsing.locating import name_token, results, string_of
-from miltext.parsing.parser import parse_tree
-from miltext.parsing.spans import name_of
+from miltext.parsing.locating import attributes_of, name_token, results, string_of
+from miltext.parsing.lowering.left_out import LeavingOut
+from miltext.parsing.parser import attempt, parse_tree
+from miltext.parsing.scopes import Scopes
+from miltext.parsing.spans import bodies_of, name_of
+from miltext.parsing.text_edits import Edit, changed_meaning, proven, require_program
 from miltext.printing.flexible_shapes import ATTRIBUTE
+from miltext.printing.renaming import rename_all
 from miltext.syntax.literals import quote
 from miltext.syntax.names import DRAFT, fitting, name_text, unfit
-from miltext.syntax.tree import walk
+from miltext.syntax.tree import named, walk
 
 if TYPE_CHECKING:
     from miltext.syntax.tree import Node
-
-Edit = tuple[int, int, str]
-"""A stretch of text, its start and end, and what takes its place."""
 
 
 def rename(
@@ -59,7 +61,23 @@ def rename(
         edits += [(token.start, token.end, quote(new)) for token in _texts(phrase, old)]
     if not edits:
         raise unknown_value(old, found, path)
-    return edited(text, edits)
+    return _proven_rename(text, edits, [function_name(phrase) for phrase in functions], (old, new), path)
+
+
+def _proven_rename(text: str, edits: list[Edit], functions: list[str], names: tuple[str, str], path: str | None) -> str:
+    """Rename in a text, and prove the result: its Program is the renamed one, or each name means what it meant."""
+    made = proven(text, edits, path)
+    program = attempt(text, LeavingOut())
+    if program is None:  # a draft in the short spelling
+        before, after = (Scopes(parse_tree(each, whole=True).root).meaning() for each in (text, made))
+        if before != after:
+            raise changed_meaning(path)
+        return made
+    graph = Graph(program)
+    for function in functions:
+        rename_all(graph.functions[function], dict([names]))
+    require_program(attempt(made, LeavingOut()), graph.program(), path)
+    return made
 
 
 RENAMED = Note("an output is called what its value is: `miltext rename` gives that another name")
@@ -86,7 +104,8 @@ def expose(
     not an identifier.
     """
     functions = _functions(text, function, path)
-    edits: dict[int, list[str]] = {}
+    edits: dict[int, tuple[list[str], bool]] = {}
+    program = attempt(text, LeavingOut())
     for name in names:
         holders = [phrase for phrase in functions if name in _top_values(phrase)]
         if not holders:
@@ -97,29 +116,24 @@ def expose(
             raise refusal("MIL432", f"several functions have a value `{name}`; choose one with --function", path)
         outputs = outputs_of(holders[0])
         listed = [name_in(token) for token in outputs.children if token.name == "NAME"]
-        added = edits.setdefault(outputs.end - 1, [])
+        added, _ = edits.setdefault(outputs.end - 1, ([], not listed))
         if name in [*listed, *added]:
             raise refusal("MIL432", f"`{name}` is an output already", path)
         if not any_name:
             _require_fit(name, functions, path, RENAMED)
         added.append(name)
-    return edited(text, [_listed(text, place, added) for place, added in edits.items()])
+        if program is not None:
+            opset, _ = _own_body(holders[0])
+            program.functions[function_name(holders[0])].block_specializations[opset].outputs.append(name)
+    made = proven(text, [_listed(place, added, is_first) for place, (added, is_first) in edits.items()], path)
+    require_program(program and attempt(made, LeavingOut()), program, path)
+    return made
 
 
-def _listed(text: str, place: int, names: list[str]) -> Edit:
-    """Return the names at the end of a list of outputs, whose closing bracket stands at `place`."""
+def _listed(place: int, names: list[str], is_first: bool) -> Edit:
+    """Return the names at the end of a list of outputs, which has none if they are the first."""
     spelled = ", ".join(map(name_text, names))
-    empty = text[:place].rstrip().endswith("(")
-    return place, place, spelled if empty else f", {spelled}"
-
-
-def edited(text: str, edits: Iterable[Edit]) -> str:
-    """Return a text with edits, none of which touches a place of another."""
-    pieces, done = [], 0
-    for start, end, replacement in sorted(edits):
-        pieces += [text[done:start], replacement]
-        done = end
-    return "".join([*pieces, text[done:]])
+    return place, place, spelled if is_first else f", {spelled}"
 
 
 def unknown_value(name: str, known: set[str], path: str | None) -> ModelError:
@@ -176,30 +190,30 @@ def _texts(function: Node, name: str) -> Iterator[Node]:
             token = name_token(phrase)
             if token is not None and string_of(token) == name:
                 yield token
-        elif phrase.name == "attribute" and phrase.children[0].token == ATTRIBUTE:
-            yield from (token for token in walk(phrase) if token.name == "STRING" and string_of(token) == name)
+    for attribute in attributes_of(function, ATTRIBUTE):
+        yield from (token for token in walk(attribute) if token.name == "STRING" and string_of(token) == name)
 
 
 def _names_made(operation: Node) -> list[str]:
     return [name_in(named.children[-1]) for named in results(operation)]
 
 
-def _own_block(function: Node) -> Node:
-    """Return the block of the function's own; its outputs are the model's."""
-    bodies = next(child for child in function.children if child.name == "bodies")
-    found = [child for child in bodies.children if child.name == "block"]
-    inner = [part for child in bodies.children for part in child.children if part.name == "block"]
-    return (found or inner or [bodies])[0]
+def _own_body(function: Node) -> tuple[str, Node]:
+    """Return the block of the function's own, after its opset in the Program; its outputs are the model's."""
+    bodies = [(str(path[-1]), body) for path, body in bodies_of(function)]
+    own = [(opset, body) for opset, body in bodies if body.name == "block"]
+    inner = [(opset, part) for opset, body in bodies for part in named(body, "block")]
+    return (own or inner or [("", next(named(function, "bodies")))])[0]
 
 
 def outputs_of(function: Node) -> Node:
     """Return the list of outputs of a function's own block."""
-    return next(child for child in _own_block(function).children if child.name == "outputs")
+    return next(named(_own_body(function)[1], "outputs"))
 
 
 def _top_values(function: Node) -> set[str]:
     """Return what may be an output of a function: its inputs, and what its own block makes."""
-    made = [_names_made(phrase) for phrase in _own_block(function).children if phrase.name == "operation"]
+    made = [_names_made(phrase) for phrase in named(_own_body(function)[1], "operation")]
     return {*chain(*made), *(name_in(value.children[-1]) for value in parameters_of(function))}
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.descriptions.labels import NoFit, replace_labels
+from miltext.descriptions.parts import beside_kinds
 from miltext.descriptions.reading import read_description, refuse
 from miltext.descriptions.surroundings import head_of
-from miltext.descriptions.words import LABELS, STAGES
+from miltext.descriptions.words import LABELS, STAGES, UNSPELLED
 from miltext.diagnostics import Note, warning
 from miltext.models.building.contradictions import contradictions
 from miltext.models.building.description import known_version, required_version
@@ -100,6 +101,7 @@ def _redescribed(spec: Spec, around: Surroundings, edited: Edited | None) -> Ite
     _rename_stages(spec, kind, around)
     yield from _relabelled(spec, kind, around)
     if is_described:
+        yield from _beside(spec, around)
         _describe(spec, around.head)
     found = _wrong(spec, interfaces(spec.mlProgram), around.at)
     yield from (mistake for mistake in found if mistake.message not in known)
@@ -112,6 +114,16 @@ def _wrong(spec: Spec, functions: Mapping[str, Interface], at: Keys) -> Iterator
     if spec.WhichOneof("Type") == PROGRAM and functions:
         yield from misfits(functions, spec.description, at)
     yield from contradictions(spec, at)
+
+
+def _beside(spec: Spec, around: Surroundings) -> Iterator[Mistake]:
+    """Give a model the fields that the schema does not know; yield a mistake where it has others, which are kept."""
+    own, said = beside_kinds(spec), beside_kinds(around.head)
+    if not own:
+        spec.MergeFromString(said)
+    elif said not in (b"", own):
+        message = f"`{UNSPELLED}` says other fields than the model has, which cannot be changed: leave it as it was"
+        yield Mistake(NOT_THERE, message, (*around.at, UNSPELLED))
 
 
 def _describe(spec: Spec, head: Spec) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from miltext.models.contents import kind_of_model, pipeline_of, unknown_fields
+from miltext.descriptions.parts import unknown_fields
+from miltext.models.contents import kind_of_model, pipeline_of
 from miltext.printing.flexible_shapes import ATTRIBUTE
 
 if TYPE_CHECKING:

@@ -1,0 +1,65 @@
+"""What Core ML refuses of functions, by the rows of `miltext.schema.refused`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from miltext.checking.findings import Finding, named
+from miltext.schema.dtypes import DTYPES
+from miltext.schema.operations import opset_place
+from miltext.schema.paths import Key, Path
+from miltext.schema.refused import REFUSED, Port, dtype_of, since
+from miltext.schema.types import TensorType
+
+if TYPE_CHECKING:
+    from miltext.checking.inference.reading import Block, Function, Program
+
+PACKED = frozenset(dtype.name for dtype in DTYPES if dtype.packed)
+ROWS = {side: [row for row in REFUSED if row.side == side] for side in ("input", "output", "outputs", "constant")}
+
+
+def refused_findings(program: Program) -> Iterator[Finding]:
+    """Find what Core ML refuses of the functions of a Program."""
+    for name, function in program.functions.items():
+        path: Path = ("functions", Key(name))
+        for index, value in enumerate(function.inputs):
+            port = Port("input", function.opset, value.name, value.stated.type)
+            yield from _findings(port, (*path, "inputs", index))
+        for opset, block in function.blocks.items():
+            yield from _block(function, opset, block, (*path, "block_specializations", Key(opset)))
+
+
+def _block(function: Function, opset: str, block: Block, path: Path) -> Iterator[Finding]:
+    """Find what is refused of a block of a function."""
+    taken = {value.name: value.stated.type for value in function.inputs}
+    if not taken.keys().isdisjoint(block.outputs):
+        own = {output.name for operation in block.operations for output in operation.outputs}
+        taken = {name: taken[name] for name in taken.keys() - own}
+    counts = Counter(block.outputs)
+    yield from _findings(Port("outputs", opset, times=len(block.outputs)), (*path, "outputs"))
+    for name, index in {name: index for index, name in reversed([*enumerate(block.outputs)])}.items():
+        port = Port("output", opset, name, taken.get(name), counts[name], name in taken)
+        yield from _findings(port, (*path, "outputs", index))
+    if any(opset_place(opset) < opset_place(since(dtype)) for dtype in PACKED):
+        yield from _constants(opset, block, path)
+
+
+def _constants(opset: str, block: Block, path: Path) -> Iterator[Finding]:
+    """Find what is refused of the constants of a block, and of those inside it, of elements smaller than a byte."""
+    for place, operation in enumerate(block.operations):
+        output = operation.outputs[0] if operation.type == "const" and operation.outputs else None
+        if output is not None and isinstance(output.stated.type, TensorType) and output.stated.type.dtype in PACKED:
+            port = Port("constant", opset, output.name, output.stated.type)
+            yield from _findings(port, (*path, "operations", place, "outputs", 0, "type"))
+        for nested, inner in enumerate(operation.blocks):
+            yield from _constants(opset, inner, (*path, "operations", place, "blocks", nested))
+
+
+def _findings(port: Port, path: Path) -> Iterator[Finding]:
+    for row in ROWS[port.side]:
+        if row.holds(port):
+            parts = {"name": named(port.name), "dtype": dtype_of(port), "since": since(dtype_of(port))}
+            message = f"{row.message.format(**parts)}; {row.way_out}"
+            yield Finding(path, row.code, message, severity=row.severity)

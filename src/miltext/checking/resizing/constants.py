@@ -1,0 +1,251 @@
+"""Constants beside values that change: tensors of the old sizes, and numbers that were computed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from miltext.checking.inference.operands import number
+from miltext.checking.resizing.facts import CHOSEN, KEPT, STUCK, Change, Follow, Resized, follows
+from miltext.checking.resizing.numbers import form_of
+from miltext.schema.types import TensorType
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+BROADCAST = (
+    *("add", "sub", "mul", "real_div", "floor_div", "mod", "maximum", "minimum", "pow"),
+    *("equal", "not_equal", "greater", "greater_equal", "less", "less_equal"),
+    *("logical_and", "logical_or", "logical_xor", "select"),
+)
+"""Operations whose inputs are broadcast to one shape."""
+
+OF_NUMBERS = ("add", "sub", "mul", "real_div", "floor_div", "mod", "pow", "maximum", "minimum")
+"""Operations in which a number may have been computed from a size."""
+
+MOST = 1 << 22
+"""How many elements an array may have that is made anew."""
+
+
+@follows(*BROADCAST)
+def broadcast(op: Resized) -> Iterator[Follow]:
+    """Follow constants of a shape that what is beside them has no longer, and numbers that came from a size."""
+    wanted = _broadcast_changes(op)
+    for name, operands in op.operands.items():
+        operand = operands[0] if operands else None
+        if operand is None or not operand.constant or not isinstance(operand.type, TensorType):
+            continue
+        shape = operand.type.shape
+        if all(size == 1 for size in shape):
+            yield from _number(op, name)
+            continue
+        axes = {len(shape) + back: change for back, change in wanted.items() if -back <= len(shape)}
+        held = {axis: change for axis, change in axes.items() if shape[axis] == change.before > 1}
+        yield from _array(op, name, 0, held)
+
+
+def _broadcast_changes(op: Resized) -> dict[int, Change]:
+    """Return the changed sizes of what is broadcast, by axis from the back."""
+    found: dict[int, Change] = {}
+    for name, operands in op.operands.items():
+        for place in range(len(operands)):
+            rank = len(op.shape(name, place) or ())
+            found |= {axis - rank: change for axis, change in op.changes(name, place).items()}
+    return found
+
+
+def _number(op: Resized, name: str) -> Iterator[Follow]:
+    """Follow a number that is a function of a size that what is beside it hangs on."""
+    operand = op.operand(name)
+    value = operand.value if operand is not None else None
+    held = number(value[0] if isinstance(value, tuple) and len(value) == 1 else value)
+    if op.op_type not in OF_NUMBERS or held is None or operand is None or not isinstance(operand.type, TensorType):
+        return
+    form = form_of(held, operand.type.dtype, op.sizes)
+    if form is None or form.now == held:
+        return
+    words = f"`{name}` of `{op.op_type}` is {held:g}, which is {form.words}, and {form.change} is a size"
+    if not form.is_sure:
+        yield Follow(name, KEPT, f"{words} that it may come from")
+    elif form.now is None:
+        yield Follow(name, STUCK, words)
+    else:
+        shape = tuple(size or 1 for size in operand.type.shape)
+        now: float | int = round(form.now) if type(held) is int else form.now
+        yield Follow(name, CHOSEN, f"{words}; it is {now:g} now", [now], shape)
+
+
+def _array(op: Resized, name: str, place: int, axes: Mapping[int, Change]) -> Iterator[Follow]:
+    """Follow an array at axes of which the sizes changed."""
+    if not axes or any(change.before < 1 or change.now == 0 for change in axes.values()):
+        return
+    words = f"`{name}` of `{op.op_type}` was made for {_and(axes)}"
+    if any(change.now is None for change in axes.values()):
+        yield Follow(name, STUCK, words, place=place)
+        return
+    made = _made_anew(op.array(name, place), {axis: change.now or 0 for axis, change in axes.items()})
+    if made is None:
+        return  # it does not fit, which inference tells with its place
+    array, pattern = made
+    is_batch = all((axis, change.before) == (0, 1) for axis, change in axes.items())
+    code, message = (None, "") if is_batch else (CHOSEN, f"{words}; it is {pattern} now")
+    yield Follow(name, code, message, array.reshape(-1), array.shape, place)
+
+
+def _and(axes: Mapping[int, Change]) -> str:
+    return " and ".join(f"{change} at axis {axis}" for axis, change in sorted(axes.items()))
+
+
+def _made_anew(array: npt.NDArray[Any] | None, axes: Mapping[int, int]) -> tuple[npt.NDArray[Any], str] | None:
+    """Return an array with other sizes, and what it is in words; None where its elements do not say how it goes on."""
+    from miltext.checking.resizing.patterns import diagonal, remade
+
+    if array is None or max(array.size, prod({**dict(enumerate(array.shape)), **axes}.values())) > MOST:
+        return None
+    for pair in combinations(sorted(axes), 2):
+        made = diagonal(array, pair, (axes[pair[0]], axes[pair[1]]))
+        if made is not None and len(axes) == len(pair):
+            return made
+    words: list[str] = []
+    for axis, now in sorted(axes.items()):
+        made = remade(array, axis, now)
+        if made is None:
+            return None
+        array = made.array
+        words.append(made.words)
+    return array, " and ".join(dict.fromkeys(words))
+
+
+@follows("concat", "stack")
+def concat(op: Resized) -> Iterator[Follow]:
+    """Follow constants among `values` at all axes but the one that they are joined along."""
+    count, axis = len(op.operands.get("values", ())), op.value("axis")
+    changes: dict[int, Change] = {}
+    for place in range(count):
+        changes |= op.changes("values", place)
+    if type(axis) is not int:
+        return
+    for place, operand in enumerate(op.operands.get("values", ())):
+        shape = op.shape("values", place) or ()
+        joined = axis % len(shape) if shape and op.op_type == "concat" else None
+        held = {
+            at: each for at, each in changes.items() if at != joined and at < len(shape) and shape[at] == each.before
+        }
+        if operand.constant:
+            yield from _array(op, "values", place, held)
+
+
+@follows("gather")
+def gather(op: Resized) -> Iterator[Follow]:
+    """Follow `indices` into an axis that changes, as many as it had; report those that may count from its end."""
+    axis, shape, indices = op.value("axis", 0), op.was("x"), op.operand("indices")
+    if shape is None or type(axis) is not int or not -len(shape) <= axis < len(shape) or indices is None:
+        return
+    change = op.changes("x").get(axis % len(shape))
+    if change is None or not indices.constant or not isinstance(indices.type, TensorType):
+        return
+    array = op.array("indices", 0)
+    words = f"`indices` of `gather` are for the {change.before} at axis {axis % len(shape)}"
+    if array is None or change.now is None:
+        yield Follow("indices", STUCK, words)
+    elif array.ndim == 1 and array.shape[0] == change.before > 1:
+        made = _made_anew(array, {0: change.now})
+        if made is None or made[1].startswith("the first"):
+            yield Follow("indices", STUCK, f"{words}, which are {change.now} now; write those that are to be taken")
+        else:
+            yield Follow("indices", CHOSEN, f"{words}; they are {made[1]} now", made[0].reshape(-1), made[0].shape)
+    elif array.size == 1 and int(array.flat[0]) * 2 >= change.before > 1:
+        yield from _place(words, change, int(array.flat[0]), tuple(array.shape))
+    elif array.ndim == 1 and (spread := _evenly(array, change)) is not None:
+        yield Follow("indices", CHOSEN, f"{words}; they go on evenly now", spread, spread.shape)
+    elif array.size > 1 or int(array.flat[0]) > 1:
+        yield Follow("indices", KEPT, f"{words}, which are {change.now} now")
+
+
+def _evenly(array: npt.NDArray[Any], change: Change) -> npt.NDArray[Any] | None:
+    """Return indices of every so many-th, from one of the first to one of the last."""
+    import numpy as np
+
+    if change.now is None or change.now > MOST:
+        return None
+    step = int(array[1]) - int(array[0]) if array.size > 2 else 0
+    first, last = int(array[0]), int(array[-1])
+    if (
+        step < 2
+        or first >= step
+        or last < change.before - step
+        or not np.array_equal(np.diff(array), [step] * (array.size - 1))
+    ):
+        return None
+    return np.arange(first, change.now, step)
+
+
+def _place(words: str, change: Change, index: int, shape: tuple[int, ...]) -> Iterator[Follow]:
+    """Follow one index, in the middle or before the end."""
+    now = change.now or 0
+    made = now // 2 if index * 2 == change.before else now - (change.before - index)
+    if made < 0:
+        yield Follow("indices", STUCK, words)
+    else:
+        yield Follow("indices", CHOSEN, f"{words}: {index} is {made} now", [made], shape)
+
+
+@follows("resample")
+def resample(op: Resized) -> Iterator[Follow]:
+    """Follow `coordinates` that are as many as the pixels that `x` had."""
+    shape, changes = op.shape("coordinates"), op.changes("x")
+    if shape is None or len(shape) != 4 or not (coordinates := op.operand("coordinates")) or not coordinates.constant:
+        return
+    axes = {axis - 1: change for axis, change in changes.items() if axis > 1 and shape[axis - 1] == change.before}
+    if 0 in changes and shape[0] == changes[0].before:
+        axes[0] = changes[0]
+    yield from _array(op, "coordinates", 0, axes)
+    if changes and not axes:
+        yield Follow("coordinates", KEPT, "`coordinates` of `resample` stay, though the sizes of `x` change")
+
+
+ALIGNED: dict[str, dict[str, dict[int, tuple[str, int]]]] = {
+    "lstm": {"initial_h": {0: ("x", 1)}, "initial_c": {0: ("x", 1)}},
+    "gru": {"initial_h": {0: ("x", 1)}},
+    "rnn": {"initial_h": {0: ("x", 1)}},
+    "scaled_dot_product_attention": {"attn_mask": {-2: ("query", -2), -1: ("key", -2)}},
+}
+"""Parameters of which an axis has the size that an axis of another one has."""
+
+
+@follows(*ALIGNED)
+def aligned(op: Resized) -> Iterator[Follow]:
+    """Follow constants whose axes have the sizes of another input's."""
+    for name, axes in ALIGNED[op.op_type].items():
+        operand, shape = op.operand(name), op.shape(name) or ()
+        if operand is None or not operand.constant:
+            continue
+        held: dict[int, Change] = {}
+        for axis, (other, at) in axes.items():
+            rank = len(op.shape(other) or ())
+            change = op.changes(other).get(at % rank) if rank else None
+            if change is not None and shape[axis] == change.before:
+                held[axis % len(shape)] = change
+        yield from _array(op, name, 0, held)
+
+
+@follows("matmul")
+def matmul(op: Resized) -> Iterator[Follow]:
+    """Follow a constant at the axes that are broadcast, and at the one that is summed over."""
+    for name, other in (("x", "y"), ("y", "x")):
+        operand, shape, rank = op.operand(name), op.shape(name) or (), len(op.shape(other) or ())
+        if operand is None or not operand.constant or len(shape) < 2 or rank < 2:
+            continue
+        summed = {"x": -1, "y": -2}
+        own, its = (
+            summed[each] if not op.value(f"transpose_{each}", False) else -3 - summed[each] for each in (name, other)
+        )
+        changes = op.changes(other)
+        held = {axis + len(shape) - rank: each for axis, each in changes.items() if axis < rank - 2}
+        if rank + its in changes:
+            held[len(shape) + own] = changes[rank + its]
+        yield from _array(
+            op, name, 0, {at: each for at, each in held.items() if at >= 0 and shape[at] == each.before > 1}
+        )

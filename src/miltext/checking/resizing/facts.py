@@ -1,0 +1,183 @@
+"""One operation whose inputs get other sizes, as the rules of this folder see it, and what they say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.types import TensorType
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from miltext.checking.inference.operands import Operand, Value
+    from miltext.checking.resizing.cuts import Cuts
+    from miltext.checking.resizing.lineage import Lineage
+    from miltext.schema.types import Dimension, Shape
+
+CHOSEN, KEPT, STUCK, TOO_LARGE = "MIL490", "MIL491", "MIL492", "MIL493"
+"""The codes of a constant that was written anew, of one that stays though it may follow, of one that cannot stay and
+cannot be written anew, and of a size that coremltools cannot count with.
+"""
+
+GREATEST = BY_NAME["int32"].maximum
+"""The greatest size that coremltools opens a program with: its rules count with int32.
+
+Source: coremltools/converters/mil/mil/ops/defs, where shapes are numpy arrays of int32.
+"""
+
+
+class Change(NamedTuple):
+    """A size that a dimension had, and has now; None where a range leaves it open.
+
+    Of several dimensions together it is `spread` if what changed was a 1, a batch as a rule: what holds a number of the
+    others is of the same size. Of one dimension, `axis` is its place from the back, -1 and less.
+    """
+
+    before: int
+    now: Dimension
+    spread: bool = False
+    axis: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.before} -> {'?' if self.now is None else self.now}"
+
+
+class Sizes(NamedTuple):
+    """The sizes that a value hangs on: those that changed, with products of several dimensions, and those that stay.
+
+    `places` are the single ones of these, with their axes from the back.
+    """
+
+    changed: frozenset[Change] = frozenset()
+    steady: frozenset[int] = frozenset()
+    places: frozenset[tuple[int, int]] = frozenset()
+
+    def joined(self, other: Sizes) -> Sizes:
+        """Return the sizes of both."""
+        if other is self or all(own >= others for own, others in zip(self, other, strict=True)):
+            return self
+        return Sizes(self.changed | other.changed, self.steady | other.steady, self.places | other.places)
+
+
+class Follow(NamedTuple):
+    """What becomes of a constant: its new elements and shape, and what is reported, if anything.
+
+    Without `elements` it stays. `code` is None where nothing has to be decided.
+    """
+
+    parameter: str
+    code: str | None
+    message: str = ""
+    elements: Sequence[Any] | npt.NDArray[Any] | None = None
+    shape: tuple[int, ...] = ()
+    place: int = 0
+
+
+class Resized:
+    """An operation with what it is given, before and now.
+
+    `old` is the type that its first output stated; `sizes` are those that its inputs hang on, and `cuts` say where all
+    slices of its `x` begin and end.
+    """
+
+    def __init__(
+        self,
+        op_type: str,
+        operands: Mapping[str, Sequence[Operand]],
+        before: Mapping[Operand, TensorType],
+        lineages: Mapping[Operand, Lineage],
+        old: TensorType,
+        sizes: Sizes,
+        array: Callable[[str, int], npt.NDArray[Any] | None],
+        cuts: Cuts | None = None,
+    ) -> None:
+        self.op_type = op_type
+        self.operands = operands
+        self.old = old
+        self.sizes = sizes
+        self.array = array
+        self.cuts = cuts or {}
+        self._before = before
+        self._lineages = lineages
+
+    def operand(self, name: str, place: int = 0) -> Operand | None:
+        """Return what a parameter is bound to, None where that is nothing."""
+        bound = self.operands.get(name, ())
+        return bound[place] if place < len(bound) else None
+
+    def value(self, name: str, default: Value = None) -> Value:
+        """Return the value of a parameter, as far as it is small and known."""
+        operand = self.operand(name)
+        return default if operand is None or operand.value is None else operand.value
+
+    def row(self, name: str) -> tuple[int, ...] | None:
+        """Return the whole numbers of a parameter; None where they are not all known."""
+        value = self.value(name)
+        row = value if isinstance(value, tuple) else (value,)
+        return tuple(row) if row and all(type(each) is int for each in row) else None  # type: ignore[arg-type]
+
+    def flags(self, name: str, rank: int) -> tuple[bool, ...]:
+        """Return the truth values of a mask; all false where it is left out."""
+        value = self.value(name)
+        return tuple(map(bool, value)) if isinstance(value, tuple) and len(value) == rank else (False,) * rank
+
+    def shape(self, name: str, place: int = 0) -> Shape | None:
+        """Return the shape of what a parameter is bound to now."""
+        operand = self.operand(name, place)
+        return operand.type.shape if operand is not None and isinstance(operand.type, TensorType) else None
+
+    def was(self, name: str, place: int = 0) -> Shape | None:
+        """Return the shape that what a parameter is bound to had before."""
+        operand = self.operand(name, place)
+        known = self._before.get(operand) if operand is not None else None
+        return known.shape if known is not None else self.shape(name, place)
+
+    def changes(self, name: str, place: int = 0) -> dict[int, Change]:
+        """Return the changed sizes of what a parameter is bound to, by axis."""
+        return changes_of(self.was(name, place), self.shape(name, place))
+
+    def change_of(self, size: int, axis: int = 0) -> Change | None:
+        """Return what a size became that something that is given hangs on; None where no such size changed.
+
+        Of several it is one at an `axis`, from the back; none of them is meant where such a size stayed there.
+        """
+        found = [each for each in self.sizes.changed if each.before == size > 1 and not each.spread]
+        here = [each for each in found if axis and each.axis == axis]
+        if not here and axis and (size, axis) in self.sizes.places:
+            return None
+        return min(here or found, key=str, default=None)
+
+    def lineage(self, name: str) -> Lineage | None:
+        """Return of what sizes the dimensions of a value are the products."""
+        operand = self.operand(name)
+        return self._lineages.get(operand) if operand is not None else None
+
+
+Rule: TypeAlias = "Callable[[Resized], Iterator[Follow]]"
+
+RULES: dict[str, Rule] = {}
+"""The rule of each operation that has constants which may carry sizes."""
+
+
+def follows(*op_types: str) -> Callable[[Rule], Rule]:
+    """Enter a rule for operations."""
+
+    def enter(rule: Rule) -> Rule:
+        RULES.update(dict.fromkeys(op_types, rule))
+        return rule
+
+    return enter
+
+
+def changes_of(old: Shape | None, new: Shape | None) -> dict[int, Change]:
+    """Return the sizes that changed from one shape to another of its rank, by axis."""
+    if old is None or new is None or len(old) != len(new):
+        return {}
+    pairs = enumerate(zip(old, new, strict=True))
+    return {
+        axis: Change(before, now, axis=axis - len(old))
+        for axis, (before, now) in pairs
+        if before is not None and before != now
+    }

@@ -1,0 +1,84 @@
+"""Numbers that are simple functions of a size: which function that may be, and what it gives for another size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from miltext.checking.resizing.facts import Change, Sizes
+
+FORMS: dict[str, Callable[[float], float]] = {
+    "{n}": lambda n: n,
+    "1/{n}": lambda n: 1 / n,
+    "√{n}": math.sqrt,
+    "1/√{n}": lambda n: 1 / math.sqrt(n),
+    "{n} - 1": lambda n: n - 1,
+    "1/({n} - 1)": lambda n: 1 / (n - 1),
+    "{n}/({n} - 1)": lambda n: n / (n - 1),
+    "({n} - 1)/{n}": lambda n: (n - 1) / n,
+    "√({n}/({n} - 1))": lambda n: math.sqrt(n / (n - 1)),
+    "2/{n}": lambda n: 2 / n,
+    "2/({n} - 1)": lambda n: 2 / (n - 1),
+    "{n}/2": lambda n: n / 2,
+    "({n} - 1)/2": lambda n: (n - 1) / 2,
+    "{n}²": lambda n: n * n,
+    "1/{n}²": lambda n: 1 / (n * n),
+    "log {n}": math.log,
+    "{n} + 1": lambda n: n + 1,
+}
+"""What programs compute of a size, as it is written and what it gives; the first that fits is taken."""
+
+PRECISION = {"fp16": 1e-3, "fp32": 1e-6, "fp64": 1e-9}
+"""How far a number may be from what a form gives, as a part of it: half a unit of the last place, or a little more."""
+
+COUNTING = frozenset(each for each in FORMS if "√" not in each and "²" not in each and "log" not in each)
+"""Those of them that means and variances have."""
+
+USUAL = frozenset({0.5, 2.0, 3.0, 6.0, 10.0, 100.0})
+"""Numbers that stand in programs for other reasons, as a rule: they stay, and what they may be is reported."""
+
+
+class Form(NamedTuple):
+    """A function of a size that gives a number: how it is written, what it gives now, and whether that is certain."""
+
+    words: str
+    change: Change
+    now: float | None
+    is_sure: bool
+
+
+def form_of(number: float, dtype: str, sizes: Sizes) -> Form | None:
+    """Return the first form that gives a number of a data type for a size before; None if no form does.
+
+    What a size that stays gives as well is not certain, nor is a number that programs have for other reasons.
+    """
+    exactness = PRECISION.get(dtype, 0.0)
+    magnitude = abs(number)
+    if not math.isfinite(number) or magnitude in (0.0, 1.0):
+        return None
+
+    def gives(compute: Callable[[float], float], size: int) -> bool:
+        expected = _computed(compute, size)
+        return expected is not None and abs(magnitude - expected) <= exactness * abs(expected)
+
+    ordered = sorted((change for change in sizes.changed if change.before > 1), key=lambda each: (each.spread, *each))
+    for words, compute in FORMS.items():
+        for change in ordered:
+            if not gives(compute, change.before):
+                continue
+            if change.spread and (words not in COUNTING or magnitude in USUAL):
+                continue
+            now = None if change.now is None else _computed(compute, change.now)
+            is_sure = magnitude not in USUAL and not any(gives(compute, size) for size in sizes.steady)
+            signed = None if now is None else math.copysign(now, number)
+            return Form(words.format(n=change.before), change, signed, is_sure)
+    return None
+
+
+def _computed(compute: Callable[[float], float], size: int) -> float | None:
+    try:
+        return compute(size)
+    except (ZeroDivisionError, ValueError):
+        return None

@@ -1,0 +1,152 @@
+"""Bounds of slices: the ends and begins that a converter writes as numbers counted from the front."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from miltext.checking.inference.slicing import TO_THE_END
+from miltext.checking.resizing.cuts import count_of, parts
+from miltext.checking.resizing.facts import CHOSEN, KEPT, STUCK, Follow, Resized, follows
+
+if TYPE_CHECKING:
+    from miltext.checking.resizing.facts import Change
+
+PARTS = (2, 3, 4, 8)
+"""What a size is divided by where a bound is likely a part of it."""
+
+SMALL = 2
+"""Bounds up to this are rather numbers of their own than parts of a size that is much greater."""
+
+
+@follows("slice_by_index", "slice_update")
+def slice_by_index(op: Resized) -> Iterator[Follow]:
+    """Follow `begin` and `end` at axes of `x` that change."""
+    changes = op.changes("x")
+    shape = op.was("x")
+    begin, end = op.row("begin"), op.row("end")
+    if not changes or shape is None or begin is None or end is None or not len(begin) == len(end) == len(shape):
+        return
+    masks = [op.flags(name, len(shape)) for name in ("begin_mask", "end_mask", "squeeze_mask")]
+    rows = {"begin": list(begin), "end": list(end)}
+    reasons: dict[str, list[tuple[str, str]]] = {"begin": [], "end": []}
+    for axis, change in changes.items():
+        from_start, to_end, squeezed = (mask[axis] for mask in masks)
+        first = 0 if from_start else begin[axis]
+        last = first + 1 if squeezed else change.before if to_end else end[axis]
+        count = count_of(op.cuts, axis, change.before)
+        if count and (squeezed or not to_end) and (first, last) in parts(change.before, count):
+            _follow_cut(rows, reasons, axis, change, (first, last), count)
+            continue
+        bounds = {} if from_start else {"begin": first}
+        if not to_end and not squeezed:
+            bounds["end"] = last
+        for name, bound in bounds.items():
+            now, code, why = _bound(name, bound, first, last, change)
+            if code is not None:
+                reasons[name].append((code, f"{bound} at axis {axis}, {why}"))
+            if now is not None:
+                rows[name][axis] = now
+        if squeezed and not to_end and "begin" in bounds:
+            rows["end"][axis] += rows["begin"][axis] - begin[axis]
+    yield from _told(op, "begin", begin, rows["begin"], reasons["begin"])
+    yield from _told(op, "end", end, rows["end"], reasons["end"])
+
+
+def _follow_cut(
+    rows: dict[str, list[int]],
+    reasons: dict[str, list[tuple[str, str]]],
+    axis: int,
+    change: Change,
+    span: tuple[int, int],
+    count: int,
+) -> None:
+    """Follow a slice that is one of the even parts that all slices of a value are."""
+    words = f"cut with others into {count} parts of the {change.before} at axis {axis}"
+    if count == change.before or change.now is None or change.now < count:
+        reasons["begin"].append((STUCK, f"{words}, which is {'?' if change.now is None else change.now} now"))
+        return
+    now = dict(zip(parts(change.before, count), parts(change.now, count), strict=True))
+    rows["begin"][axis], rows["end"][axis] = now[span]
+    reasons["begin"].append((CHOSEN, f"{words}; it is of as many of {change.now} now"))
+
+
+def _told(
+    op: Resized, name: str, row: tuple[int, ...], now: list[int], reasons: list[tuple[str, str]]
+) -> Iterator[Follow]:
+    """Yield what becomes of a row of bounds, with each reason once."""
+    elements = None if tuple(now) == row else now
+    if not reasons and elements is not None:
+        yield Follow(name, None, "", elements, (len(now),))
+    for code, why in reasons:
+        yield Follow(name, code, f"`{name}` of `{op.op_type}` is {why}", elements, (len(now),))
+
+
+def _bound(name: str, bound: int, first: int, last: int, change: Change) -> tuple[int | None, str | None, str]:
+    """Return what a bound is now, None where it stays, the code of what is reported, if anything, and why."""
+    size, now = change.before, change.now
+    if bound < 0:
+        is_part = any(size == -bound * part for part in PARTS) and -bound > 1
+        return None, KEPT if is_part else None, f"counted from the end, which may be a part of the {size} there"
+    if bound == size and name == "end":
+        why = f"the end of the {size} there"
+        if now is None:
+            return TO_THE_END, CHOSEN, f"{why}; it is {TO_THE_END} now, the end of any size"
+        return now, CHOSEN, f"{why}; it is {now} now"
+    if bound == 0:
+        return None, None, ""
+    part = _part(name, bound, first, last, size)
+    if part is not None:
+        why = f"{_fraction(*part)} of the {size} there"
+        if now is None:
+            return None, STUCK, why
+        made = now * part[0] // part[1]
+        return made, CHOSEN, f"{why}; it is {made} now"
+    if bound * 2 > size:
+        why = f"{size - bound} before the end of the {size} there"
+        if now is None:
+            return bound - size, CHOSEN, f"{why}; it is {bound - size} now, counted from the end"
+        made = now - (size - bound)
+        return (made, CHOSEN, f"{why}; it is {made} now") if made > 0 else (None, STUCK, why)
+    if bound > SMALL or any(bound * part == size for part in PARTS) or size - bound <= SMALL:
+        return None, KEPT, f"which may follow from the {size} there, which is {'?' if now is None else now} now"
+    return None, None, ""
+
+
+def _part(name: str, bound: int, first: int, last: int, size: int) -> tuple[int, int] | None:
+    """Return the part of a size that a bound most likely is: half of it, or what a crop of the centre leaves."""
+    if bound * 2 == size:
+        return 1, 2
+    if first > 0 and first + last == size:
+        for divisor in PARTS:
+            if first * divisor == size and first > SMALL:
+                return (1, divisor) if name == "begin" else (divisor - 1, divisor)
+    return None
+
+
+def _fraction(over: int, under: int) -> str:
+    return "half" if (over, under) == (1, 2) else f"{over}/{under}"
+
+
+@follows("slice_by_size")
+def slice_by_size(op: Resized) -> Iterator[Follow]:
+    """Follow `size` at axes of `x` that change: to the end, or to as many before it as there were."""
+    begin, size, shape = op.row("begin"), op.row("size"), op.was("x")
+    if begin is None or size is None or shape is None or not len(begin) == len(size) == len(shape):
+        return
+    made, reasons = list(size), list[tuple[str, str]]()
+    for axis, change in op.changes("x").items():
+        if size[axis] < 0:
+            continue
+        if change.now is None:
+            reasons.append((STUCK, f"{size[axis]} at axis {axis} of the {change.before} there"))
+            continue
+        end = begin[axis] + size[axis]
+        now, code, _ = _bound("end", end, begin[axis], end, change)
+        if now is not None and begin[axis] * 2 <= change.before:
+            made[axis] = now - begin[axis]
+            reasons.append((CHOSEN, f"{size[axis]} at axis {axis} of {change.before}; it is {made[axis]} now"))
+        elif code is not None or begin[axis] > SMALL:
+            is_stuck = code == STUCK
+            reasons.append((STUCK if is_stuck else KEPT, f"{size[axis]} at axis {axis} of the {change.before} there"))
+    yield from _told(op, "size", size, made, reasons)

@@ -1,0 +1,112 @@
+"""Windows, pads and factors: parameters that make the size of an output of that of an input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from miltext.checking.inference.operands import number
+from miltext.checking.resizing.facts import CHOSEN, KEPT, STUCK, Change, Follow, Resized, follows
+
+MARGIN = 1e-4
+"""What coremltools adds to a size that was asked for before it divides by the size there is.
+
+Source: `upsample_bilinear2d` in coremltools/converters/mil/frontend/torch/ops.py.
+"""
+
+
+@follows("avg_pool", "max_pool", "l2_pool")
+def pool(op: Resized) -> Iterator[Follow]:
+    """Follow windows that make a number of outputs of all of an axis, as adaptive pooling does.
+
+    Source: `_adaptive_pool2d` in coremltools/converters/mil/frontend/torch/ops.py.
+    """
+    kernel, shape = op.row("kernel_sizes"), op.was("x")
+    strides = op.row("strides") or (1,) * len(kernel or ())
+    if kernel is None or shape is None or len(kernel) != len(strides) or any(op.row("pad") or ()):
+        return
+    windows, steps, reasons = list(kernel), list(strides), list[tuple[str, str]]()
+    for axis, change in op.changes("x").items():
+        place = axis - (len(shape) - len(kernel))
+        count = _windows(change.before, kernel[place], strides[place]) if place >= 0 else 0
+        if not count:
+            continue
+        words = f"{kernel[place]} at axis {axis}, which makes {count} of {change.before}"
+        now = change.now
+        if not _is_adaptive(count, kernel[place]):
+            reasons.append((KEPT, f"{words}; where it is to make {count} of what is {_now(change)} now, write another"))
+        elif now is None or now < count:
+            reasons.append((STUCK, words))
+        elif now % count:
+            reasons.append((STUCK, f"{words}, and {now} is not a multiple of that"))
+        else:
+            windows[place], steps[place] = now // count, now // count
+            reasons.append((CHOSEN, f"{words}; it is {windows[place]} of {now} now"))
+    for code, why in reasons:
+        made = None if tuple(windows) == kernel else windows
+        yield Follow("kernel_sizes", code, f"`kernel_sizes` of `{op.op_type}` is {why}", made, (len(windows),))
+    if tuple(steps) != strides and op.row("strides"):
+        yield Follow("strides", None, "", steps, (len(steps),))
+
+
+def _windows(size: int, kernel: int, stride: int) -> int:
+    """Return how many windows of adaptive pooling a kernel makes of a size; 0 where it is not such a kernel."""
+    if kernel == size:
+        return 1
+    return size // kernel if kernel == stride and kernel > 1 and size % kernel == 0 else 0
+
+
+def _is_adaptive(count: int, kernel: int) -> bool:
+    """Tell whether windows are rather meant to be so many than to be so large, as layers of 2 x 2 and 3 x 3 are."""
+    return count == 1 or (kernel > 3 and count <= 8)
+
+
+def _now(change: Change) -> str:
+    return "?" if change.now is None else str(change.now)
+
+
+@follows("pad")
+def pad(op: Resized) -> Iterator[Follow]:
+    """Follow pads at one side that make a size of another one; report what may."""
+    pads, shape = op.row("pad"), op.was("x")
+    if pads is None or shape is None or len(pads) % 2 or len(pads) > 2 * len(shape):
+        return
+    made, reasons = list(pads), list[tuple[str, str]]()
+    for axis, change in op.changes("x").items():
+        place = 2 * (axis - (len(shape) - len(pads) // 2))
+        before, after = pads[place : place + 2] if place >= 0 else (0, 0)
+        if (not before and not after) or (before == after and op.value("mode", "constant") != "constant"):
+            continue
+        whole = before + change.before + after
+        words = f"[{before}, {after}] at axis {axis}, which makes {whole} of {change.before}"
+        if before == 0 and after > 2 and change.now is not None and change.now <= whole:
+            made[place + 1] = whole - change.now
+            reasons.append((CHOSEN, f"{words}; it is {made[place + 1]} after the {change.now} now"))
+        elif before == 0 and after > 2:
+            reasons.append((STUCK, f"{words}, which is {_now(change)} now"))
+        else:
+            reasons.append((KEPT, f"{words}; where that is to stay {whole}, write another for {_now(change)}"))
+    for code, why in reasons:
+        elements = None if tuple(made) == pads else made
+        yield Follow("pad", code, f"`pad` of `pad` is {why}", elements, (len(made),))
+
+
+@follows("upsample_bilinear", "upsample_nearest_neighbor", "resize")
+def upsample(op: Resized) -> Iterator[Follow]:
+    """Follow factors that were made of a size that was asked for; report those that may have been."""
+    rank = len(op.was("x") or ())
+    for axis, change in op.changes("x").items():
+        name = {rank - 2: "scale_factor_height", rank - 1: "scale_factor_width"}.get(axis)
+        factor = number(op.value(name)) if name else None
+        old = op.old.shape[axis] if axis < len(op.old.shape) else None
+        if name is None or factor is None or old is None or factor == 1:
+            continue
+        words = f"`{name}` of `{op.op_type}` is {factor:g}, which makes {old} of {change.before}"
+        is_asked = abs(factor * change.before - old - MARGIN) < MARGIN / 2
+        if not is_asked:
+            yield Follow(name, KEPT, f"{words}; where that is to stay {old}, write another for {_now(change)}")
+        elif not change.now:
+            yield Follow(name, STUCK, words)
+        else:
+            exact = old % change.now == 0
+            made = old / change.now if exact else (old + MARGIN) / change.now
+            yield Follow(name, CHOSEN, f"{words}; it is {made:g} now, for {old} of {change.now}", [made])

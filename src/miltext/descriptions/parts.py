@@ -1,0 +1,316 @@
+"""A message as parts: each field, each entry of its maps and lists, and the bytes of fields that the schema lacks.
+
+This is the one comparison of messages that stand around programs. Two messages are equal if their deterministic bytes
+are, and of two that are not, a difference is told at the place where it is. `miltext.merging.messages` merges by the
+same parts, and `leftovers` takes what is said in words from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache, cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from miltext.descriptions.forms import shortest
+from miltext.schema.paths import is_repeated
+from miltext.schema.proto.kinds import MODEL_KINDS
+from miltext.schema.wire import LENGTH_DELIMITED, read_varint, sized, spans, tag, wire_of
+from miltext.syntax.literals import quote
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor import FieldDescriptor
+
+    from miltext.schema.proto import Message
+    from miltext.schema.proto import Model as Spec
+
+MODEL = "CoreML.Specification.Model"
+"""The message of which the schema has not all kinds: those that it lacks have their names."""
+
+SHOWN = 32
+"""Up to so many bytes that the schema does not know are shown; of more, the digest."""
+
+_DOUBLE, _FLOAT, _STRING, _MESSAGE, _BYTES = 1, 2, 9, 11, 12
+"""Types of fields, by FieldDescriptorProto.Type of protobuf's descriptor.proto: the schema has no others that are not
+varints.
+"""
+
+_WIRE_TYPES = {_DOUBLE: 1, _FLOAT: 5, **dict.fromkeys((_STRING, _MESSAGE, _BYTES), LENGTH_DELIMITED)}
+
+UNKNOWN = "field "
+"""What the names of fields begin with that the schema does not have."""
+
+EMPTY = "set"
+"""What is told of a message that is there, and has nothing in it."""
+
+
+class Difference(NamedTuple):
+    """A place that is not the same in two messages, as in `input[x].type.multiArrayType.dataType`; None for nothing."""
+
+    path: str
+    old: str | None
+    new: str | None
+
+
+class Part:
+    """A piece of a message, `wire` with its tags: by itself one that is not taken apart.
+
+    That is the number, the text, or the list of such, in one field; or all that stands in a field without a name in
+    the schema, whose `field` is None. `holder` is the class of the message around it.
+    """
+
+    is_open = False
+    """Whether it is a message or a list that has parts."""
+
+    def __init__(self, holder: type[Message], field: FieldDescriptor | None, wire: bytes) -> None:
+        self.holder, self.field, self.wire = holder, field, wire
+
+    @property
+    def parts(self) -> Mapping[str, Part]:
+        """The parts of a message by the names of fields; of a map by its keys, of a list by names or places."""
+        return {}
+
+    def way(self, path: str, key: str) -> str:
+        """Return the path of a part."""
+        return path
+
+    @property
+    def text(self) -> str:
+        """What is told of it, on one line."""
+        if self.field is None:
+            return digest(self.wire)
+        value = getattr(self.holder.FromString(self.wire), self.field.name)
+        if is_repeated(self.field):
+            return f"[{', '.join([_text(self.field, each) for each in value])}]"
+        return _text(self.field, value)
+
+
+class Whole(Part):
+    """A message: the whole, or one in another."""
+
+    is_open = True
+
+    def __init__(self, made: type[Message], content: bytes, wire: bytes) -> None:
+        self.made, self.content, self.wire = made, content, wire
+
+    def with_content(self, content: bytes) -> bytes:
+        """Return the wire of a message that stands here instead, with its tag unless this is the outermost one."""
+        if self.wire is self.content:
+            return content
+        return sized(tag(read_varint(self.wire, 0)[0] >> 3), content)
+
+    @cached_property
+    def parts(self) -> Mapping[str, Part]:
+        """The parts of the message, by the names of fields."""
+        pieces: dict[tuple[int, bool], list[tuple[bytes, bytes]]] = {}
+        fields = cast("Mapping[int, FieldDescriptor]", self.made.DESCRIPTOR.fields_by_number)
+        for number, start, content, end in spans(self.content):
+            field = fields.get(number)
+            is_known = field is not None and self.content[start] & 7 == _wire_type(field)
+            found = self.content[start:end], self.content[content:end]
+            pieces.setdefault((number, is_known), []).append(found)
+        made: dict[str, Part] = {}
+        for (number, is_known), each in pieces.items():
+            field = fields[number] if is_known else None
+            made[self._name(number, field)] = _part(self.made, field, each)
+        return made
+
+    def _name(self, number: int, field: FieldDescriptor | None) -> str:
+        if field is not None:
+            return str(field.name)
+        is_kind = self.made.DESCRIPTOR.full_name == MODEL and number in MODEL_KINDS
+        is_free = is_kind and number not in self.made.DESCRIPTOR.fields_by_number
+        return MODEL_KINDS[number] if is_free else f"{UNKNOWN}{number}"
+
+    def way(self, path: str, key: str) -> str:
+        """Return the path of a part."""
+        return f"{path}.{key}" if path else key
+
+    @property
+    def text(self) -> str:
+        """What is told of it, on one line."""
+        return " ".join(line.strip() for line in str(self.made.FromString(self.content)).splitlines())
+
+
+class Entry(Whole):
+    """An entry of a map: what it holds stands at its own path."""
+
+    @cached_property
+    def parts(self) -> Mapping[str, Part]:
+        """The value, and fields that no entry has; the key is known."""
+        return {name: part for name, part in super().parts.items() if name != "key"}
+
+    def way(self, path: str, key: str) -> str:
+        """Return the path of a part."""
+        return path if key == "value" else super().way(path, key)
+
+    @property
+    def text(self) -> str:
+        """What is told of the value."""
+        return self.parts["value"].text if "value" in self.parts else EMPTY
+
+
+class Listed(Part):
+    """A list of messages, or a map. Its parts have `names`: keys, or those of messages that each have their own."""
+
+    is_open = True
+
+    def __init__(self, items: list[Whole]) -> None:
+        self.items = items
+        self.wire = b"".join(each.wire for each in items)
+
+    @cached_property
+    def _named(self) -> tuple[dict[str, Part], bool]:
+        made: dict[str, Part] = {}
+        names = [_name_of(each) for each in self.items]
+        for index, (name, item) in enumerate(zip(names, self.items, strict=True)):
+            key, number = name or str(index), 1
+            while key in made:
+                number += 1
+                key = f"{name or index}, {number}"
+            made[key] = item
+        return made, len({*names}) == len(names) and None not in names
+
+    @property
+    def parts(self) -> Mapping[str, Part]:
+        """The parts by keys of the map or names of messages; by their places where they have none."""
+        return self._named[0]
+
+    @property
+    def is_named(self) -> bool:
+        """Whether each part is known by a key or a name of its own."""
+        return self._named[1]
+
+    @property
+    def is_map(self) -> bool:
+        """Whether it is a map, whose order says nothing."""
+        return any(isinstance(each, Entry) for each in self.items)
+
+    def way(self, path: str, key: str) -> str:
+        """Return the path of a part."""
+        return f"{path}[{quote(key)[1:-1]}]"
+
+    @property
+    def text(self) -> str:
+        """What is told of it, on one line."""
+        return ", ".join([each.text for each in self.items])
+
+
+def part_of(message: Message) -> Whole:
+    """Return a message as a part."""
+    wire = wire_of(message)
+    return Whole(type(message), wire, wire)
+
+
+def facts(message: Message) -> Iterator[tuple[str, str]]:
+    """Yield every field that is set, by its path, as in `input[x].type.multiArrayType.dataType`.
+
+    A message without any is a fact by being there.
+    """
+    return leaves(part_of(message), "")
+
+
+def leaves(part: Part, path: str) -> Iterator[tuple[str, str]]:
+    """Yield the facts of a part at a path."""
+    if not part.is_open:
+        yield path, part.text
+    elif path and not part.parts:
+        yield path, EMPTY
+    for key, each in part.parts.items():
+        yield from leaves(each, part.way(path, key))
+
+
+def differences(old: Part, new: Part, path: str = "") -> Iterator[Difference]:
+    """Yield what is not the same in two parts at a path: something, unless all bytes are the same."""
+    if old.wire == new.wire:
+        return
+    is_told = False
+    for each in _inside(old, new, path) if type(old) is type(new) else ():
+        is_told = True
+        yield each
+    if not is_told:
+        texts = old.text, new.text
+        yield Difference(path, *(texts if texts[0] != texts[1] else (digest(old.wire), digest(new.wire))))
+
+
+def _inside(old: Part, new: Part, path: str) -> Iterator[Difference]:
+    """Yield the differences of the parts of two parts, and of their order."""
+    for key in {**old.parts, **new.parts}:
+        was, now = old.parts.get(key), new.parts.get(key)
+        if was is not None and now is not None:
+            yield from differences(was, now, old.way(path, key))
+        elif was is not None:
+            yield from (Difference(at, text, None) for at, text in leaves(was, old.way(path, key)))
+        elif now is not None:
+            yield from (Difference(at, None, text) for at, text in leaves(now, new.way(path, key)))
+    orders = [[key for key in one.parts if key in other.parts] for one, other in ((old, new), (new, old))]
+    if orders[0] != orders[1]:
+        yield Difference(path, *(f"({', '.join(order)})" for order in orders))
+
+
+def digest(wire: bytes) -> str:
+    """Return what is told of bytes that the schema does not know."""
+    return wire.hex() if len(wire) <= SHOWN else f"{len(wire)} bytes, SHA-256 {sha256(wire).hexdigest()[:16]}"
+
+
+# ---- fields
+
+
+def unknown_fields(message: Message) -> list[int]:
+    """Return the numbers of a message's fields that the schema does not have, each once."""
+    fields = UnknownFieldSet(message)
+    return [*dict.fromkeys(fields[index].field_number for index in range(len(fields)))]
+
+
+def beside_kinds(spec: Spec) -> bytes:
+    """Return what stands in a Model message in fields that the schema does not have, but for kinds of models."""
+    if all(number in MODEL_KINDS for number in unknown_fields(spec)):
+        return b""
+    return b"".join(part.wire for name, part in part_of(spec).parts.items() if name.startswith(UNKNOWN))
+
+
+def _part(holder: type[Message], field: FieldDescriptor | None, pieces: list[tuple[bytes, bytes]]) -> Part:
+    """Return what stands in a field: all its pieces, each with its tag, and what it holds."""
+    wire = b"".join(piece for piece, _ in pieces)
+    if field is None or field.message_type is None:
+        return Part(holder, field, wire)
+    made = _inner_class(holder, field.name)  # type: ignore[arg-type]  # a class is hashable, whatever its messages are
+    if not is_repeated(field):
+        return Whole(made, b"".join(content for _, content in pieces), wire)
+    kind = Entry if field.message_type.GetOptions().map_entry else Whole
+    return Listed([kind(made, content, piece) for piece, content in pieces])
+
+
+@cache
+def _inner_class(holder: type[Message], name: str) -> type[Message]:
+    """Return the class of the messages in a field."""
+    message = holder()
+    value: Any = getattr(message, name)
+    if hasattr(value, "GetEntryClass"):
+        return value.GetEntryClass()  # type: ignore[no-any-return]
+    return type(value.add() if hasattr(value, "add") else value)
+
+
+def _wire_type(field: FieldDescriptor) -> int:
+    """Return how the wire has a field: of a list of numbers, all packed in one piece."""
+    return LENGTH_DELIMITED if is_repeated(field) else _WIRE_TYPES.get(field.type, 0)
+
+
+def _name_of(item: Whole) -> str | None:
+    """Return the key of an entry, or the name of a message; None without one."""
+    field = item.made.DESCRIPTOR.fields_by_name.get("key" if isinstance(item, Entry) else "name")
+    if field is None:
+        return None
+    name = getattr(item.made.FromString(item.content), field.name)
+    return str(name) if name or isinstance(item, Entry) else None
+
+
+def _text(field: FieldDescriptor, value: Any) -> str:
+    if field.enum_type is not None:
+        known = field.enum_type.values_by_number.get(value)
+        return known.name if known else str(value)
+    if field.type == _FLOAT:
+        return str(shortest(value))
+    return quote(value) if isinstance(value, str) else value.hex() if isinstance(value, bytes) else str(value)

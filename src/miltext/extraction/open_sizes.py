@@ -1,0 +1,99 @@
+"""The sizes that a value can have at which a model is cut: those that follow from the ranges of the model's inputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miltext.checking.verifier import infer_anew
+from miltext.models.sizes import Size
+from miltext.parsing.parser import attempt
+from miltext.printing.flexible_shapes import flexible
+from miltext.printing.printing import to_text
+from miltext.schema.types import TensorType, read_type
+from miltext.schema.walk import own_block
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from miltext.models.model import Model
+    from miltext.models.sizes import Sizes
+    from miltext.schema.proto import Function, ModelDescription, Program
+    from miltext.schema.types import Shape, Type
+
+MIDDLE = 2
+"""What part of the way from the least size to the greatest one is tried besides them."""
+
+
+def ranges_that_follow(source: Model, function: str, names: Collection[str]) -> dict[str, Sizes]:
+    """Return the sizes of those values of a function, by name, that leave some open and get them from its inputs.
+
+    Types are inferred for the least and the greatest sizes of all inputs, and for sizes between; where those are not
+    in order, or are not known, nothing follows. Enumerated shapes say nothing of a range.
+    """
+    program, description = source.program, source.description
+    chosen = program.functions[function]
+    wanted = {name for name, shape in _shapes(chosen).items() if name in names and None in shape}
+    ranges = _ranges(chosen, description, function) if wanted and description is not None else {}
+    if not ranges:
+        return {}
+    text = source.text or to_text(program)
+    found = [_sizes(text, function, each) for each in _tried(ranges)]
+    made = {name: _between([each.get(name) for each in found]) for name in sorted(wanted)}
+    return {name: sizes for name, sizes in made.items() if sizes is not None}
+
+
+def _shapes(function: Function) -> dict[str, Shape]:
+    """Return the shapes that a function states of its inputs and of what its own block makes."""
+    block = own_block(function)
+    made = [*function.inputs, *(value for each in (block.operations if block else ()) for value in each.outputs)]
+    types = {value.name: read_type(value.type) for value in made}
+    return {name: known.shape for name, known in types.items() if isinstance(known, TensorType)}
+
+
+def _ranges(function: Function, description: ModelDescription, name: str) -> dict[str, list[list[int]]]:
+    """Return the least and the greatest sizes of the inputs that have open ones; none where one of these has none."""
+    own = next((each for each in description.functions if each.name == name), description)
+    features = {each.name: flexible(each) for each in own.input}
+    found: dict[str, list[list[int]]] = {}
+    for value in function.inputs:
+        known, feature = read_type(value.type), features.get(value.name)
+        if not isinstance(known, TensorType) or None not in known.shape:
+            continue
+        limits = feature.ranges if feature is not None else []
+        if len(limits) != len(known.shape) or any(greatest < least for least, greatest in limits):
+            return {}
+        found[value.name] = limits
+    return found
+
+
+def _tried(ranges: Mapping[str, list[list[int]]]) -> Iterator[dict[str, Shape]]:
+    """Yield sizes of the inputs: the least, one in the middle, and the greatest."""
+    for part in range(MIDDLE + 1):
+        yield {
+            name: tuple(max(least, 1) + (greatest - max(least, 1)) * part // MIDDLE for least, greatest in limits)
+            for name, limits in ranges.items()
+        }
+
+
+def _sizes(text: str, function: str, shapes: Mapping[str, Shape]) -> dict[str, Shape]:
+    """Return the shapes of the values of a function whose inputs have these ones."""
+
+    def types(program: Program) -> dict[str, dict[str, Type]]:
+        inputs = {value.name: read_type(value.type) for value in program.functions[function].inputs}
+        kept = {name: known for name, known in inputs.items() if isinstance(known, TensorType) and name in shapes}
+        return {function: {name: known._replace(shape=shapes[name]) for name, known in kept.items()}}
+
+    made = infer_anew(text, None, types)
+    program = attempt(made.text) if made.text is not None else None
+    return _shapes(program.functions[function]) if program is not None else {}
+
+
+def _between(found: list[Shape | None]) -> Sizes | None:
+    """Return the sizes from the first to the last of some shapes that are in order; None where they are not."""
+    shapes = [shape for shape in found if shape is not None and None not in shape]
+    if len(shapes) < len(found) or len({len(shape) for shape in shapes}) != 1:
+        return None
+    columns = [*zip(*shapes, strict=True)]
+    if any([*column] not in (sorted(column), sorted(column, reverse=True)) for column in columns):
+        return None
+    return tuple(Size(min(column), max(column)) for column in columns)

@@ -1,0 +1,54 @@
+"""A Program as a graph that verbs and people edit, and that is written back without loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from miltext.ir.naming import settle_names
+from miltext.ir.reading import read_function
+from miltext.ir.writing import write_function
+from miltext.syntax.gc_pause import gc_paused
+from miltext.syntax.recursion import with_room
+
+if TYPE_CHECKING:
+    from miltext.ir.parts import Function, Op
+    from miltext.schema import proto
+
+
+class Graph:
+    """A Program: its `functions` by name. The `message` that it was read from is never changed.
+
+    Read from several threads, a graph is safe; edits are one thread's.
+    """
+
+    @with_room
+    def __init__(self, program: proto.Program) -> None:
+        """Read a Program, of miltext's or of coremltools' classes; it may be wrong in any way that a message can be."""
+        self.message = program
+        with gc_paused:
+            self.functions: dict[str, Function] = {
+                name: read_function(name, program.functions[name]) for name in sorted(program.functions)
+            }
+
+    def walk(self) -> Iterator[Op]:
+        """Yield all operations, each before those inside it, in the order of the text."""
+        for function in self.functions.values():
+            yield from function.walk()
+
+    @with_room
+    def program(self) -> proto.Program:
+        """Return a Program that holds the graph, of the class that was read.
+
+        What was not edited is equal to what was read, unknown fields too. Values get fresh names where an edit has
+        made their names clash.
+        """
+        made = self.message.__class__()
+        made.CopyFrom(self.message)
+        for name in [each for each in made.functions if each not in self.functions]:
+            del made.functions[name]
+        for name, function in self.functions.items():
+            if function.is_edited:
+                settle_names(function)
+                write_function(made.functions[name], function)
+        return made

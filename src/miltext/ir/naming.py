@@ -1,0 +1,77 @@
+"""Names made unique before a graph is written: where an edit has made two names clash, one value gets a fresh one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from miltext.ir.parts import Block, Function, Value
+
+
+def settle_names(function: Function) -> None:
+    """Give fresh names to values, so that each use of a function finds its own value by name.
+
+    The inputs and outputs of the function keep their names where another value can give way. What clashed when it was
+    read stays as it was, as long as each use still finds its value.
+    """
+    kept = {*function.inputs, *(value for block in function.blocks.values() for value in block.outputs)}
+    for block in function.blocks.values():
+        _Settling(function, kept).block(block)
+
+
+class _Settling:
+    """Goes over a block with the values in `scope`, by name."""
+
+    def __init__(self, function: Function, kept: set[Value]) -> None:
+        self._function = function
+        self._kept = kept
+        self._scope: dict[str, Value] = {}
+        for value in function.inputs:
+            self._define(value, [])
+
+    def block(self, block: Block) -> None:
+        defined: list[tuple[str, Value | None]] = []
+        for value in block.inputs:
+            self._define(value, defined)
+        for op in block:
+            self._use(op.operands)
+            for inner in op.blocks:
+                self.block(inner)
+            for value in op.outputs:
+                self._define(value, defined)
+        self._use(block.outputs)
+        for name, before in reversed(defined):
+            if before is None:
+                self._scope.pop(name, None)
+            else:
+                self._scope[name] = before
+
+    def _seen(self, name: str) -> Value | None:
+        """Return the value in sight under a name."""
+        value = self._scope.get(name)
+        return value if value is not None and value.name == name else None
+
+    def _use(self, values: Iterable[Value]) -> None:
+        """Rename what stands between a use and its value."""
+        for value in values:
+            other = self._seen(value.name)
+            if other is not None and other is not value:
+                self._part(other, value)
+
+    def _define(self, value: Value, defined: list[tuple[str, Value | None]]) -> None:
+        """Bring a value in sight; if it takes the name of another, one of them gives way."""
+        other = self._seen(value.name)
+        if other is not None and other is not value and value not in self._function.clashing:
+            self._part(value, other)
+        defined.append((value.name, self._scope.get(value.name)))
+        self._scope[value.name] = value
+
+    def _part(self, value: Value, other: Value) -> None:
+        """Rename one of two values with one name: the first, unless only that one has to keep its name."""
+        has_to_stay = value in self._kept and other not in self._kept
+        moved, staying = (other, value) if has_to_stay else (value, other)
+        moved.name = self._function.fresh(moved.name)
+        self._scope[moved.name] = moved
+        self._scope[staying.name] = staying

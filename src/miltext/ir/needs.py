@@ -1,0 +1,115 @@
+"""What the operations of a block need: the makers of their arguments, and the operations that write their states."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from miltext.ir.parts import Block, Op, Value
+
+READS = "read_state"
+"""The operation that takes a state and leaves it as it is; any other operation may write to a state that it takes."""
+
+
+class Needed(NamedTuple):
+    """The operations that are needed, in order, and the values that they take from outside, each once."""
+
+    ops: list[Op]
+    outside: list[Value]
+
+
+class Needs:
+    """What each operation of a block needs. The block is read once, and asked as often as one likes.
+
+    A state is one thing from one prediction to the next: an operation that uses it needs all that is written to it.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.ops = list(block)
+        self.uses = [op.used() for op in self.ops]
+        self._places = {value: place for place, op in enumerate(self.ops) for value in op.outputs}
+        self._writers: dict[Value, list[int]] = {}
+        for place, op in enumerate(self.ops):
+            for value in written(op) if any(each.is_state for each in self.uses[place]) else ():
+                self._writers.setdefault(value, []).append(place)
+
+    def of(self, outputs: Iterable[Value], given: Collection[Value] = (), *, later_writes: bool = True) -> Needed:
+        """Return what makes the outputs, where the values `given` come from outside.
+
+        Of what is written to a state that is used, `later_writes` includes what comes after all uses: the next
+        prediction reads it.
+        """
+        found: set[int] = set()
+        outside: dict[Value, None] = {}
+        done: dict[Value, int] = {}
+        todo: list[tuple[Value, int]] = [(value, len(self.ops)) for value in outputs]
+        pulled: list[int] = []
+        while todo or pulled:
+            if todo:
+                value, user = todo.pop()
+                maker = None if value in given else self._places.get(value)
+                if maker is None:
+                    outside[value] = None
+                    if user < len(self.ops) and (writers := self._writers.get(value)):
+                        needed = len(writers) if later_writes else bisect(writers, user)
+                        pulled += writers[done.get(value, 0) : needed]
+                        done[value] = max(done.get(value, 0), needed)
+                    continue
+                pulled.append(maker)
+            place = pulled.pop()
+            if place not in found:
+                found.add(place)
+                todo += [(value, place) for value in self.uses[place]]
+        return Needed([self.ops[place] for place in sorted(found)], list(outside))
+
+
+def written(op: Op) -> Iterator[Value]:
+    """Yield the states that an operation, or one inside its blocks, may write to: those that it does not only read."""
+    if op.type != READS:
+        yield from (value for value in op.operands if value.is_state)
+    for inner in op.walk():
+        if inner.type != READS:
+            yield from (value for value in inner.operands if value.is_state)
+
+
+def sort(block: Block) -> bool:
+    """Bring the operations of a block into an order in which each stands behind the makers of what it takes.
+
+    Operations that stand so already keep their order, and so do all that take one state. Return whether anything moved.
+    A cycle stays as it is.
+    """
+    ops = list(block)
+    places = {op: place for place, op in enumerate(ops)}
+    needs: list[list[int]] = []
+    last: dict[Value, int] = {}
+    for place, op in enumerate(ops):
+        used = op.used()
+        makers = [places[value.maker] for value in used if value.maker in places]
+        for state in (value for value in used if value.is_state):
+            makers += [last[state]] if state in last else []
+            last[state] = place
+        needs.append(makers)
+    order = _depth_first(needs)
+    if order == [*range(len(ops))]:
+        return False
+    block.append(*(ops[place] for place in order))
+    return True
+
+
+def _depth_first(needs: list[list[int]]) -> list[int]:
+    """Return places in an order in which each comes behind those that it needs, and otherwise as early as it was."""
+    order: list[int] = []
+    seen = [False] * len(needs)
+    for start in range(len(needs)):
+        todo = [(start, False)]
+        while todo:
+            place, is_done = todo.pop()
+            if is_done:
+                order.append(place)
+            elif not seen[place]:
+                seen[place] = True
+                todo.append((place, True))
+                todo += [(each, False) for each in sorted(needs[place], reverse=True) if not seen[each]]
+    return order

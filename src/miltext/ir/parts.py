@@ -1,0 +1,556 @@
+"""The parts of a graph: functions, blocks, operations, the values that they define, and the uses of these.
+
+A name belongs to its Value, so a new name is one assignment, and what a use refers to never depends on names. Edits
+mark what they change; `ir.writing` writes that anew and copies everything else from the messages that were read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, count
+from typing import NamedTuple, TypeAlias
+
+from miltext.schema import proto
+from miltext.schema.paths import Key, Path
+from miltext.schema.types import Type, read_type, write_type
+from miltext.schema.walk import is_constant
+from miltext.syntax.names import identifier
+
+
+class GraphError(ValueError):
+    """An edit that would leave a use without its value."""
+
+
+class Use(NamedTuple):
+    """Where a value is used: the argument of a parameter at a place, or the output of a block at a place."""
+
+    user: Op | Block
+    parameter: str
+    place: int
+
+    @property
+    def op(self) -> Op | None:
+        """The operation that takes the value, or None for an output of a block."""
+        return self.user if isinstance(self.user, Op) else None
+
+
+class Value:
+    """A value: an output of an operation, an input of a block or of a function, or an undefined name.
+
+    `owner` defines the value; an undefined name has none. `message` declares the name that was read and the type.
+    `uses` are in the order in which they were read or made.
+    """
+
+    __slots__ = ("_name", "message", "owner", "uses")
+
+    def __init__(self, name: str, message: proto.NamedValueType | None, owner: Op | Block | Function | None) -> None:
+        self._name = name
+        self.message = message
+        self.owner = owner
+        self.uses: dict[Use, None] = {}
+
+    def __repr__(self) -> str:
+        return f"<Value {self._name}>"
+
+    @property
+    def name(self) -> str:
+        """The name, which the writer changes only where another value's would take its place."""
+        return self._name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        if name != self._name:
+            self._name = name
+            self._touch()
+            for use in self.uses:
+                use.user.touch()
+
+    @property
+    def type(self) -> Type:
+        """The declared type; None for an undefined name, and where the type says too little."""
+        return None if self.message is None else read_type(self.message.type)
+
+    @type.setter
+    def type(self, stated: Type) -> None:
+        declared = proto.NamedValueType()
+        if self.message is not None:
+            declared.MergeFromString(self.message.SerializeToString())
+        declared.type.CopyFrom(write_type(stated))
+        self.message = declared
+        self._touch()
+
+    @property
+    def maker(self) -> Op | None:
+        """The operation that makes the value; None for an input and for an undefined name."""
+        return self.owner if isinstance(self.owner, Op) else None
+
+    @property
+    def is_state(self) -> bool:
+        """Whether the value is declared as a state."""
+        return self.message is not None and self.message.type.WhichOneof("type") == "stateType"
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the value is the output of a `const` or of a compressed constant."""
+        return self.maker is not None and self.maker.is_constant
+
+    @property
+    def users(self) -> list[Op]:
+        """The operations that take the value as an argument, each once."""
+        return list(dict.fromkeys(use.user for use in self.uses if isinstance(use.user, Op)))
+
+    def replace_uses(self, new: Value | proto.Value, uses: Iterable[Use] | None = None) -> None:
+        """Put another value or a literal in the place of this one, in all of its uses or in those given.
+
+        Raise GraphError for a literal in the place of a block's output.
+        """
+        if new is self:
+            return
+        for use in list(self.uses) if uses is None else uses:
+            use.user.put(use, new)
+            del self.uses[use]
+
+    def _touch(self) -> None:
+        if self.owner is not None:
+            self.owner.touch()
+
+
+Operand: TypeAlias = "Value | proto.Value | None"
+"""An argument: a value of the graph, a literal in its place, or nothing."""
+
+
+class Op:
+    """An operation. `message` holds its type and attributes; arguments, outputs and blocks are the graph's.
+
+    `block` is the block that holds it, None for an operation that was removed or not yet inserted. `is_own` is whether
+    `message` belongs to the graph and may be edited.
+    """
+
+    __slots__ = ("block", "blocks", "inputs", "is_edited", "is_own", "message", "next", "outputs", "previous")
+
+    def __init__(self, message: proto.Operation) -> None:
+        self.message = message
+        self.inputs: dict[str, list[Operand]] = {}
+        self.outputs: list[Value] = []
+        self.blocks: list[Block] = []
+        self.block: Block | None = None
+        self.previous: Op | None = None
+        self.next: Op | None = None
+        self.is_edited = False
+        self.is_own = False
+
+    @classmethod
+    def new(
+        cls,
+        type: str,
+        inputs: Mapping[str, Operand | Sequence[Operand]],
+        outputs: Mapping[str, Type],
+        attributes: Mapping[str, proto.Value] | None = None,
+    ) -> Op:
+        """Return an operation to be inserted; `outputs` are types by name."""
+        op = cls(proto.Operation(type=type))
+        op.is_own = op.is_edited = True
+        for key, value in (attributes or {}).items():
+            op.message.attributes[key].CopyFrom(value)
+        for parameter, operands in inputs.items():
+            op.set_input(parameter, operands)
+        for name, stated in outputs.items():
+            declared = proto.NamedValueType(name=name, type=write_type(stated))
+            op.outputs.append(Value(name, declared, op))
+        return op
+
+    def __repr__(self) -> str:
+        return f"<Op {', '.join(value.name for value in self.outputs)} = {self.type}>"
+
+    @property
+    def type(self) -> str:
+        """The type of the operation: `conv`."""
+        return self.message.type
+
+    @property
+    def attributes(self) -> Mapping[str, proto.Value]:
+        """The attributes, to be read; `own` returns the message in which they are edited."""
+        return self.message.attributes
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the operation is a `const` or a compressed constant."""
+        return is_constant(self.message)
+
+    @property
+    def operands(self) -> list[Value]:
+        """The values that the arguments name, in the order of the parameters; literals are left out."""
+        return [value for parameter in self.inputs for value in self.values(parameter)]
+
+    def values(self, parameter: str) -> list[Value]:
+        """Return the values that the arguments of a parameter name; literals are left out."""
+        return [each for each in self.inputs.get(parameter, ()) if isinstance(each, Value)]
+
+    def used(self) -> list[Value]:
+        """Return the values that the operation needs, each once: its operands, and what its blocks use from outside."""
+        return list(dict.fromkeys([*self.operands, *(self.captured() if self.blocks else ())]))
+
+    def operand(self, parameter: str) -> Operand:
+        """Return the only argument of a parameter; None if the parameter has none or several."""
+        operands = self.inputs.get(parameter, ())
+        return operands[0] if len(operands) == 1 else None
+
+    def own(self) -> proto.Operation:
+        """Return the operation's own message, in which its type, attributes and docString may be edited."""
+        if not self.is_own:
+            message = self.message.__class__()
+            message.CopyFrom(self.message)
+            self.message = message
+            self.is_own = True
+        self.touch()
+        return self.message
+
+    def set_input(self, parameter: str, operands: Operand | Sequence[Operand]) -> None:
+        """Set the arguments of a parameter: one, or a sequence of them."""
+        self._drop(parameter)
+        several = list(operands) if isinstance(operands, Sequence) else [operands]
+        self.inputs[parameter] = several
+        self.touch()
+        for index, operand in enumerate(several):
+            if isinstance(operand, Value):
+                operand.uses[Use(self, parameter, index)] = None
+
+    def remove_input(self, parameter: str) -> None:
+        """Leave a parameter out."""
+        self._drop(parameter)
+        self.inputs.pop(parameter, None)
+        self.touch()
+
+    def put(self, use: Use, new: Value | proto.Value) -> None:
+        """Have one argument be another value or a literal; `Value.replace_uses` calls this."""
+        self.inputs[use.parameter][use.place] = new
+        if isinstance(new, Value):
+            new.uses[use] = None
+        self.touch()
+
+    def remove(self) -> None:
+        """Take the operation, with its blocks, out of its block. Raise GraphError if an output is used outside it."""
+        for value in self.outputs:
+            if any(not _is_inside(use.user, self) for use in value.uses):
+                raise GraphError(f"`{value.name}` is still used: replace its uses before its operation is removed")
+        self.detach()
+        self.release()
+
+    def release(self) -> None:
+        """Use nothing any more, in the blocks neither: the operation has been taken out for good."""
+        for parameter in self.inputs:
+            self._drop(parameter)
+        for block in self.blocks:
+            block.release()
+
+    def replace_by(self, *values: Value) -> None:
+        """Put other values in the place of the outputs, one for each, and remove the operation."""
+        for old, new in zip(self.outputs, values, strict=True):
+            old.replace_uses(new)
+        self.remove()
+
+    def detach(self) -> None:
+        """Take the operation out of its block with all that it uses, so that it can be inserted elsewhere."""
+        if self.block is not None:
+            self.block.unlink(self)
+
+    def walk(self) -> Iterator[Op]:
+        """Yield the operations inside the blocks, each before those inside it."""
+        for block in self.blocks:
+            yield from block.walk()
+
+    def ancestor_in(self, block: Block) -> Op | None:
+        """Return the operation of a block that is this one, or that holds it; None if it stands elsewhere."""
+        op: Op | None = self
+        while op is not None and op.block is not block:
+            op = op.block.owner if op.block is not None and isinstance(op.block.owner, Op) else None
+        return op
+
+    def captured(self) -> list[Value]:
+        """Return the values that the blocks use and do not define, each once."""
+        inside = {id(value) for block in self.blocks for value in block.defined()}
+        inner = [*self.walk()]
+        used = chain(
+            (value for op in inner for value in op.operands),
+            (value for op in (self, *inner) for block in op.blocks for value in block.outputs),
+        )
+        return list(dict.fromkeys(value for value in used if id(value) not in inside))
+
+    def touch(self) -> None:
+        """Mark the operation as edited, and all that holds it."""
+        self.is_edited = True
+        if self.block is not None:
+            self.block.touch()
+
+    def _drop(self, parameter: str) -> None:
+        for index, operand in enumerate(self.inputs.get(parameter, ())):
+            if isinstance(operand, Value):
+                operand.uses.pop(Use(self, parameter, index), None)
+
+
+class Block:
+    """A block of a function, by opset, or inside an operation; its operations are linked in order.
+
+    `is_rebuilt` is whether operations or inputs were inserted, moved or removed.
+    """
+
+    __slots__ = ("_outputs", "first", "inputs", "is_edited", "is_rebuilt", "last", "message", "owner")
+
+    def __init__(self, message: proto.Block, owner: Function | Op) -> None:
+        self.message = message
+        self.owner = owner
+        self.inputs: list[Value] = []
+        self._outputs: list[Value] = []
+        self.first: Op | None = None
+        self.last: Op | None = None
+        self.is_edited = False
+        self.is_rebuilt = False
+
+    def __iter__(self) -> Iterator[Op]:
+        """Yield the operations that there are now, but for those that are removed meanwhile."""
+        linked = []
+        op = self.first
+        while op is not None:
+            linked.append(op)
+            op = op.next
+        return (op for op in linked if op.block is self)
+
+    @property
+    def outputs(self) -> Sequence[Value]:
+        """The values that the block gives back."""
+        return self._outputs
+
+    @outputs.setter
+    def outputs(self, values: Iterable[Value]) -> None:
+        for index, value in enumerate(self._outputs):
+            del value.uses[Use(self, "", index)]
+        self.read_outputs(list(values))
+        self.touch()
+
+    def read_outputs(self, values: list[Value]) -> None:
+        """Set the outputs without marking an edit, as `ir.reading` does."""
+        self._outputs = values
+        for index, value in enumerate(values):
+            value.uses[Use(self, "", index)] = None
+
+    @property
+    def function(self) -> Function:
+        """The function that the block belongs to."""
+        owner = self.owner
+        while not isinstance(owner, Function):
+            assert owner.block is not None, "a block of a removed operation belongs to no function"
+            owner = owner.block.owner
+        return owner
+
+    def walk(self) -> Iterator[Op]:
+        """Yield the operations, each before those inside it."""
+        for op in self:
+            yield op
+            if op.blocks:
+                yield from op.walk()
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the block and all blocks inside it."""
+        return (part for _, part in self.parts() if isinstance(part, Block))
+
+    def parts(self, path: Path = ()) -> Iterator[tuple[Path, Block | Op]]:
+        """Yield the block and each operation and block inside it, with the path of its message below `path`."""
+        yield path, self
+        for index, op in enumerate(self):
+            place = (*path, "operations", index)
+            yield place, op
+            for nested, block in enumerate(op.blocks):
+                yield from block.parts((*place, "blocks", nested))
+
+    def made(self) -> Iterator[Value]:
+        """Yield the outputs of the block's own operations."""
+        return (value for op in self for value in op.outputs)
+
+    def defined(self) -> Iterator[Value]:
+        """Yield the inputs and what the operations make, those of inner blocks too, in the order of the text."""
+        yield from self.inputs
+        for op in self:
+            for block in op.blocks:
+                yield from block.defined()
+            yield from op.outputs
+
+    def append(self, *ops: Op) -> None:
+        """Put operations behind the last one."""
+        for op in ops:
+            self.insert_before(None, op)
+
+    def insert_before(self, place: Op | None, *ops: Op) -> None:
+        """Put operations before one of the block, in their order, or behind the last one for None."""
+        if place is not None and place.block is not self:
+            raise GraphError("the operation to insert before stands in another block")
+        while place is not None and place in ops:
+            place = place.next
+        for op in ops:
+            op.detach()
+            op.block, op.next, op.previous = self, place, self.last if place is None else place.previous
+            if op.previous is None:
+                self.first = op
+            else:
+                op.previous.next = op
+            if place is None:
+                self.last = op
+            else:
+                place.previous = op
+        self.is_rebuilt = True
+        self.touch()
+
+    def unlink(self, op: Op) -> None:
+        """Take an operation out of the chain; `Op.remove` and `Op.detach` call this."""
+        if op.previous is None:
+            self.first = op.next
+        else:
+            op.previous.next = op.next
+        if op.next is None:
+            self.last = op.previous
+        else:
+            op.next.previous = op.previous
+        op.block = op.next = op.previous = None
+        self.is_rebuilt = True
+        self.touch()
+
+    def put(self, use: Use, new: Value | proto.Value) -> None:
+        """Give back another value; `Value.replace_uses` calls this."""
+        if not isinstance(new, Value):
+            raise GraphError("a block gives back values, and no literals")
+        self._outputs[use.place] = new
+        new.uses[use] = None
+        self.touch()
+
+    def release(self) -> None:
+        """Use nothing any more: the block, or the operation that holds it, has been taken out for good."""
+        for op in self:
+            op.release()
+        self.outputs = []
+
+    def touch(self) -> None:
+        """Mark the block as edited, and all that holds it."""
+        if not self.is_edited:
+            self.is_edited = True
+            self.owner.touch()
+
+
+class Function:
+    """A function: its inputs, which all of its blocks see, and the blocks by opset.
+
+    `undefined` are the names that are used where nothing defines them. `clashing` are the values that were read under a
+    name that was already taken where they are defined. `changed` are the attributes that were set, None for those that
+    were taken out.
+    """
+
+    __slots__ = (
+        "_numbers", "_taken", "blocks", "changed", "clashing", "inputs", "is_edited", "message", "name", "undefined",
+    )  # fmt: skip
+
+    def __init__(self, name: str, message: proto.Function) -> None:
+        self.name = name
+        self.message = message
+        self.inputs: list[Value] = []
+        self.blocks: dict[str, Block] = {}
+        self.undefined: dict[str, Value] = {}
+        self.clashing: set[Value] = set()
+        self.changed: dict[str, proto.Value | None] = {}
+        self.is_edited = False
+        self._taken: set[str] | None = None
+        self._numbers: dict[str, Iterator[int]] = {}
+
+    @property
+    def block(self) -> Block | None:
+        """The block of the function's own opset, or the only one there is."""
+        own = self.blocks.get(self.message.opset)
+        return own if own is not None or len(self.blocks) != 1 else next(iter(self.blocks.values()))
+
+    def value(self, name: str) -> Value:
+        """Return the value of a name: of several, the first in the order of the text. Raise GraphError for none."""
+        for value in self.defined():
+            if value.name == name:
+                return value
+        raise GraphError(f"the function `{self.name}` has no value `{name}`: `defined` yields all that it has")
+
+    @property
+    def attributes(self) -> dict[str, proto.Value]:
+        """The attributes, to be read; `set_attribute` changes one."""
+        stated = {**self.message.attributes, **self.changed}
+        return {key: value for key, value in stated.items() if value is not None}
+
+    def set_attribute(self, key: str, value: proto.Value | None) -> None:
+        """Set an attribute, or take it out for None."""
+        self.changed[key] = value
+        self.touch()
+
+    def add_input(self, name: str, type: Type) -> Value:
+        """Add an input behind the others, and return it."""
+        value = Value(name, proto.NamedValueType(name=name, type=write_type(type)), self)
+        self.inputs.append(value)
+        self.touch()
+        return value
+
+    def remove_input(self, value: Value) -> None:
+        """Take an input away. Raise GraphError if it is used."""
+        if value.uses:
+            raise GraphError(f"`{value.name}` is still used: replace its uses before the input is removed")
+        self.inputs.remove(value)
+        self.touch()
+
+    def remove_block(self, opset: str) -> None:
+        """Take the block for an opset out of the function."""
+        self.blocks.pop(opset).release()
+        self.touch()
+
+    def walk(self) -> Iterator[Op]:
+        """Yield the operations of all blocks, each before those inside it, in the order of the text."""
+        for opset in sorted(self.blocks):
+            yield from self.blocks[opset].walk()
+
+    def parts(self) -> Iterator[tuple[Path, Block | Op]]:
+        """Yield each block and operation of the function, with the path of its message in the Program."""
+        for opset in sorted(self.blocks):
+            path = ("functions", Key(self.name), "block_specializations", Key(opset))
+            yield from self.blocks[opset].parts(path)
+
+    def defined(self) -> Iterator[Value]:
+        """Yield the inputs and all values of all blocks, in the order of the text."""
+        yield from self.inputs
+        for opset in sorted(self.blocks):
+            yield from self.blocks[opset].defined()
+
+    def fresh(self, stem: str) -> str:
+        """Return an identifier that no value of the function has: the stem, or that with a number behind it."""
+        if self._taken is None:
+            self._taken = {value.name for value in self.defined()}.union(self.undefined)
+        stem = identifier(stem) or "_"
+        numbers = self._numbers.setdefault(stem, count(1))
+        name = stem
+        while name in self._taken:
+            name = f"{stem}_{next(numbers)}"
+        self._taken.add(name)
+        return name
+
+    def touch(self) -> None:
+        """Mark the function as edited."""
+        self.is_edited = True
+
+
+def literal_of(operand: Operand) -> proto.Value | None:
+    """Return the constant that an argument is: a literal in its place, or the value of the `const` that it names.
+
+    None for what is not constant, and for a compressed constant, whose value has to be computed.
+    """
+    if not isinstance(operand, Value):
+        return operand
+    maker = operand.maker
+    if maker is None or maker.type != "const":
+        return None
+    return maker.attributes.get("val")
+
+
+def _is_inside(user: Op | Block, op: Op) -> bool:
+    """Tell whether a user is a block of an operation, or stands inside one."""
+    owner: Op | Block | Function | None = user
+    while owner is not None and owner is not op:
+        owner = owner.owner if isinstance(owner, Block) else owner.block if isinstance(owner, Op) else None
+    return owner is op and user is not op

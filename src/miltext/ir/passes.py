@@ -1,0 +1,23 @@
+"""Edits of whole graphs. Each takes a graph and returns whether it changed anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from miltext.ir.needs import written
+
+if TYPE_CHECKING:
+    from miltext.ir.graph import Graph
+
+Pass: TypeAlias = "Callable[[Graph], bool]"
+
+
+def remove_dead(graph: Graph) -> bool:
+    """Remove the operations whose outputs nothing uses, and that write to no state, in inner blocks too."""
+    changed = False
+    for op in reversed([*graph.walk()]):
+        if not any(value.uses for value in op.outputs) and not any(written(op)):
+            op.remove()
+            changed = True
+    return changed

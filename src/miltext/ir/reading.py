@@ -1,0 +1,111 @@
+"""A Program's message read as a graph, names resolved once.
+
+A use refers to the last definition of its name before it that is in sight, as `MIL.proto` says of scopes: inputs of the
+function, of the blocks around it, and outputs of earlier operations there. A name without such a definition is a Value
+without an owner, one for each name of a function.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miltext.ir.parts import Block, Function, Op, Operand, Use, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from miltext.schema import proto
+
+Shadowed = list[tuple[str, "Value | None"]]
+"""The names that a block defines, in order, each with the value that had the name before."""
+
+
+def read_function(name: str, message: proto.Function) -> Function:
+    """Read one function with the blocks of all of its opsets."""
+    function = Function(name, message)
+    reader = _Reader(function)
+    function.inputs = reader.define(message.inputs, function)
+    inputs = {value.name: value for value in function.inputs}
+    for opset in sorted(message.block_specializations):
+        reader.scope = dict(inputs)
+        function.blocks[opset] = reader.block(message.block_specializations[opset], function)
+    return function
+
+
+class _Reader:
+    """Reads the blocks of one function; `scope` are the values in sight, by name.
+
+    Blocks nest no deeper than protobuf's limit, so that calling itself is safe.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.scope: dict[str, Value] = {}
+        self.shadowed: Shadowed = []
+
+    def define(self, messages: Iterable[proto.NamedValueType], owner: Op | Block | Function) -> list[Value]:
+        """Return the values that messages declare, which are in sight from now on."""
+        values = []
+        for message in messages:
+            name = message.name
+            value = Value(name, message, owner)
+            before = self.scope.get(name)
+            if before is not None:
+                self.function.clashing.add(value)
+            self.shadowed.append((name, before))
+            self.scope[name] = value
+            values.append(value)
+        return values
+
+    def block(self, message: proto.Block, owner: Function | Op) -> Block:
+        """Read a block; what it defines is out of sight afterwards."""
+        block = Block(message, owner)
+        outer, self.shadowed = self.shadowed, []
+        block.inputs = self.define(message.inputs, block)
+        last: Op | None = None
+        for operation in message.operations:
+            op = self.operation(operation)
+            op.block, op.previous = block, last
+            if last is None:
+                block.first = op
+            else:
+                last.next = op
+            last = op
+        block.last = last
+        block.read_outputs([self.find(name) for name in message.outputs])
+        for name, before in reversed(self.shadowed):
+            if before is None:
+                self.scope.pop(name, None)
+            else:
+                self.scope[name] = before
+        self.shadowed = outer
+        return block
+
+    def operation(self, message: proto.Operation) -> Op:
+        """Read an operation, its arguments before what it defines."""
+        op = Op(message)
+        inputs = message.inputs
+        for parameter in sorted(inputs):
+            operands: list[Operand] = []
+            for index, binding in enumerate(inputs[parameter].arguments):
+                name = binding.name
+                if name or binding.WhichOneof("binding") == "name":
+                    value = self.find(name)
+                    value.uses[Use(op, parameter, index)] = None
+                    operands.append(value)
+                else:
+                    operands.append(binding.value if binding.WhichOneof("binding") == "value" else None)
+            op.inputs[parameter] = operands
+        if message.blocks:
+            op.blocks = [self.block(block, op) for block in message.blocks]
+        op.outputs = self.define(message.outputs, op)
+        return op
+
+    def find(self, name: str) -> Value:
+        """Return the value of a name; an undefined name is one value throughout the function."""
+        value = self.scope.get(name)
+        if value is None:
+            value = self.function.undefined.get(name)
+            if value is None:
+                value = self.function.undefined[name] = Value(name, None, None)
+        return value

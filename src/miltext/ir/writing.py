@@ -1,0 +1,109 @@
+"""A graph written as a message: what was not edited is copied from the message that was read.
+
+Of an edited operation, argument or value, its unknown fields stay too: the copy is changed where the graph differs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from miltext.ir.parts import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from miltext.ir.parts import Block, Function, Op, Operand
+    from miltext.schema import proto
+
+
+def write_function(target: proto.Function, function: Function) -> None:
+    """Make a message the function's, whatever the message held."""
+    _copy(target, function.message)
+    if not function.is_edited:
+        return
+    _declare(target.inputs, function.inputs)
+    for key, value in function.changed.items():
+        target.attributes.pop(key, None)
+        if value is not None:
+            _copy(target.attributes[key], value)
+    for opset in [each for each in target.block_specializations if each not in function.blocks]:
+        del target.block_specializations[opset]
+    for opset, block in function.blocks.items():
+        is_there = opset in function.message.block_specializations
+        _write_block(target.block_specializations[opset], block, is_copy=is_there)
+
+
+def _write_block(target: proto.Block, block: Block, *, is_copy: bool) -> None:
+    """Write a block into a message, which may be a copy of the block's already."""
+    if not is_copy:
+        _copy(target, block.message)
+    if block.is_edited:
+        _change_block(target, block)
+
+
+def _change_block(target: proto.Block, block: Block) -> None:
+    """Bring the edits of a block into a copy of its message."""
+    if block.is_rebuilt:
+        del target.operations[:]
+        for op in block:
+            made = target.operations.add()
+            _copy(made, op.message)
+            if op.is_edited:
+                _change_op(made, op)
+    else:
+        for made, op in zip(target.operations, block, strict=True):
+            if op.is_own:
+                _copy(made, op.message)
+            if op.is_edited:
+                _change_op(made, op)
+    _declare(target.inputs, block.inputs)
+    target.outputs[:] = [value.name for value in block.outputs]
+
+
+def _change_op(target: proto.Operation, op: Op) -> None:
+    """Bring the edits of an operation into a copy of its message."""
+    for parameter in [each for each in target.inputs if each not in op.inputs]:
+        del target.inputs[parameter]
+    for parameter, operands in op.inputs.items():
+        _bind(target.inputs[parameter].arguments, operands)
+    _declare(target.outputs, op.outputs)
+    for place, block in enumerate(op.blocks):
+        is_there = place < len(target.blocks)
+        _write_block(target.blocks[place] if is_there else target.blocks.add(), block, is_copy=is_there)
+
+
+def _bind(bindings: Any, operands: Sequence[Operand]) -> None:
+    """Bind arguments to operands, and leave alone those that are bound so already."""
+    while len(bindings) > len(operands):
+        del bindings[-1]
+    for place, operand in enumerate(operands):
+        binding = bindings[place] if place < len(bindings) else bindings.add()
+        if isinstance(operand, Value):
+            if binding.name != operand.name or binding.WhichOneof("binding") != "name":
+                binding.name = operand.name
+        elif operand is None:
+            if binding.WhichOneof("binding") is not None:
+                binding.ClearField(binding.WhichOneof("binding"))
+        elif binding.WhichOneof("binding") != "value" or binding.value != operand:
+            _copy(binding.value, operand)
+
+
+def _declare(declared: Any, values: Sequence[Value]) -> None:
+    """Declare values as their messages do, by the names that they have now."""
+    if len(declared) != len(values) or any(
+        message != value.message for message, value in zip(declared, values, strict=True)
+    ):
+        del declared[:]
+        for value in values:
+            _copy(declared.add(), value.message)
+    for message, value in zip(declared, values, strict=True):
+        if message.name != value.name:
+            message.name = value.name
+
+
+def _copy(target: Any, message: Any) -> None:
+    """Make a message equal to another, which may be of another copy of the schema."""
+    if target.__class__ is message.__class__:
+        target.CopyFrom(message)
+    else:
+        target.ParseFromString(message.SerializeToString())

@@ -1,0 +1,47 @@
+"""An open document as its messages tell of it, so that another process can be told the same."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+MOST = 200
+"""So many changes are kept before they are made in the text."""
+
+
+class Opened:
+    """A document that the client has opened, with its changes; `is_newer` than what `as_opened` gave a process."""
+
+    def __init__(self, item: dict[str, Any]) -> None:
+        self._item = item
+        self._changes: list[dict[str, Any]] = []
+        self.is_newer = False
+
+    def change(self, params: dict[str, Any], encoding: str) -> None:
+        """Keep a change of a client that counts in an encoding."""
+        self._changes.append(params)
+        self.is_newer = True
+        if len(self._changes) > MOST:
+            self._item, self._changes = self._edited(encoding), []
+
+    def as_opened(self, encoding: str) -> dict[str, Any]:
+        """Return the parameters that open the document as it is now."""
+        self.is_newer = False
+        self._item, self._changes = self._edited(encoding), []
+        return {"textDocument": self._item}
+
+    def _edited(self, encoding: str) -> dict[str, Any]:
+        """Return the document with its changes made. A malformed one is passed over."""
+        from lsprotocol import types as lsp  # these take a while, and as a rule no document is moved
+        from pygls.protocol import default_converter
+
+        from miltext.lsp.documents import Document
+        from miltext.lsp.positions import Positions
+
+        read = default_converter()  # type: ignore[no-untyped-call]
+        document = Document(self._item["uri"], self._item["version"], Positions(self._item["text"], encoding))
+        for params in self._changes:
+            with suppress(Exception):  # of the converter's many
+                change = read.structure(params, lsp.DidChangeTextDocumentParams)
+                document = document.edited(change.text_document.version, change.content_changes)
+        return {**self._item, "version": document.version, "text": document.text}

@@ -1,0 +1,90 @@
+"""The models of three versions of a pipeline: which are the same, their order in the end, and their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from miltext.diffing.pipelines import paired
+from miltext.merging.ordering import merged_order, replaced_twice
+from miltext.models.model import Stage
+from miltext.syntax.literals import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from miltext.models.model import Model
+
+Key: TypeAlias = "tuple[str, str | int]"
+"""What is the same in all versions for one model: its place in the base, or else its name or its place on its side."""
+
+Keyed: TypeAlias = "dict[Key, Model]"
+
+
+class StageTriple(NamedTuple):
+    """One model of a pipeline in the three versions, None in those that do not have it."""
+
+    base: Model | None
+    ours: Model | None
+    theirs: Model | None
+
+    @property
+    def name(self) -> str:
+        """What a pipeline calls it in a version that has it."""
+        return next(each for each in (self.ours, self.theirs, self.base) if each is not None).pipeline_name
+
+
+class Stages:
+    """The models of three versions of a pipeline, in their merged order.
+
+    Without a base, models of theirs are those of ours that they would be if ours was the base. `is_replaced` says that
+    both sides put another model in place of one: they are not merged then.
+    """
+
+    def __init__(self, base: Model | None, ours: Model, theirs: Model) -> None:
+        known: Keyed = {("base", place): model for place, model in enumerate((base or ours).models)}
+        before = known if base is not None else {}
+        mine, other = (_keyed(known, side.models, name) for side, name in ((ours, "ours"), (theirs, "theirs")))
+        self._versions = (before, mine, other)
+        self._order = merged_order([*before], [*mine], [*other])
+        self.is_replaced = replaced_twice(before, mine, other)
+        self._names = [[*each.pipeline_names] if each is not None else [] for each in (base, ours, theirs)]
+
+    def listed(self) -> list[str]:
+        """Return what each version has, by names and kinds."""
+        return [
+            ", ".join(f"{quote(model.pipeline_name)} {model.type}".removeprefix('"" ') for model in each.values())
+            for each in self._versions
+        ]
+
+    def __iter__(self) -> Iterator[StageTriple]:
+        for key in self._order:
+            yield StageTriple(*(each.get(key) for each in self._versions))
+
+    def names(self, kept: Sequence[tuple[StageTriple, str]]) -> list[str]:
+        """Return the names of a pipeline, of which the merged models have these; none if no model has one.
+
+        A version that has all of that has what else there is: names of no model, and empty ones.
+        """
+        made = [name for _, name in kept]
+        fitting = []
+        for side in (1, 2):
+            models = [*self._versions[side].values()]
+            if [triple[side] for triple, _ in kept] == models and [each.pipeline_name for each in models] == made:
+                fitting.append(self._names[side])
+        if fitting:
+            return fitting[-1] if fitting[0] == self._names[0] else fitting[0]
+        return made if any(made) else []
+
+
+def _keyed(before: Keyed, models: Sequence[Model], side: str) -> Keyed:
+    """Return the models of a side by the keys of those in the base that they are; others by their names."""
+    old = [Stage(str(place), model) for place, model in enumerate(before.values())]
+    new = [Stage(str(place), model) for place, model in enumerate(models)]
+    known = {int(now.place): int(was.place) for was, now in paired(old, new) if was is not None and now is not None}
+    keyed: Keyed = {}
+    for place, model in enumerate(models):
+        name = model.pipeline_name
+        key: Key = ("base", known[place]) if place in known else ("added", name) if name else (side, place)
+        keyed[key if key not in keyed else (side, place)] = model
+    return keyed

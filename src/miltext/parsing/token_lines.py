@@ -1,0 +1,114 @@
+"""The tokens beside a place of a text as one line, over which the patterns of slips are matched.
+
+What stands between two tokens is at most one character of the line, so neither the layout of a text nor its comments
+matter, and no run of white space costs anything.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import accumulate
+
+from miltext.syntax.lexer import FINE, lexer
+
+WINDOW = 300
+"""How many characters of the text before and after a place are read."""
+
+PHRASE = 1 << 20
+"""How many characters of a phrase are read where all of it is asked for."""
+
+CUT = "\0"
+"""What stands in a line where the text goes on; no token has it."""
+
+_PHRASE_ENDS = frozenset(";(){}=")
+_WORD = re.compile(r"\s+|\S+")
+
+
+class TokenLine:
+    """The `line` of the tokens between two places of a text, and where in the text its characters stand.
+
+    `comments` has where the comments begin that are left out.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.line = ""
+        self.comments: list[int] = []
+        self._pieces: list[str] = []
+        self._places: list[int] = []
+        self._starts: list[int] = []
+
+    def place(self, index: int) -> int:
+        """Return the place in the text of a character of the line, or of its end."""
+        self._starts = self._starts or [0, *accumulate(map(len, self._pieces))]
+        piece = bisect_right(self._starts, index, 0, len(self._places)) - 1
+        return self._places[piece] + index - self._starts[piece]
+
+    def read(self, start: int, end: int, *, phrase: bool) -> int:
+        """Add the tokens between two places of the text, or to the end of the phrase there. Return where they end."""
+        part, at_end = self.text[start:end], 0
+        for terminal, token, at in lexer(FINE).tokens(part, 0):
+            if terminal == "COMMENT":
+                self.comments.append(start + at)
+                continue
+            if at > at_end:
+                self._pieces.append("\n" if "\n" in part[at_end:at] else " ")
+                self._places.append(start + at_end)
+            if not token:
+                break
+            if terminal == "LIST":
+                self._add_list(token, start + at)
+            else:
+                self._pieces.append(token)
+                self._places.append(start + at)
+            at_end = at + len(token)
+            if phrase and token in _PHRASE_ENDS:
+                break
+        return start + at_end
+
+    def _add_list(self, token: str, place: int) -> None:
+        """Add a list, in which white space is that between tokens."""
+        for match in _WORD.finditer(token):
+            self._pieces.append(match[0] if match[0].strip() else "\n" if "\n" in match[0] else " ")
+            self._places.append(place + match.start())
+
+    def cut(self, place: int) -> None:
+        """Show that the text goes on at a place."""
+        self._pieces.append(CUT)
+        self._places.append(place)
+
+    def unread(self) -> int:
+        """Leave out the last token again, which may go on. Return its place."""
+        self._pieces.pop()
+        return self._places.pop()
+
+    def finish(self, place: int) -> TokenLine:
+        """Make the line, which ends at a place."""
+        self._pieces.append("")
+        self._places.append(place)
+        self.line = "".join(self._pieces)
+        return self
+
+
+def before(text: str, at: int) -> TokenLine:
+    """Return the line of the tokens before a place; it begins with CUT unless the text does."""
+    start, line = max(at - WINDOW, 0), TokenLine(text)
+    if start:
+        line.cut(start)
+    line.read(start, at, phrase=False)
+    return line.finish(at)
+
+
+def after(text: str, at: int, *, phrase: bool = False) -> TokenLine:
+    """Return the line of the tokens from a place on; it ends with CUT where the text goes on.
+
+    It ends in the window, or where a `phrase` ends: with the next round bracket, brace, `;` or `=`.
+    """
+    line, window = TokenLine(text), min(at + (PHRASE if phrase else WINDOW), len(text))
+    end = line.read(at, window, phrase=phrase)
+    if end == window < len(text):
+        end = line.unread()
+    if end < len(text):
+        line.cut(end)
+    return line.finish(end)

@@ -1,0 +1,150 @@
+"""What Core ML refuses of a function although coremltools' loader takes it: the one table, a row for each.
+
+Each row names its public source: coremltools 9.0 (`converters/mil/backend/mil/load.py` writes descriptions), the
+validator of models that coremltools publishes (`mlmodel/src/Validation`), or what its maintainers say in an issue.
+What coremltools' loader refuses is in the table of operations. Conditions of shape [1] are no row: Apple's compiler
+takes them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.operations import Signature, all_names, first_opset, opset_place
+from miltext.schema.types import StateType, TensorType, Type, is_whole
+
+
+class Port(NamedTuple):
+    """Something of a function that a row may refuse.
+
+    The `side` is `input`, `output` or `constant`, each with a name and a type; or `outputs`, all together. `opset` is
+    that of the block. `times` says how often the block gives back that name, or of all outputs how many there are.
+    `is_taken`: the function takes a value of that name.
+    """
+
+    side: str
+    opset: str
+    name: str = ""
+    type: Type = None
+    times: int = 0
+    is_taken: bool = False
+
+
+class Refusal(NamedTuple):
+    """One row: what is refused (`holds` of one side), how bad that is, the way out and the public source of the fact.
+
+    `message` and `way_out` may name parts of the port: `{name}`, `{dtype}`, `{since}`.
+    """
+
+    code: str
+    side: str
+    holds: Callable[[Port], bool]
+    severity: str
+    message: str
+    way_out: str
+    source: str
+
+
+def _state(port: Port) -> TensorType | None:
+    """Return the tensor that a state holds; None for any other value."""
+    held = port.type.wrapped if isinstance(port.type, StateType) else None
+    return held if isinstance(held, TensorType) else None
+
+
+def dtype_of(port: Port) -> str:
+    """Return the data type of what a port has, or of what a state holds."""
+    held = _state(port) or port.type
+    return held.dtype if isinstance(held, TensorType) else ""
+
+
+@functools.cache
+def since(dtype: str) -> str:
+    """Return the first opset (text spelling) with an operation that takes a data type; the first if none does."""
+    found = {first_opset(name, partial(_takes, dtype)) for name in all_names()}
+    return min((opset for opset in found if opset), key=opset_place, default="")
+
+
+def _takes(dtype: str, version: Signature) -> bool:
+    return any(dtype in version.dtypes(name) for name in version.parameters)
+
+
+def _is_too_new(port: Port) -> bool:
+    """Tell whether a constant's elements share bytes in an opset before the first that unpacks them."""
+    dtype = dtype_of(port)
+    return bool(dtype) and BY_NAME[dtype].packed and opset_place(port.opset) < opset_place(since(dtype))
+
+
+REFUSED: tuple[Refusal, ...] = (
+    Refusal(
+        "MIL620",
+        "input",
+        lambda port: _state(port) is not None and dtype_of(port) != "fp16",
+        "error",
+        "the state {name} holds {dtype}, and Core ML only takes states of fp16",
+        "make it fp16, and cast what is read and written",
+        "coremltools 9.0, backend/mil/load.py: State only support fp16 dtype",
+    ),
+    Refusal(
+        "MIL621",
+        "input",
+        lambda port: (held := _state(port)) is not None and not is_whole(held),
+        "error",
+        "the state {name} has an unknown size, and Core ML only takes states of known sizes",
+        "write its sizes",
+        "coremltools 9.0, backend/mil/load.py: Flexible shape model states are not supported",
+    ),
+    Refusal(
+        "MIL622",
+        "constant",
+        _is_too_new,
+        "error",
+        "{name} is of {dtype}, which came with {since}",
+        "name that opset or a later one, or write the constant as int8 or uint8",
+        "coremltools 9.0, ops/defs/iOS18/compression.py: no operation before takes elements of less than a byte",
+    ),
+    Refusal(
+        "MIL623",
+        "output",
+        lambda port: isinstance(port.type, StateType),
+        "error",
+        "the state {name} is given back, and no output of a model is a state",
+        "give back what `read_state` reads of it",
+        "coremltools, mlmodel/src/Validation/InterfaceValidators.cpp: State feature should only be declared in the"
+        " state feature description",
+    ),
+    Refusal(
+        "MIL624",
+        "outputs",
+        lambda port: port.times == 0,
+        "error",
+        "the function gives back nothing, and a model has one output or more",
+        "give back a value",
+        "coremltools, mlmodel/src/Validation/Validators.hpp: Models must have one or more outputs",
+    ),
+    Refusal(
+        "MIL625",
+        "output",
+        lambda port: port.times > 1,
+        "warning",
+        "{name} is given back more than once, and a prediction has one value of a name",
+        "give back `identity` of it under another name",
+        "https://github.com/apple/coremltools/issues/1887: the model has both, the prediction has one",
+    ),
+    Refusal(
+        "MIL626",
+        "output",
+        lambda port: port.is_taken and not isinstance(port.type, StateType),
+        "warning",
+        "the input {name} is given back as it is, and an output needs a name of its own in Core ML",
+        "give back `identity` of it under another name",
+        "https://github.com/apple/coremltools/issues/2184: in Core ML input and output must have different names",
+    ),
+)
+"""The rows in the order of their codes."""
+
+CODES = frozenset(row.code for row in REFUSED)
+"""The codes of the rows."""

@@ -1,0 +1,326 @@
+"""Texts whose constants follow from a size: reshaped, each is the text that is written for the other size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import miltext
+from miltext.diagnostics import Diagnostic, ParseError
+from miltext.drafting.reshaping import reshape
+from miltext.models.sizes import read_sizes
+
+
+def ints(*numbers: int) -> str:
+    return f"tensor<int32, [{len(numbers)}]>([{', '.join(map(str, numbers))}])"
+
+
+def bools(*values: bool) -> str:
+    return f"tensor<bool, [{len(values)}]>([{', '.join(str(each).lower() for each in values)}])"
+
+
+def floats(numbers: Sequence[float]) -> str:
+    listed = ", ".join(str(np.float32(each)) for each in numbers)
+    return f"tensor<fp32, [{len(numbers)}]>([{listed}])"
+
+
+def program(n: int, lines: str, outputs: str = "y", shape: str = "[1, 4, {n}]") -> str:
+    sizes = shape.replace("{n}", str(n))
+    return (
+        f"program(1.3)\n{{\n    func main<ios17>(tensor<fp32, {sizes}> x) {{\n{lines}\n        }} -> ({outputs});\n}}\n"
+    )
+
+
+def reshaped(text: str, sizes: str) -> tuple[str, list[Diagnostic]]:
+    told: list[Diagnostic] = []
+    return reshape(text, read_sizes([f"x={sizes}"]), on_warning=told.append), told
+
+
+def sliced(begin: int, end: int, length: int, *, begin_mask: bool = False, end_mask: bool = False) -> str:
+    bounds = f"begin = {ints(0, 0, begin)}, end = {ints(1, 4, end)}"
+    masks = f"begin_mask = {bools(True, True, begin_mask)}, end_mask = {bools(True, True, end_mask)}"
+    return f"tensor<fp32, [1, 4, {length}]> y = slice_by_index({bounds}, {masks}, x = x);"
+
+
+class Case(NamedTuple):
+    """A program of `[1, 4, n]`, and the codes of what is reported where 16 becomes another size."""
+
+    lines: Callable[[int], str]
+    told: tuple[str, ...] = ()
+
+
+WRITTEN, STAYS = "MIL490", "MIL491"
+
+CASES = {
+    "to two before the end": Case(lambda n: sliced(0, n - 2, n - 2), (WRITTEN,)),
+    "to the end": Case(lambda n: sliced(3, n, n - 3), (STAYS, WRITTEN)),
+    "two at both ends": Case(lambda n: sliced(2, n - 2, n - 4), (STAYS, WRITTEN)),
+    "the first half": Case(lambda n: sliced(0, n // 2, n // 2), (WRITTEN,)),
+    "the second half": Case(lambda n: sliced(n // 2, 0, n - n // 2, end_mask=True), (WRITTEN,)),
+    "the centre": Case(lambda n: sliced(n // 4, 3 * n // 4, n // 2), (WRITTEN, WRITTEN)),
+    "the first three": Case(lambda n: sliced(0, 3, 3), (STAYS,)),
+    "the first": Case(lambda n: sliced(0, 1, 1)),
+    "from the second on": Case(lambda n: sliced(1, 0, n - 1, end_mask=True)),
+    "to the third last": Case(lambda n: sliced(0, -3, n - 3)),
+    "two halves of a split": Case(
+        lambda n: (
+            f"""tensor<fp32, [1, 4, {n // 2}]> a, tensor<fp32, [1, 4, {n // 2}]> b = split(axis = int32(2),
+            split_sizes = {ints(n // 2, n // 2)}, x = x);
+            tensor<fp32, [1, 4, {n // 2}]> y = add(x = a, y = b);"""
+        ),
+        (WRITTEN,),
+    ),
+    "rows and back": Case(
+        lambda n: (
+            f"""tensor<fp32, [1, {4 * n}]> a = reshape(shape = {ints(1, 4 * n)}, x = x);
+            tensor<fp32, [1, {4 * n}]> b = softmax(axis = int32(-1), x = a);
+            tensor<fp32, [1, 4, {n}]> y = reshape(shape = {ints(1, 4, n)}, x = b);"""
+        )
+    ),
+    "blocks of four": Case(
+        lambda n: f"tensor<fp32, [1, 4, {n // 4}, 4]> y = reshape(shape = {ints(1, 4, n // 4, 4)}, x = x);", (WRITTEN,)
+    ),
+    "a constant that several use": Case(
+        lambda n: (
+            f"""tensor<int32, [2]> s = const()[val = {ints(4, n)}];
+            tensor<fp32, [4, {n}]> a = reshape(shape = s, x = x);
+            tensor<fp32, [4, {n}]> b = tanh(x = a);
+            tensor<fp32, [4, {n}]> y = reshape(shape = s, x = b);"""
+        )
+    ),
+    "copies of a mean": Case(
+        lambda n: (
+            f"""tensor<fp32, [1, 4, 1]> m = reduce_mean(axes = {ints(2)}, keep_dims = bool(true), x = x);
+            tensor<fp32, [1, 4, {n}]> y = tile(reps = {ints(1, 1, n)}, x = m);"""
+        ),
+        (WRITTEN,),
+    ),
+    "a window of all": Case(
+        lambda n: (
+            f"""tensor<fp32, [1, 4, 1]> y = avg_pool(exclude_padding_from_average = bool(false),
+            kernel_sizes = {ints(n)}, pad_type = string("valid"), strides = {ints(n)}, x = x);"""
+        ),
+        (WRITTEN,),
+    ),
+    "windows of two": Case(
+        lambda n: (
+            f"""tensor<fp32, [1, 4, {n // 2}]> y = max_pool(kernel_sizes = {ints(2)},
+            pad_type = string("valid"), strides = {ints(2)}, x = x);"""
+        ),
+        (STAYS,),
+    ),
+    "pads to forty": Case(
+        lambda n: (
+            f"""tensor<fp32, [1, 4, 40]> y = pad(constant_val = fp32(0.0), mode = string("constant"),
+            pad = {ints(0, 0, 0, 0, 0, 40 - n)}, x = x);"""
+        ),
+        (WRITTEN,),
+    ),
+    "pads by one": Case(
+        lambda n: (
+            f"""tensor<fp32, [1, 4, {n + 2}]> y = pad(constant_val = fp32(0.0), mode = string("constant"),
+            pad = {ints(0, 0, 0, 0, 1, 1)}, x = x);"""
+        ),
+        (STAYS,),
+    ),
+    "pads by a reflection": Case(
+        lambda n: (
+            f"""tensor<fp32, [1, 4, {n + 2}]> y = pad(constant_val = fp32(0.0), mode = string("reflect"),
+            pad = {ints(0, 0, 0, 0, 1, 1)}, x = x);"""
+        )
+    ),
+    "all in order": Case(
+        lambda n: (
+            f"""tensor<fp32, [1, 4, {n}]> y, tensor<int32, [1, 4, {n}]> i = topk(ascending = bool(false),
+            axis = int32(2), k = int32({n}), x = x);"""
+        ),
+        (WRITTEN,),
+    ),
+    "the root of a size": Case(
+        lambda n: f"tensor<fp32, [1, 4, {n}]> y = mul(x = x, y = fp32({np.float32(1 / math.sqrt(n))}));", (WRITTEN,)
+    ),
+    "an unbiased variance": Case(
+        lambda n: (
+            f"""tensor<fp32, [1, 4]> m = reduce_mean(axes = {ints(2)}, keep_dims = bool(false), x = x);
+            tensor<fp32, [1, 4]> y = mul(x = m, y = fp32({np.float32(n / (n - 1))}));"""
+        ),
+        (WRITTEN,),
+    ),
+    "positions": Case(lambda n: f"tensor<fp32, [1, 4, {n}]> y = add(x = x, y = {floats(range(n))});", (WRITTEN,)),
+    "one value": Case(lambda n: f"tensor<fp32, [1, 4, {n}]> y = mul(x = x, y = {floats([1.0] * n)});", (WRITTEN,)),
+    "reversed by indices": Case(
+        lambda n: (
+            f"""tensor<fp32, [1, 4, {n}]> y = gather(axis = int32(2), batch_dims = int32(0),
+            indices = {ints(*range(n - 1, -1, -1))}, validate_indices = bool(false), x = x);"""
+        ),
+        (WRITTEN,),
+    ),
+    "the last by its index": Case(
+        lambda n: (
+            f"""tensor<fp32, [1, 4]> y = gather(axis = int32(2), batch_dims = int32(0),
+            indices = int32({n - 1}), validate_indices = bool(false), x = x);"""
+        ),
+        (WRITTEN,),
+    ),
+    "the first by its index": Case(
+        lambda n: (
+            """tensor<fp32, [1, 4]> y = gather(axis = int32(2), batch_dims = int32(0), indices = int32(0),
+            validate_indices = bool(false), x = x);"""
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("now", [24, 8])
+@pytest.mark.parametrize("name", CASES)
+def test_a_text_for_another_size(name: str, now: int) -> None:
+    case = CASES[name]
+    made, told = reshaped(program(16, case.lines(16)), f"1,4,{now}")
+    assert miltext.parse(made) == miltext.parse(program(now, case.lines(now)))
+    assert tuple(each.code for each in told) == case.told
+    assert {each.severity for each in told} <= {"warning"}
+    assert miltext.check(made) == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_text_reshaped_to_its_own_size_is_itself(name: str) -> None:
+    text = program(16, CASES[name].lines(16))
+    assert reshaped(text, "1,4,16") == (text, [])
+
+
+@pytest.mark.parametrize("name", sorted(CASES.keys() - {"a constant that several use"}))  # there, the batch is merged
+def test_another_batch_changes_no_constant_that_has_none(name: str) -> None:
+    """What is `[1, ...]` in a shape follows; nothing else does, and nothing is to be decided."""
+    text = program(16, CASES[name].lines(16))
+    made, told = reshaped(text, "3,4,16")
+    before, now = ([line for line in each.splitlines() if "reshape" not in line] for each in (text, made))
+    assert [line.replace("[3, ", "[1, ") for line in now] == before
+    assert {each.code for each in told} <= {"MIL491"}
+
+
+OPEN = {
+    "to two before the end": "end = tensor<int32, [3]>([1, 4, -2])",
+    "rows and back": "reshape(shape = tensor<int32, [2]>([1, -1])",
+    "the first half": "MIL492",
+    "copies of a mean": "MIL492",
+    "the root of a size": "MIL492",
+    "positions": "MIL492",
+    "reversed by indices": "MIL492",
+    "all in order": "MIL492",
+}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_a_range_takes_what_follows_any_size_and_refuses_what_does_not(name: str) -> None:
+    text = program(16, CASES[name].lines(16))
+    if OPEN[name] != "MIL492":
+        made, _ = reshaped(text, "1,4,6..24")
+        assert OPEN[name] in made
+        return
+    with pytest.raises(ParseError) as refused:
+        reshaped(text, "1,4,6..24")
+    [found] = refused.value.diagnostics
+    assert (found.code, found.severity) == ("MIL492", "error")
+    assert found.span is not None
+    assert "convert the model anew" in found.message
+
+
+REFUSED = {
+    "indices in no order": """tensor<fp32, [1, 4, 4]> y = gather(axis = int32(2), batch_dims = int32(0),
+        indices = tensor<int32, [4]>([2, 0, 3, 1]), validate_indices = bool(false), x = x);""",
+    "parts of several sizes": """tensor<fp32, [1, 4, 1]> a, tensor<fp32, [1, 4, 3]> y = split(axis = int32(2),
+        split_sizes = tensor<int32, [2]>([1, 3]), x = x);""",
+    "each step by itself": "\n".join(
+        f"tensor<fp32, [1, 4, 1]> {name} = slice_by_index(begin = {ints(0, 0, at)}, end = {ints(1, 4, at + 1)}, x = x);"
+        for at, name in enumerate("abcy")
+    ),
+    "a loop that counts": """tensor<int32, [1]> zero = const()[val = tensor<int32, [1]>([0])];
+        tensor<int32, [1]> k, tensor<fp32, [1, 4, 4]> y = while_loop(loop_vars = (zero, x))
+        (tensor<int32, [1]> i, tensor<fp32, [1, 4, 4]> h) {
+            tensor<bool, [1]> go = less(x = i, y = tensor<int32, [1]>([4]));
+        } -> (go)
+        (tensor<int32, [1]> i, tensor<fp32, [1, 4, 4]> h) {
+            tensor<int32, [1]> next = add(x = i, y = tensor<int32, [1]>([1]));
+            tensor<fp32, [1, 4, 4]> more = tanh(x = h);
+        } -> (next, more);""",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_follow_is_an_error_at_its_place(name: str) -> None:
+    text = program(4, REFUSED[name])
+    assert miltext.check(text) == []
+    with pytest.raises(ParseError) as refused:
+        reshaped(text, "1,4,6")
+    found = refused.value.diagnostics
+    assert {each.code for each in found} == {"MIL492"}
+    assert all(each.span is not None for each in found)
+
+
+def test_an_output_that_keeps_an_old_size_is_reported() -> None:
+    lines = "tensor<fp32, [1, 4, 16]> y = my_op(x = x);"
+    _, told = reshaped(program(16, lines), "1,4,24")
+    assert {"MIL436", "MIL491"} == {each.code for each in told}
+
+
+def test_what_is_the_same_in_many_places_is_reported_once() -> None:
+    lines = "\n".join(
+        f"tensor<fp32, [1, 4, 14]> y{at} = slice_by_index(begin = {ints(0, 0, 0)}, end = {ints(1, 4, 14)}, x = x);"
+        for at in range(9)
+    )
+    _, told = reshaped(program(16, lines, "y8"), "1,4,24")
+    [found] = told
+    assert "so it is in 5 more places" in found.message
+    assert len(found.notes) == 3
+
+
+def test_a_constant_that_others_need_as_it_is_stays() -> None:
+    lines = f"""tensor<int32, [2]> s = const()[val = {ints(4, 16)}];
+            tensor<fp32, [4, 16]> y = reshape(shape = s, x = x);
+            tensor<fp32, [4, 16]> z = fill(shape = s, value = fp32(1.0));"""
+    made, _ = reshaped(program(16, lines, "y, z"), "1,4,24")
+    assert "const()[val = tensor<int32, [2]>([4, 16])]" in made
+    assert "reshape(shape = tensor<int32, [2]>([4, 24]), x = x)" in made
+
+
+def test_a_constant_in_a_weight_file(tmp_path: Path) -> None:
+    source = "tensor<fp32, [16]> p = const()[val = {}];\ntensor<fp32, [1, 4, 16]> y = add(x = x, y = p);"
+    text = program(16, source.format(floats(range(16))))
+    (tmp_path / "m.mil").write_text(text)
+    miltext.build(tmp_path / "m.mil", tmp_path / "M.mlpackage", externalize=10)
+    model = miltext.load(tmp_path / "M.mlpackage")
+    whole = miltext.to_text(model.program)
+    assert "BLOBFILE" in whole
+    sizes = read_sizes(["x=1,4,24"])
+    made = reshape(whole, sizes, weights=model.model_path)
+    expected = program(24, source.replace("16", "24").format(floats(range(24))))
+    assert miltext.parse(made).functions["main"] == miltext.parse(expected).functions["main"]
+    with pytest.raises(ParseError, match="does not broadcast"):
+        reshape(whole, sizes)
+
+
+TOO_LARGE = 2**31
+
+
+def test_sizes_that_coremltools_cannot_count_with() -> None:
+    lines = "tensor<fp32, [1, 4, 16]> y = relu(x = x);"
+    made, told = reshaped(program(16, lines), f"1,4,{TOO_LARGE - 1}")
+    assert (made, told) == (program(TOO_LARGE - 1, lines.replace("16", str(TOO_LARGE - 1))), [])
+    joined = "concat(axis = int32(2), interleave = bool(false), values = (x, x));"
+    for words, each in {
+        f"1,4,{TOO_LARGE}": lines,
+        "1,4,99999999999": lines,
+        f"1,4,1..{TOO_LARGE}": lines,
+        "1,4,999999999": CASES["rows and back"].lines(16),
+        "1,8,1999999999": f"tensor<fp32, [1, 4, 32]> y = {joined}",
+    }.items():
+        with pytest.raises(ParseError) as refused:
+            reshaped(program(16, each), words)
+        [found] = refused.value.diagnostics
+        assert (found.code, found.span is not None) == ("MIL493", True), words
+        assert "up to 2147483647; ask for smaller sizes" in found.message
