@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -38,50 +37,8 @@ TEXT = f"{PACKAGE}.conflict.mil"
 lfs = pytest.mark.skipif(shutil.which("git-lfs") is None, reason="needs git-lfs")
 
 
-def _template(folder: Path, lfs: bool) -> Path:
-    Checkout(folder / "repository", identity=True).set_up(lfs)
-    return folder / "repository"
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _template(tmp_path_factory.mktemp("template"), lfs=False)
-
-
-@pytest.fixture(scope="module")
-def lfs_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _template(tmp_path_factory.mktemp("lfs"), lfs=True)
-
-
-@pytest.fixture
-def checkout(template: Path, tmp_path: Path) -> Checkout:
-    shutil.copytree(template, tmp_path / "repository")
-    return Checkout(tmp_path / "repository", identity=True)
-
-
-@pytest.fixture
-def lfs_checkout(lfs_template: Path, tmp_path: Path) -> Checkout:
-    shutil.copytree(lfs_template, tmp_path / "repository")
-    return Checkout(tmp_path / "repository", identity=True)
-
-
-def merged(checkout: Checkout, ours: list[Edit], theirs: list[Edit], *, added: bool = False) -> str:
-    """Have two branches edit the package, or add it, and merge one into the other; return what git says."""
-    if not added:
-        checkout.edit([])
-        checkout.commit()
-    for name, edits in (("theirs", theirs), ("ours", ours)):
-        checkout.git("checkout", "-q", "-B", name, "main")
-        checkout.edit(edits)
-        checkout.commit()
-    done = checkout.run("git", "merge", "--no-edit", "theirs")
-    return done.stdout + done.stderr
-
-
-def resolve(checkout: Checkout, *words: str, status: int = 0) -> str:
-    done = checkout.run(sys.executable, "-m", "miltext", "merge", "--resolve", *words)
-    assert done.returncode == status, done.stderr
-    return done.stderr
+Edits = tuple[list[Edit], list[Edit]]
+"""What ours and theirs do."""
 
 
 @lfs
@@ -89,14 +46,15 @@ def resolve(checkout: Checkout, *words: str, status: int = 0) -> str:
 def test_random_edits_of_packages_are_merged_or_resolved(seed: int, tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     (tmp_path / "made").mkdir()
-    template = _template(tmp_path / "made", Scene.of(seed).lfs)
-    assert held(Scene.of(seed), tmp_path, template).split(":")[0] in ("merged", "resolved", "refused by git")
+    template = Checkout(tmp_path / "made" / "repository", identity=True)
+    template.set_up(Scene.of(seed).lfs)
+    assert held(Scene.of(seed), tmp_path, template.folder).split(":")[0] in ("merged", "resolved", "refused by git")
 
 
 # ---- one side
 
 
-WEIGHTS_OF_THEIRS = {
+WEIGHTS_OF_THEIRS: dict[str, Edits] = {
     "retrained": ([tanh], [sigmoid, FIRST]),
     "laid out anew": ([tanh], [sigmoid, laid_anew, SECOND]),
     "another file": ([tanh], [sigmoid, in_two_files]),
@@ -107,10 +65,10 @@ WEIGHTS_OF_THEIRS = {
 @pytest.mark.parametrize("kind", WEIGHTS_OF_THEIRS)
 @pytest.mark.parametrize("side", ["ours", "theirs"])
 def test_a_side_is_whole_where_git_took_the_weights_of_theirs(kind: str, side: str, checkout: Checkout) -> None:
-    shown = merged(checkout, *WEIGHTS_OF_THEIRS[kind])
+    shown = checkout.merge(*WEIGHTS_OF_THEIRS[kind])
     assert "`miltext merge --resolve ours Model.mlpackage` takes ours whole" in shown
     assert records(checkout.package) == 2  # before it is resolved, too
-    said = resolve(checkout, side, PACKAGE)
+    said = checkout.resolve(side, PACKAGE)
     assert said == f"miltext: {PACKAGE}: {side} whole, with its weights\n"
     assert checkout.git("diff", "--cached", "--raw", "--no-textconv", side, "--", PACKAGE) == ""
     assert checkout.git("status", "--porcelain").count("??") == 0  # and the text with the conflicts is gone
@@ -120,20 +78,20 @@ def test_a_side_is_whole_where_git_took_the_weights_of_theirs(kind: str, side: s
 
 def test_the_recipe_of_git_alone_mixed_both_sides(checkout: Checkout) -> None:
     """What `git checkout --ours` leaves is neither side: theirs' weight file stays beside our model."""
-    merged(checkout, *WEIGHTS_OF_THEIRS["laid out anew"])
+    checkout.merge(*WEIGHTS_OF_THEIRS["laid out anew"])
     checkout.git("checkout", "--ours", "--", PACKAGE)
     with pytest.raises(AssertionError):
         records(checkout.package)
-    resolve(checkout, "ours", PACKAGE)
+    checkout.resolve("ours", PACKAGE)
     require_sound(checkout.package)
 
 
 def test_what_is_resolved_is_named_as_one_stands(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
-    merged(checkout, [tanh], [sigmoid])
+    checkout.merge([tanh], [sigmoid])
     (checkout.folder / "a folder").mkdir()
     inner = Checkout(checkout.folder / "a folder", identity=True)
     inner.environment["HOME"] = checkout.environment["HOME"]
-    resolve(inner, "theirs", f"../{MODEL}")
+    inner.resolve("theirs", f"../{MODEL}")
     assert checkout.unmerged == ""
 
 
@@ -141,32 +99,25 @@ def test_a_deleted_package_is_resolved_both_ways(checkout: Checkout) -> None:
     def deleted(package: Path) -> None:
         shutil.rmtree(package)
 
-    merged(checkout, [tanh, FIRST], [deleted])
+    checkout.merge([tanh, FIRST], [deleted])
     assert checkout.unmerged
-    resolve(checkout, "theirs", PACKAGE)
+    checkout.resolve("theirs", PACKAGE)
     assert not checkout.package.exists()
     checkout.git("reset", "-q", "--hard")
     checkout.run("git", "merge", "--no-edit", "theirs")
-    resolve(checkout, "ours", PACKAGE)
+    checkout.resolve("ours", PACKAGE)
     assert records(checkout.package) == 2
 
 
 # ---- an edited text
 
 
-def edited(checkout: Checkout, side: int) -> None:
-    """Take a side of each conflict in the text."""
-    path = checkout.folder / TEXT
-    pattern = r"<{7}[^\n]*\n(.*?)={7}\n(.*?)>{7}[^\n]*\n"
-    path.write_text(re.sub(pattern, lambda found: found[side], path.read_text(), flags=re.DOTALL))
-
-
 @pytest.mark.parametrize("side", [1, 2])
 def test_a_text_has_the_weights_of_both_sides(side: int, checkout: Checkout) -> None:
-    merged(checkout, [tanh, SECOND], [sigmoid, laid_anew, FIRST])
-    assert "MIL863" in resolve(checkout, TEXT, PACKAGE, status=1)
-    edited(checkout, side)
-    resolve(checkout, TEXT, PACKAGE)
+    checkout.merge([tanh, SECOND], [sigmoid, laid_anew, FIRST])
+    assert "MIL863" in checkout.resolve(TEXT, PACKAGE, status=1)
+    checkout.take_in_text(side)
+    checkout.resolve(TEXT, PACKAGE)
     assert checkout.unmerged == ""
     assert not (checkout.folder / TEXT).exists()
     after = contents(folder_of(checkout.package))
@@ -181,17 +132,15 @@ def test_a_text_has_the_weights_of_both_sides(side: int, checkout: Checkout) -> 
 
 
 def test_comments_say_whose_description_it_is(checkout: Checkout) -> None:
-    merged(checkout, [tanh, authored("mine")], [biased, authored("other")])
+    checkout.merge([tanh, authored("mine")], [biased, authored("other")])
     path = checkout.folder / TEXT
     text = path.read_text()
     assert '// description.metadata.author: "mine"\n' in text
     path.write_text("\n".join(line for line in text.splitlines() if not line.startswith(("//", "<", "=", ">"))))
-    assert "keeps neither side's comments on `description.metadata.author`" in resolve(
-        checkout, TEXT, PACKAGE, status=1
-    )
+    assert "keeps neither side's comments on `description.metadata.author`" in checkout.resolve(TEXT, PACKAGE, status=1)
     path.write_text(text)
-    edited(checkout, 2)
-    resolve(checkout, TEXT, PACKAGE)
+    checkout.take_in_text(2)
+    checkout.resolve(TEXT, PACKAGE)
     model = miltext.load(checkout.package)
     assert model.description is not None
     assert model.description.metadata.author == "other"
@@ -199,19 +148,19 @@ def test_comments_say_whose_description_it_is(checkout: Checkout) -> None:
 
 
 def test_a_text_with_errors_changes_nothing(checkout: Checkout) -> None:
-    merged(checkout, [tanh], [sigmoid, FIRST])
-    edited(checkout, 1)
+    checkout.merge([tanh], [sigmoid, FIRST])
+    checkout.take_in_text(1)
     path = checkout.folder / TEXT
     path.write_text(path.read_text().replace("= tanh(x = ", "= tanh(x = no_"))
     before = checkout.git("ls-files", "-s", "-u")
-    assert "error[MIL" in resolve(checkout, TEXT, PACKAGE, status=1)
+    assert "error[MIL" in checkout.resolve(TEXT, PACKAGE, status=1)
     assert checkout.git("ls-files", "-s", "-u") == before
     assert path.exists()
 
 
 def test_the_mergetool_of_git_opens_the_text_once(checkout: Checkout) -> None:
     """Two files of the package are in conflict, and git goes from one to the next."""
-    merged(checkout, [tanh, FIRST], [sigmoid, OTHER])
+    checkout.merge([tanh, FIRST], [sigmoid, OTHER])
     assert len({line.split("\t")[1] for line in checkout.unmerged.splitlines()}) == 2
     checkout.git("config", "mergetool.keepBackup", "false")
     path = checkout.folder / TEXT
@@ -228,36 +177,37 @@ def test_the_mergetool_of_git_opens_the_text_once(checkout: Checkout) -> None:
 
 
 def test_without_a_conflict_there_is_nothing_to_resolve(checkout: Checkout) -> None:
-    merged(checkout, [tanh], [FIRST])
-    assert "error[MIL860]: nothing of this is in conflict" in resolve(checkout, "ours", PACKAGE, status=2)
-    assert "MIL860" in resolve(checkout, "ours", "nothing", status=2)
-    assert "MIL846" in resolve(checkout, "ours", "../elsewhere", status=2)
+    checkout.merge([tanh], [FIRST])
+    assert "error[MIL860]: nothing of this is in conflict" in checkout.resolve("ours", PACKAGE, status=2)
+    assert "MIL860" in checkout.resolve("ours", "nothing", status=2)
+    assert "MIL846" in checkout.resolve("ours", "../elsewhere", status=2)
 
 
 def test_changes_since_are_not_lost(checkout: Checkout) -> None:
-    merged(checkout, [tanh], [sigmoid, FIRST])
+    checkout.merge([tanh], [sigmoid, FIRST])
     manifest = checkout.package / "Manifest.json"
     manifest.write_text(json.dumps(json.loads(manifest.read_text()), indent=1))  # as coremltools lays it out anew
     weights = folder_of(checkout.package) / "weights" / "weight.bin"
     weights.write_bytes(weights.read_bytes() + b"\0")
-    assert "weight.bin` has changes that would be lost" in resolve(checkout, "ours", PACKAGE, status=2)
-    resolve(checkout, "ours", PACKAGE, "--force")
+    assert "weight.bin` has changes that would be lost" in checkout.resolve("ours", PACKAGE, status=2)
+    checkout.resolve("ours", PACKAGE, "--force")
     assert checkout.git("diff", "--cached", "--raw", "--no-textconv", "ours") == ""
 
 
 def test_where_git_does_not_tell_what_it_merged_ours_can_be_taken(checkout: Checkout) -> None:
     checkout.edit([])
     checkout.commit()
-    for name, edits in (("theirs", [[sigmoid], [FIRST]]), ("ours", [[tanh]])):
+    sides: dict[str, list[list[Edit]]] = {"theirs": [[sigmoid], [FIRST]], "ours": [[tanh]]}
+    for name, edits in sides.items():
         checkout.git("checkout", "-q", "-B", name, "main")
         for each in edits:
             checkout.edit(each)
             checkout.commit()
     checkout.run("git", "merge", "--squash", "theirs")
-    assert "MIL861" in resolve(checkout, "theirs", PACKAGE, status=2)
-    assert "MIL861" in resolve(checkout, "theirs", PACKAGE, "--force", status=2)
-    assert "MIL862" in resolve(checkout, "ours", PACKAGE, status=2)  # the index may have had changes before
-    resolve(checkout, "ours", PACKAGE, "--force")
+    assert "MIL861" in checkout.resolve("theirs", PACKAGE, status=2)
+    assert "MIL861" in checkout.resolve("theirs", PACKAGE, "--force", status=2)
+    assert "MIL862" in checkout.resolve("ours", PACKAGE, status=2)  # the index may have had changes before
+    checkout.resolve("ours", PACKAGE, "--force")
     assert checkout.git("diff", "--cached", "--raw", "--no-textconv", "ours") == ""
 
 
@@ -265,18 +215,18 @@ def test_where_git_does_not_tell_what_it_merged_ours_can_be_taken(checkout: Chec
 
 
 def test_a_package_that_both_sides_exported_is_one(checkout: Checkout) -> None:
-    merged(checkout, [exported_again(1)], [exported_again(2)], added=True)
+    checkout.merge([exported_again(1)], [exported_again(2)], added=True)
     assert checkout.unmerged == ""
     require_sound(checkout.package)
 
 
 @pytest.mark.parametrize("side", ["ours", "theirs"])
 def test_packages_that_both_sides_added_otherwise_are_resolved(side: str, checkout: Checkout) -> None:
-    shown = merged(checkout, [exported_again(1), tanh, FIRST], [exported_again(2), sigmoid, laid_anew], added=True)
+    shown = checkout.merge([exported_again(1), tanh, FIRST], [exported_again(2), sigmoid, laid_anew], added=True)
     assert "both sides changed " in shown
     assert "<<<<" not in (checkout.package / "Manifest.json").read_text()
     require_sound(checkout.package)
-    resolve(checkout, side, PACKAGE)
+    checkout.resolve(side, PACKAGE)
     require_sound(checkout.package)
 
 
@@ -329,7 +279,7 @@ def test_manifests_are_merged_item_by_item(base: bytes, ours: bytes, theirs: byt
 
 @lfs
 def test_what_git_lfs_keeps_is_merged_and_kept_there(lfs_checkout: Checkout) -> None:
-    shown = merged(lfs_checkout, [tanh, SECOND], [biased, FIRST])
+    shown = lfs_checkout.merge([tanh, SECOND], [biased, FIRST])
     assert lfs_checkout.unmerged == "", shown
     require_sound(lfs_checkout.package)
     assert lfs_checkout.git("cat-file", "blob", f"HEAD:{MODEL}").startswith("version https://git-lfs")
@@ -361,13 +311,13 @@ def test_an_object_of_git_lfs_that_is_not_here_is_told_as_that(lfs_checkout: Che
         lfs_checkout.edit([edit])
         lfs_checkout.commit()
     pointer = lfs_checkout.git("cat-file", "blob", f"theirs:{MODEL}")
-    name = re.search("sha256:([0-9a-f]+)", pointer)
-    assert name
-    os.remove(next((lfs_checkout.folder / ".git" / "lfs" / "objects").rglob(name[1])))
+    found = re.search("sha256:([0-9a-f]+)", pointer)
+    assert found
+    os.remove(next((lfs_checkout.folder / ".git" / "lfs" / "objects").rglob(found[1])))
     done = lfs_checkout.run("git", "merge", "--no-edit", "theirs")
     assert "model.mlmodel of theirs: its git-lfs object is not here: `git lfs fetch --all` gets it" in done.stderr
     assert lfs_checkout.unmerged
-    resolve(lfs_checkout, "ours", PACKAGE)
+    lfs_checkout.resolve("ours", PACKAGE)
     require_sound(lfs_checkout.package)
 
 
@@ -392,6 +342,6 @@ def test_git_shows_models_where_it_knows_no_committer(is_writable: bool, checkou
 
 
 def test_an_edit_of_a_name_is_kept_beside_other_weights(checkout: Checkout) -> None:
-    merged(checkout, [lambda package: rewritten(package, "lit_cast_fp16", "bright")], [FIRST])
+    checkout.merge([lambda package: rewritten(package, "lit_cast_fp16", "bright")], [FIRST])
     assert checkout.unmerged == ""
     require_sound(checkout.package)

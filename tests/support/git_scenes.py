@@ -11,6 +11,7 @@ import shutil
 import struct
 import subprocess
 import sys
+from collections.abc import Sequence
 from math import prod
 from pathlib import Path
 from random import Random
@@ -57,7 +58,7 @@ _FP16 = {"FLOAT16": 1, "FLOAT32": 2, "UINT8": 3, "INT8": 4}
 
 
 def records(package: Path) -> int:
-    """Return how many weights a package's program names. Raise AssertionError for one whose record is not there, or is
+    """Return how many weights a package's programs name. Raise AssertionError for one whose record is not there, or is
     of another type or size.
     """
     from coremltools.proto import MIL_pb2, Model_pb2
@@ -65,7 +66,7 @@ def records(package: Path) -> int:
     model = package / "Data" / "com.apple.CoreML" / "model.mlmodel"
     spec = Model_pb2.Model.FromString(model.read_bytes())
     count = 0
-    for value in _values(spec.mlProgram):
+    for value in _values(spec):
         name = value.blobFileValue.fileName.replace("@model_path", str(model.parent))
         data = Path(name).read_bytes()
         sentinel, number, size, start = _RECORD.unpack_from(data, value.blobFileValue.offset)
@@ -95,17 +96,17 @@ def _values(message: Any) -> Any:
             yield from _values(one)
 
 
-def require_sound(package: Path) -> None:
+def require_sound(package: Path, kind: str = "mlProgram", weights: int = 2) -> None:
     """Raise AssertionError for a package that coremltools does not open, that `check` finds wrong, or whose weights are
     not where its program has them.
     """
     from coremltools.models import MLModel
 
     spec = MLModel(str(package), skip_model_load=True).get_spec()
-    assert spec.WhichOneof("Type") == "mlProgram"
+    assert spec.WhichOneof("Type") == kind
     errors = [each.message for each in miltext.check(package) if each.severity == "error"]
     assert errors == [], errors
-    assert records(package) == 2
+    assert records(package) == weights
 
 
 class Scene(NamedTuple):
@@ -191,7 +192,7 @@ class Checkout:
         self.git("add", "-A", ".")
         self.git("commit", "-q", "--allow-empty", "-m", "change")
 
-    def edit(self, edits: list[Edit]) -> None:
+    def edit(self, edits: Sequence[Edit]) -> None:
         """Make the package, or change it."""
         if not self.package.exists():
             shutil.copytree(EXAMPLE, self.package)
@@ -201,6 +202,38 @@ class Checkout:
     @property
     def unmerged(self) -> str:
         return self.git("ls-files", "-u")
+
+    def merge(self, ours: Sequence[Edit], theirs: Sequence[Edit], *, added: bool = False) -> str:
+        """Have two branches edit the package, or add it, and merge one into the other; return what git says."""
+        if not added:
+            self.edit([])
+            self.commit()
+        for name, edits in (("theirs", theirs), ("ours", ours)):
+            self.git("checkout", "-q", "-B", name, "main")
+            self.edit(edits)
+            self.commit()
+        done = self.run("git", "merge", "--no-edit", "theirs")
+        return done.stdout + done.stderr
+
+    @property
+    def text(self) -> Path:
+        """The text with the conflicts of the package."""
+        return self.folder / f"{PACKAGE}.conflict.mil"
+
+    def take_in_text(self, *sides: int) -> None:
+        """Take these sides of the conflicts in the text, the last of them in all others: 1 is ours, 2 theirs."""
+        left = [*sides]
+        pattern = r"<{7}[^\n]*\n(.*?)={7}\n(.*?)>{7}[^\n]*\n"
+
+        def taken(found: re.Match[str]) -> str:
+            return found[left.pop(0) if len(left) > 1 else left[0]]
+
+        self.text.write_text(re.sub(pattern, taken, self.text.read_text(), flags=re.DOTALL))
+
+    def resolve(self, *words: str, status: int = 0) -> str:
+        done = self.run(sys.executable, "-m", "miltext", "merge", "--resolve", *words)
+        assert done.returncode == status, done.stderr
+        return done.stderr
 
 
 def held(scene: Scene, folder: Path, template: Path) -> str:

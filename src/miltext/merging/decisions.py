@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def programs_in(text: str, headings: Collection[str], needed: Collection[str]) -
             said = "above all lines that say which model a program is of" if headings else "but there is none to merge"
             raise Undecided(f"the text has a program {said}: `{line.strip()}`")
     found = dict[str, str]()
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in pairwise([*starts, len(lines)]):
         heading = lines[start].strip()
         if heading in found:
             raise Undecided(f"the line `{heading}` stands twice in the text; keep one of them, above its program")
