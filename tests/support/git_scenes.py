@@ -33,6 +33,7 @@ from support.package_versions import (
 from support.repositories import EXAMPLE
 
 import miltext
+from miltext.models.opening import open_model
 
 PACKAGE = "Model.mlpackage"
 COMMANDS = ("merge", "rebase", "cherry-pick", "stash")
@@ -104,7 +105,8 @@ def require_sound(package: Path, kind: str = "mlProgram", weights: int = 2) -> N
 
     spec = MLModel(str(package), skip_model_load=True).get_spec()
     assert spec.WhichOneof("Type") == kind
-    errors = [each.message for each in miltext.check(package) if each.severity == "error"]
+    found = [each for stage in open_model(package).programs() for each in miltext.check(stage.model)]
+    errors = [each.message for each in found if each.severity == "error"]
     assert errors == [], errors
     assert records(package) == weights
 
