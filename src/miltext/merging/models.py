@@ -310,11 +310,11 @@ class _Merge:
         whole = self._whole(left)
         if triple.base is None:
             return whole
-        if wire_of(whole) != wire_of(self._whole(triple.base)):
-            self._clashes.append(
-                Clash(place.removesuffix(": "), [None if each is None else each.type for each in triple])
-            )
-        return None
+        if wire_of(whole) == wire_of(self._whole(triple.base)):
+            return None
+        types = [None if each is None else each.type for each in triple]
+        self._clashes.append(Clash(place.removesuffix(": "), types))
+        return None if triple.ours is None else whole
 
     def _name(self, triple: StageTriple, place: str) -> str:
         """Return the name of a model in the end."""
