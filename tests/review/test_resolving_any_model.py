@@ -52,7 +52,7 @@ def pipeline(*names: str) -> Edit:
     def edit(package: Path) -> None:
         with BlobWriter(folder_of(package) / "weights" / "weight.bin") as writer:
             offsets = [writer.add_packed(BY_NAME["fp16"], bytes([0, 60 + index] * 4)) for index in range(2)]
-        ends = zip(("xa", "ay"), offsets, strict=True)
+        ends = zip((("x", "a"), ("a", "y")), offsets, strict=True)
         stages = [of_text(STAGE.format(x=x, y=y, at=PLACE.format(offset))) for (x, y), offset in ends]
         save(package, piped(*stages, names=names))
 
