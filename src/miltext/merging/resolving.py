@@ -119,7 +119,8 @@ class InConflict:
         """
         self._require_all()
         self._refuse_changes()
-        text = decode(read_file(file), str(file))
+        data = read_file(file)
+        text = decode(data, str(file)) if data else ""  # as where one side took away all that is in conflict
         if has_markers(text):
             raise refusal("MIL863", "conflicts are left between markers in this text", file)
         with TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True) as made:
