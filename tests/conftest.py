@@ -30,7 +30,7 @@ GOLDEN = ROOT / "tests" / "golden"
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
 CORPUS = Path(os.environ.get("MILTEXT_CORPUS") or ROOT.parent / "shared" / "corpus")
 
-pytest_plugins = ["support.browser"]  # its fixtures
+pytest_plugins = ["support.browser", "support.checkouts"]  # their fixtures
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

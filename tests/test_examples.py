@@ -46,6 +46,10 @@ NOT_RUN = {
     'eval "$(miltext completion zsh)"': "is for zsh; tests/cli/test_completion.py",
     "miltext completion fish | source": "is for fish; tests/cli/test_completion.py",
     "miltext check --watch": "ends with Ctrl-C; tests/cli/test_watching.py",
+    **dict.fromkeys(
+        ("miltext merge --resolve", "git mergetool", "miltext mergetool"),
+        "needs a conflict that git left; tests/review/test_resolving.py",
+    ),
     "miltext check --with-coremltools": "loads coremltools, which takes seconds; tests/cli/test_check_verb.py",
 }
 """The beginnings of the examples that are not run, and why."""

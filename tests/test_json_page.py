@@ -27,7 +27,7 @@ SCHEMA = json.loads((ROOT / "docs" / "json.schema.json").read_text(encoding="utf
 EXAMPLES = [line for block in blocks(PAGE) if block.language == "sh" for line in lines(block.text)]
 
 UNTOLD = {
-    *("print", "parse", "generate", "merge", "git", "textconv", "difftool", "mergedriver"),
+    *("print", "parse", "generate", "merge", "git", "textconv", "difftool", "mergedriver", "mergetool"),
     *("completion", "demo", "help", "lsp"),
 }
 """The verbs whose output is what was asked for, and not what is told of it."""

@@ -47,7 +47,9 @@ def test_a_merge_is_written_where_it_is_asked_for(files: Files) -> None:
     assert files.merge("base.mil", "ours.mil", "theirs.mil") == (BOTH, "")
     assert files.merge("base.mil", "ours.mil", "theirs.mil", "-o", "new.mil") == ("", "")
     assert (files.folder / "new.mil").read_text() == BOTH
-    assert files.merge("base.mil", "ours.mil", "theirs.mil", "-o", "ours.mil") == ("", "")
+    _, told = files.merge("base.mil", "ours.mil", "theirs.mil", "-o", "ours.mil", status=2)
+    assert told == "miltext: ours.mil: it already exists; --force replaces it\n"
+    assert files.merge("base.mil", "ours.mil", "theirs.mil", "-o", "ours.mil", "--force") == ("", "")
     assert (files.folder / "ours.mil").read_text() == BOTH
     assert files.merge("base.mil", "ours.mil", "ours.mil") == (BOTH, "")
     assert files.merge("empty.mil", "ours.mil", "ours.mil") == (BOTH, "")
@@ -118,7 +120,7 @@ def test_git_is_told_what_it_has_to_merge_by_itself(files: Files) -> None:
     assert done.returncode == 2
     assert (files.folder / "broken.mil").read_text() == "program("
     for name in ("Manifest.json", "m.mlpackage/Manifest.json"):
-        assert run("mergedriver", "base.mil", "ours.mil", "theirs.mil", "7", name, cwd=files.folder).returncode == 2
+        assert run("mergedriver", "base.mil", "ours.mil", "theirs.mil", "7", name, cwd=files.folder).returncode == 3
     done = run("mergedriver", "base.mil", "ours.mil", "theirs.mil", "7", "m.mlmodelc/model.mil", cwd=files.folder)
     assert done.returncode == 3
     assert b"this is a part of a compiled model" in done.stderr

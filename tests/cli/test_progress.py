@@ -49,6 +49,11 @@ VERBS = {
         "P.mlpackage",
         "--force",
     ],
+    "build pruned": ["build", "P.mlpackage", "-o", "out.mlpackage", "--prune-weights", "--force"],
+    "build of equals pruned": ["build", "E.mlpackage", "-o", "out.mlpackage", "--prune-weights", "--force"],
+    "build of a pruned file": ["build", "E.mlpackage", "-o", "out/m.mlmodel", "--prune-weights", "--force"],
+    "build of a pruned compiled model": ["build", "E.mlpackage", "-o", "out.mlmodelc", "--prune-weights", "--force"],
+    "merge": ["merge", "P.mlpackage", "P.mlpackage", "E.mlpackage", "-o", "out.mlpackage", "--force"],
     "build of arrays from a file": ["build", "named/m.mil", "-o", "out/m.mlmodel", "--from", "M/m.mlmodel", "--force"],
 }
 
@@ -105,6 +110,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "M").mkdir()
     for made in ("P.mlpackage", "M/m.mlmodel"):
         build(load(tmp_path / "old" / "m.mil"), tmp_path / made)
+    write(tmp_path / "equals", [*RECORDS, *RECORDS])
+    build(load(tmp_path / "equals" / "m.mil"), tmp_path / "E.mlpackage")
     (tmp_path / "P.mlpackage" / "Data" / "notes.txt").write_bytes(bytes(CHUNK))
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -150,7 +157,7 @@ def test_long_work_shows_a_bar_that_comes_to_its_end(
     verb: str, files: Path, bars: list[Bar], monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     run(VERBS[verb], monkeypatch, terminal=True)
-    assert len(bars) == 1 + (verb == "save")
+    assert len(bars) == 1 + (verb in ("save", "merge"))
     for bar in bars:
         assert bar.finished
         assert bar.file is sys.stderr

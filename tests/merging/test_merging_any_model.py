@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from support.pipelines import binary, piped, unary
 
 import miltext
 from miltext.merging.conflicts import Markers
-from miltext.merging.models import MergedModel, merge_models
+from miltext.merging.models import MergedModel, merge_models, resolve_models
 from miltext.models.spec import SpecModel
 from miltext.schema.proto import Model
 from miltext.schema.wire import sized, tag, wire_of
@@ -230,7 +231,7 @@ CONFLICTS: dict[str, tuple[Edit, Edit, str]] = {
     "two models more of one name": (
         put(3, unary("y", "z"), "four"),
         put(3, unary("y", "w"), "four"),
-        '`model "four": type`',
+        "an operation",
     ),
 }
 
@@ -314,3 +315,36 @@ def test_a_program_with_unknown_fields_is_refused_by_its_name(tmp_path: Path) ->
     assert done.returncode == 2
     assert f"{files[2]}: error[MIL202]" in done.stderr.decode()
     assert not (tmp_path / "M.mlmodel").exists()
+
+
+# ---- without a base
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_what_both_sides_added_is_merged_by_what_they_have_in_common(name: str, tmp_path: Path) -> None:
+    base = BASES[name]()
+    for one, other in (((), ()), ((license_of,), (unknown,)), ((updatable,), (license_of,)), ((unknown,), ())):
+        ours, theirs = edited(base, *one), edited(base, *other)
+        sides = [SpecModel("mlmodel", side, None, tmp_path, copy(each)) for side, each in (("o", ours), ("t", theirs))]
+        result = merge_models(None, sides[0], sides[1], tmp_path, Markers())
+        assert result.is_whole, (result.conflicts, result.errors)
+        assert wire_of(result.model or Model()) == wire_of(edited(base, *one, *other))
+
+
+@pytest.mark.parametrize("side", [1, 2])
+@pytest.mark.parametrize("name", CONFLICTS)
+def test_a_text_of_one_side_resolves_all_that_is_in_conflict(name: str, side: int, tmp_path: Path) -> None:
+    """What only one side changed is merged besides."""
+    base = three()
+    one, other, _ = CONFLICTS[name]
+    specs = base, edited(base, one, license_of), edited(base, other, updatable)
+    text = merged(*specs, tmp_path).text
+    chosen = re.sub(r"<{7}[^\n]*\n(.*?)={7}\n(.*?)>{7}[^\n]*\n", lambda found: found[side], text, flags=re.DOTALL)
+    models = [SpecModel("mlmodel", each, None, tmp_path, copy(spec)) for each, spec in zip("bot", specs, strict=True)]
+    result = resolve_models(models[0], models[1], models[2], tmp_path, chosen)
+    assert result.is_whole, (result.conflicts, result.errors)
+    wanted = edited(base, (one, other)[side - 1], license_of, updatable)
+    if name == "two models more of one name":  # which are merged output by output
+        assert [*(result.model or Model()).pipeline.names] == ["one", "two", "three", "four"]
+    else:
+        assert wire_of(result.model or Model()) == wire_of(wanted)

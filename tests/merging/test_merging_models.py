@@ -89,12 +89,15 @@ def test_a_conflict_leaves_ours_whole(name: str, scene: Scene) -> None:
     assert left.description == ours.description
 
 
-def test_a_weight_that_git_takes_away_is_told(scene: Scene) -> None:
+def test_theirs_stays_where_git_takes_the_weights_of_ours_away(scene: Scene) -> None:
     """Theirs retrained a weight and changed an operation that ours changed too: ours has its weights nowhere."""
     scene.edit((tanh,), (sigmoid, FIRST))
-    result, _ = scene.as_git_does()
+    result, merged = scene.as_git_does()
     assert result.conflicts
-    assert result.model is None
+    assert result.side == 2
+    left = Spec.FromString((merged / "model.mlmodel").read_bytes())
+    assert "sigmoid" in [each.type for each in operations(left)]
+    assert contents(merged) == contents(folder_of(scene.packages[2]))
 
 
 # ---- by hand

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import runpy
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -84,3 +86,79 @@ def test_at_any_line(make: Callable[[Path, str], None], there: bool, tmp_path: P
             break
         assert tree(room) in (before, after), f"line {line}"
     assert line > 30
+
+
+# ---- code that swallows what a handler raises
+
+
+def bare_except(folder: Path) -> None:
+    with suppress(BaseException):
+        signal.raise_signal(signal.SIGTERM)
+
+
+def destructor(folder: Path) -> None:
+    class Ended:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGTERM)
+
+    Ended()
+
+
+def an_import(folder: Path) -> None:
+    """As packages import what they may do without."""
+    (folder / "swallowing.py").write_text("import signal\ntry:\n    signal.raise_signal(15)\nexcept:\n    pass\n")
+    runpy.run_path(str(folder / "swallowing.py"))
+
+
+def another_error(folder: Path) -> None:
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except SystemExit as ending:
+        raise ImportError("as a module written in C says it") from ending
+
+
+SWALLOWING = [bare_except, destructor, an_import, another_error]
+
+
+@posix
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("lasts", [True, False], ids=["goes on", "ends"])
+@pytest.mark.parametrize("swallow", SWALLOWING)
+def test_a_request_to_end_is_not_swallowed(swallow: Callable[[Path], None], lasts: bool, tmp_path: Path) -> None:
+    passed = False
+
+    def work() -> None:
+        nonlocal passed
+        with ended_by_signals():
+            swallow(tmp_path)
+            wait(20 * lasts)
+            passed = lasts
+
+    with pytest.raises(SystemExit) as ended:
+        work()
+    assert (ended.value.code, passed) == (128 + signal.SIGTERM, False)
+
+
+def wait(seconds: float) -> None:
+    """Wait in short steps, between which Python handles signals."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        time.sleep(0.01)
+
+
+@posix
+def test_what_cleans_up_behind_a_request_to_end_is_not_interrupted_again(tmp_path: Path) -> None:
+    done = list[str]()
+
+    def work() -> None:
+        with ended_by_signals():
+            try:
+                signal.raise_signal(signal.SIGTERM)
+            finally:
+                wait(0.5)
+                done.append("finally")
+
+    with pytest.raises(SystemExit):
+        work()
+    assert done == ["finally"]
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL

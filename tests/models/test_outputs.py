@@ -21,10 +21,16 @@ from click.testing import CliRunner, Result
 from support.containers import TEXT, link, spec, write_bundle, write_package
 
 from miltext.cli import command
+from miltext.schema.proto import Function, Program
 
 STREAMS: dict[str, Any] = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
 RUNNER = CliRunner(**STREAMS)
 DRAFT = TEXT.replace("tensor<fp16, [1, 4]> y", "_ y")
+TWO = TEXT.replace(
+    "        } -> (y)", '            tensor<fp16, [1, 4]> z = tanh(x = y)[name = string("z")];\n        } -> (z)'
+)
+"""A text with a value that is not given back."""
+
 NOTES = b"Remember the milk.\n"
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no FIFOs, terminals and limits of this kind")
@@ -72,7 +78,7 @@ MODELS = {
     "build from": Verb(("build", "in.mil", "--from", "in.mlmodel"), ".mlmodel", b"\x08"),
     "rename": Verb(("rename", "in.mlmodel", "x", "z"), ".mlpackage", b""),
     "rename to text": Verb(("rename", "in.mlmodel", "x", "z"), ".mil", b"program(1.3)"),
-    "expose": Verb(("expose", "in.mil", "x"), ".mlmodel", b"\x08"),
+    "expose": Verb(("expose", "two.mil", "y"), ".mlmodel", b"\x08"),
 }
 
 
@@ -81,6 +87,7 @@ def folder(tmp_path: Path) -> Path:
     """A folder with the inputs of all verbs, and with neighbours that are to stay as they are."""
     (tmp_path / "in.mil").write_text(TEXT)
     (tmp_path / "draft.mil").write_text(DRAFT)
+    (tmp_path / "two.mil").write_text(TWO)
     made = tmp_path / "in.mlmodel"
     assert RUNNER.invoke(command, ["build", str(tmp_path / "in.mil"), "-o", str(made)]).exit_code == 0
     write_package(tmp_path / "Other.mlpackage", spec().SerializeToString())
@@ -107,7 +114,9 @@ def absent(folder: Path, verb: Verb) -> Path:
 
 def same_kind(folder: Path, verb: Verb) -> Path:
     path = absent(folder, verb)
-    path.write_bytes(b"old")
+    path.write_bytes(
+        Program(version=1, functions={"old": Function()}).SerializeToString() if verb.ending == ".pb" else b"old"
+    )
     path.chmod(0o640)
     return path
 
@@ -543,6 +552,11 @@ def test_weights_are_saved_all_or_none(folder: Path) -> None:
     assert RUNNER.invoke(command, save).exit_code == 0
     first, last = sorted(arrays.iterdir())
     first.write_bytes(b"mine")
+    before = tree(folder)
+    result = RUNNER.invoke(command, save)
+    assert (result.exit_code, f"{first}: error[MIL402]" in result.stderr) == (2, True)
+    assert tree(folder) == before
+    first.write_bytes(b"\x93NUMPY of mine")
     last.unlink()
     last.mkdir()
     before = tree(folder)

@@ -269,7 +269,10 @@ def test_a_package_whose_commits_nothing_tells_stays_ours(merging: Merging) -> N
     merging.git("mv", "Model.mlpackage", "A model.mlpackage")
     merging.commit()
     shown = merging.git("merge", "theirs", status=1)
-    assert "`git checkout HEAD -- 'A model.mlpackage'` brings ours back" in shown
+    assert "`miltext merge --resolve ours 'A model.mlpackage'` takes ours whole" in shown
+    assert "MIL861" in merging.miltext("merge", "--resolve", "theirs", "A model.mlpackage", status=2)
+    merging.miltext("merge", "--resolve", "ours", "A model.mlpackage")
+    assert merging.git("status", "--short") == ""
 
 
 def test_a_package_in_conflict_stays_ours(merging: Merging) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
+from uuid import UUID
 
 from support.repositories import EXAMPLE
 
@@ -72,10 +74,40 @@ def laid_anew(package: Path) -> None:
         writer.add_packed(BY_NAME["fp16"], bytes(range(64)))
         places = {blob.offset: writer.copy(blob) for blob in file}
     for held in blob_values(model.program):
-        held.value.blobFileValue.offset = places[held.value.blobFileValue.offset]
+        if held.value.blobFileValue.fileName == NAME:  # and not the file that `in_two_files` made
+            held.value.blobFileValue.offset = places[held.value.blobFileValue.offset]
     path.with_name("new.bin").replace(path)
     assert model.spec is not None
     save(package, model.spec)
+
+
+def in_two_files(package: Path) -> None:
+    """Move the last record to a weight file of its own."""
+    path = folder_of(package) / "weights" / "weight.bin"
+    model = miltext.load(package)
+    held = max(blob_values(model.program), key=lambda each: each.value.blobFileValue.offset).value.blobFileValue
+    with BlobFile(path) as file, BlobWriter(path.with_name("1-weight.bin")) as writer:
+        held.offset = writer.copy(file.blob(held.offset))
+    held.fileName = "@model_path/weights/1-weight.bin"
+    assert model.spec is not None
+    save(package, model.spec)
+
+
+def exported_again(seed: int) -> Edit:
+    """Give the items of the manifest other identifiers, as each export does, and state another time."""
+
+    def edit(package: Path) -> None:
+        path = package / "Manifest.json"
+        random, text = Random(seed), path.read_text()
+        for name in json.loads(text)["itemInfoEntries"]:
+            text = text.replace(name, str(UUID(int=random.getrandbits(128))))
+        path.write_text(text)
+        spec = miltext.load(package).spec
+        assert spec is not None
+        spec.description.metadata.userDefined["com.github.apple.coremltools.version"] = f"9.{seed}"
+        save(package, spec)
+
+    return edit
 
 
 def authored(name: str) -> Edit:
@@ -155,7 +187,7 @@ def held(random: Random, scene: Scene) -> str:
         assert contents(merged) == wanted, named
         assert not any(mine[name] != held != other[name] != mine[name] for name, held in before.items()), named
     elif result.model is not None or scene.settled("weights/weight.bin") != 2:
-        assert contents(merged) == mine, named
+        assert contents(merged) == (other if result.side == 2 else mine), named
     return "merged" if result.is_whole else "conflict"
 
 

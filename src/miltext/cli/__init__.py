@@ -46,9 +46,11 @@ VERBS = {
 _TOGETHER = {
     **dict.fromkeys(("build", "rename", "expose"), "writing_verbs"),
     **dict.fromkeys(("git", "textconv", "difftool"), "git_verbs"),
-    "mergedriver": "merge_verb",
+    **dict.fromkeys(("mergedriver", "mergetool"), "merge_verb"),
 }
-"""The modules that hold several verbs. git calls `textconv`, `difftool` and `mergedriver`, which no list shows."""
+"""The modules that hold several verbs. No list shows `textconv`, `difftool`, `mergedriver` and `mergetool`, which git
+calls.
+"""
 
 COMPLETE = "_MILTEXT_COMPLETE"
 """The variable of a shell that asks for completion: its name and `_complete`."""

@@ -145,6 +145,12 @@ def _revisions(_context: click.Context, begun: str) -> list[Item]:
     return [CompletionItem(f"{before}{dots}{name}") for name in names if name.startswith(last)]
 
 
+def _resolving(context: click.Context, begun: str) -> list[Item]:
+    """Return the sides of a conflict, and texts."""
+    sides = [CompletionItem(side) for side in ("ours", "theirs") if side.startswith(begun)]
+    return [*sides, *files(".mil")(context, begun)]
+
+
 CODES, OPERATIONS = words(_codes, by_commas=True), words(_operations)
 ARRAYS = files(".npy", ".npz", ".safetensors", ".png", ".jpg", ".jpeg")
 ANY, FOLDERS = files(), files(os.sep)
@@ -170,7 +176,9 @@ WORDS: dict[str, Source] = {
     **dict.fromkeys(("archive", "state", "state_out", "against"), files(".npz")),
     "weights": files(*BUILT, ".bin"),
     **dict.fromkeys(("run weights", "compare weights"), FOLDERS),
-    **dict.fromkeys(("reduce line", "textconv file", "difftool old", "difftool new"), ANY),
+    **dict.fromkeys(("reduce line", "textconv file", "textconv keep", "difftool old", "difftool new"), ANY),
+    "mergetool file": files(*MODELS),
+    "resolve": _resolving,
     # what is known by itself
     "code": words(_codes),
     **dict.fromkeys(("select", "ignore"), CODES),

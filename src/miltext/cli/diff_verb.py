@@ -141,8 +141,7 @@ def _check_output(output: str, kind: str, names: tuple[str, ...]) -> None:
     if output != "-":
         from miltext.models.outputs import check_output
 
-        for name in names or ("-",):
-            check_output(output, kind, name)
+        check_output(output, kind, *names or ("-",))
 
 
 def _check_names(names: tuple[str, ...], revisions: str | None, cached: bool) -> None:
@@ -185,7 +184,7 @@ class Form(NamedTuple):
 
     def write(self, difference: Difference, output: str, names: tuple[str, ...]) -> bool | None:
         """Write a difference in this form, and return whether the models are the same; None if that is not known."""
-        write_text(output, [self.text(difference, output)], self.kind, names[-1] if names else "-")
+        write_text(output, [self.text(difference, output)], self.kind, *names)
         return difference.same
 
     def text(self, difference: Difference, output: str) -> str:

@@ -51,7 +51,7 @@ Exit status: 0 it is made; 1 OUT cannot hold it; 2 usage, options that no progra
 @click.option(
     "--allow-unproven", is_flag=True, help="In an .mlmodelc, write what no known output of Apple's compiler shows, too."
 )
-@click.option("--force", is_flag=True, help="Replace OUT if it is a model that exists.")
+@click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 def command(seed: int, output: str, allow_unproven: bool, force: bool, **asked: Any) -> None:
     """Make a valid program at random: any operations on any types, as far as they go together.
 
@@ -64,7 +64,7 @@ def command(seed: int, output: str, allow_unproven: bool, force: bool, **asked: 
 
     made = generate(seed, _options(**asked))
     if output == "-" or Path(output).suffix.lower() == ".mil":
-        write_text(output, [to_text(made)], "mil")
+        write_text(output, [to_text(made)], "mil", force=force)
         return
     from miltext.drafting.building import build
     from miltext.models.opening import read

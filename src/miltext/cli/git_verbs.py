@@ -109,14 +109,17 @@ def _installation(everywhere: bool, options: str = "") -> Iterator[Installation]
 @click.argument("file", type=click.Path(path_type=Path))
 @_draft
 @_build_info
-def textconv(file: Path, draft: bool, build_info: bool) -> None:
+@click.option("--keep", metavar="PATH", help="Also write the text to PATH, if that can be written, for the next time.")
+def textconv(file: Path, draft: bool, build_info: bool, keep: str | None) -> None:
     """Print FILE as text to compare: a .mlmodel, a coremldata.bin, or a weight file.
 
     git calls this after `miltext git setup`; it never fails because of the contents of the file.
     """
+    from miltext.review.kept_texts import kept
     from miltext.review.textconv import Shown, file_text
 
-    write_text("-", file_text(file, Shown(draft, build_info)))
+    text = file_text(file, Shown(draft, build_info))
+    write_text("-", text if keep is None else kept(Path(keep), text))
 
 
 @click.command("difftool", epilog=DIFFTOOL_EPILOG)

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.cli.streams import FAILED, WRONG, existing, fail, show, write_text
+from miltext.cli.progress import Progress, size_below
+from miltext.cli.streams import FAILED, WRONG, existing, fail, show, tell, write_text
 from miltext.diagnostics import MiltextError, warning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from miltext.merging.conflicts import Markers
+    from miltext.merging.resolving import InConflict
 
 EPILOG = """\b
 Examples:
@@ -23,6 +25,8 @@ Examples:
   miltext merge base.mil mine.mil yours.mil --diff3      # conflicts show the base, too
   miltext merge Base.mlpackage Mine.mlpackage Yours.mlpackage -o Merged.mlpackage
   miltext git setup                                      # git merge, rebase and cherry-pick do the same
+  miltext merge --resolve theirs Model.mlpackage         # git left it in conflict: theirs, with its weights
+  miltext merge --resolve Model.mlpackage.conflict.mil Model.mlpackage   # what that says, once it is edited
 \b
 Exit status: 0 merged; 1 conflicts, or errors that neither side has; 2 a version cannot be read.
 """
@@ -30,24 +34,30 @@ Exit status: 0 merged; 1 conflicts, or errors that neither side has; 2 a version
 MODELS = (".mlpackage", ".mlmodel")
 """The endings of what is merged with its description and its weights."""
 
-BESIDE = ".conflict.mil"
-"""What the name of a text with conflicts ends with, after the name of the model that it is of."""
-
 Names = tuple[str, str, str]
 """The names of the base, of ours and of theirs."""
 
 
 @click.command("merge", epilog=EPILOG)
-@click.argument("base")
-@click.argument("ours")
-@click.argument("theirs")
+@click.argument("names", nargs=-1, required=True, metavar="BASE OURS THEIRS | MODEL...")
 @click.option("-o", "--output", metavar="PATH", default="-", help="Where to write; for texts, else standard output.")
+@click.option(
+    "--resolve",
+    metavar="ours|theirs|TEXT",
+    help="Have each MODEL that git left in conflict whole: one side, or what an edited TEXT says.",
+)
 @click.option("--diff3", is_flag=True, help="Show the base in conflicts, too.")
 @click.option("--marker-size", type=click.IntRange(min=7), default=7, metavar="N", help="The length of markers.")
 @click.option("--no-check", is_flag=True, help="Do not look for errors that neither side has.")
-@click.option("--force", is_flag=True, help="Replace a model that is at PATH.")
+@click.option("--force", is_flag=True, help="Replace what is at PATH; with --resolve, changes made since.")
 def command(
-    base: str, ours: str, theirs: str, output: str, diff3: bool, marker_size: int, no_check: bool, force: bool
+    names: tuple[str, ...],
+    output: str,
+    resolve: str | None,
+    diff3: bool,
+    marker_size: int,
+    no_check: bool,
+    force: bool,
 ) -> None:
     """Merge what OURS and THEIRS changed in BASE, texts or models, operation by operation.
 
@@ -57,37 +67,155 @@ def command(
 
     Models are merged with their descriptions and weights. One with conflicts is not written; the text with markers is
     then beside PATH, in PATH.conflict.mil.
+
+    With --resolve, each MODEL is one that git merge, rebase, cherry-pick or stash left in conflict. All of its files
+    become those of one side, or the model that TEXT says, with weights of both: `Model.mlpackage.conflict.mil`, as a
+    rule, without markers. git takes it for resolved.
     """
     from miltext.merging.conflicts import Markers
+    from miltext.models.outputs import check_output
 
+    if resolve is not None:
+        if output != "-":
+            raise click.UsageError("--resolve writes the MODEL itself: leave out -o")
+        sys.exit(_resolve(names, resolve, force))
+    base, ours, theirs = _three(names)
     names = (base, ours, theirs)
     markers = Markers(ours, base, theirs, marker_size, diff3)
     models = [name for name in names if name.rstrip("/").endswith(MODELS)]
-    if models and len(models) < len(names):
+    if models and len(models) < len(names) - _is_nothing(base):
         fail(f"merge three texts or three models: {models[0]} is a model, and not all are")
     try:
         if models:
             found = _merge_models(names, output, markers, force, check=not no_check)
         else:
+            check_output(output, "mil", *names, force=force)
             shown = ours if output == "-" else output
-            found = _merge_texts(names, output, markers, shown, None if no_check else ours)
+            found = _merge_texts(names, output, markers, shown, None if no_check else ours, force=force)
     except MiltextError as failure:
         show(failure.diagnostics, failure.text, failure.path)
         sys.exit(FAILED)
     sys.exit(WRONG if found else 0)
 
 
-def _merge_texts(names: Names, output: str, markers: Markers, shown: str, place: str | None) -> bool:
+def _three(names: Sequence[str]) -> Names:
+    """Return the names of three versions. Raise click's UsageError."""
+    if len(names) < 3:
+        raise click.UsageError(f"Missing argument '{('BASE', 'OURS', 'THEIRS')[len(names)]}'.")
+    if len(names) > 3:
+        raise click.UsageError(f"three versions are merged: BASE OURS THEIRS, and not {names[3]!r}")
+    return names[0], names[1], names[2]
+
+
+# ---- conflicts of git
+
+
+def _resolve(names: Sequence[str], how: str, force: bool) -> int:
+    """Have models that git left in conflict whole; return the status to end with."""
+    from miltext.merging.resolving import SIDES, InConflict
+
+    if how not in SIDES and len(names) > 1:
+        raise click.UsageError(f"{how} is the text of one model: name one, or resolve with ours or theirs")
+    for name in names:
+        try:
+            found = InConflict(name, force=force)
+            if how in SIDES:
+                found.take(SIDES[how])
+            elif not _take_text(found, name, existing(how)):
+                return WRONG
+        except MiltextError as failure:
+            show(failure.diagnostics, failure.text, failure.path)
+            return WRONG if failure.diagnostics[0].code == "MIL863" else FAILED
+        _forget_text(found, how)
+        tell(f"miltext: {name}: {how} whole, with its weights" if how in SIDES else f"miltext: {name}: as {how} says")
+    return 0
+
+
+def _take_text(found: InConflict, name: str, text: str) -> bool:
+    """Have what a text says, and return whether it is whole; what is wrong with it is told."""
+    merged = found.take_text(Path(text))
+    for reason in merged.conflicts:
+        _tell(name, reason)
+    show(merged.errors, merged.text, text)
+    return merged.is_whole
+
+
+def _forget_text(found: InConflict, used: str) -> None:
+    """Remove the text beside a model that is resolved: one that was used, or that nobody edited to the end."""
+    from miltext.merging.conflicts import has_markers
+
+    if found.text.is_file() and (
+        os.path.realpath(used) == os.path.realpath(found.text) or has_markers(found.text.read_text(errors="replace"))
+    ):
+        found.text.unlink()
+
+
+MERGETOOL_EPILOG = """\b
+Examples:
+  miltext mergetool Model.mlpackage
+  git mergetool -t miltext                 # which calls that for each file in conflict
+\b
+Exit status: 0 resolved; 1 conflicts are left; 2 git, files.
+"""
+
+
+@click.command("mergetool", epilog=MERGETOOL_EPILOG)
+@click.argument("file")
+def mergetool(file: str) -> None:
+    """Resolve the conflicts of the model that FILE is of, in an editor.
+
+    git calls this after `miltext git setup`. git's editor opens the text with the conflicts if it has markers; what it
+    says is the model then, with its weights.
+    """
+    from miltext.merging.conflicts import has_markers
+    from miltext.merging.resolving import InConflict
+
+    try:
+        found = InConflict(file, force=True)
+        text = str(found.text)
+        if not found.text.is_file():
+            fail(f"{text} is not there: `miltext merge --resolve ours {found.path}` takes ours whole; or theirs")
+        if has_markers(found.text.read_text(errors="replace")):
+            _edit(text)
+        if not _take_text(found, file, text):
+            sys.exit(WRONG)
+    except MiltextError as failure:
+        show(failure.diagnostics, failure.text, failure.path)
+        sys.exit(WRONG)
+    if found.is_last:
+        found.text.unlink()
+    found.leave_unmerged(but=file)
+
+
+def _edit(text: str) -> None:
+    """Open a text in the editor that git uses."""
+    import subprocess
+
+    asked = subprocess.run(["git", "var", "GIT_EDITOR"], capture_output=True, check=False)
+    editor = os.fsdecode(asked.stdout).strip()
+    if asked.returncode:
+        fail(os.fsdecode(asked.stderr).strip() or "git has no editor")
+    if subprocess.call(["sh", "-c", f'{editor} "$@"', editor, text]):  # as git does: a command for its shell
+        fail(f"the editor failed: {editor}")
+
+
+# ---- texts and models
+
+
+def _merge_texts(
+    names: Names, output: str, markers: Markers, shown: str, place: str | None, *, force: bool = True
+) -> bool:
     """Write the merged text, and tell what is wrong with it by a name that is shown; return whether anything is.
 
-    `place` is where arrays are that the text names, None if it is not to be checked. Raise MiltextError.
+    Without `force`, nothing that is there is replaced. `place` is where arrays are that the text names, None if it is
+    not to be checked. Raise MiltextError.
     """
     from miltext.merging.judging import moved_weights, new_errors
     from miltext.merging.merging import merge_texts
 
     base, ours, theirs = (_read(name, may_be_empty=index == 0) for index, name in enumerate(names))
     merged = merge_texts(base, ours, theirs, markers)
-    write_text(output, [merged.text], "mil")
+    write_text(output, [merged.text], "mil", *names, force=force)
     if merged.conflicts:
         conflicts = "a conflict" if merged.conflicts == 1 else f"{merged.conflicts} conflicts"
         _tell(shown, f"{conflicts}, between markers")
@@ -99,6 +227,11 @@ def _merge_texts(names: Names, output: str, markers: Markers, shown: str, place:
     if doubt := moved_weights(base, ours, theirs):
         _tell(shown, doubt)
     return bool(found or doubt)
+
+
+def _is_nothing(name: str) -> bool:
+    """Whether a base is an empty file, which says that both sides added what they have."""
+    return os.path.exists(name) and not os.path.isdir(name) and os.path.getsize(name) == 0
 
 
 def _tell(name: str, message: str) -> None:
@@ -116,25 +249,33 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
     """Write the merged model, or tell why there is none; return whether that is so. Raise MiltextError."""
     from tempfile import TemporaryDirectory
 
+    from miltext.merging.contents import compared_work
+    from miltext.merging.driver import beside
     from miltext.merging.models import merge_models
     from miltext.models.building.build import build
     from miltext.models.building.choices import Choices
     from miltext.models.building.originals import remade
     from miltext.models.compiling.other_files import files_beside
     from miltext.models.opening import open_model
+    from miltext.models.outputs import check_target
     from miltext.models.spec import SpecModel
 
     if output == "-":
         fail("name the merged model with -o")
-    models = [open_model(existing(name)) for name in names]
+    before = None if _is_nothing(names[0]) else open_model(existing(names[0]))
+    ours, theirs = (open_model(existing(name)) for name in names[1:])
+    check_target(Path(output), force, [ours, theirs, *([before] if before else [])])
     with TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True) as made:
-        merged = merge_models(models[0], models[1], models[2], Path(made), markers, check=check)
+        models = [model for model in (before, ours, theirs) if model is not None]
+        with Progress("comparing weights", lambda: compared_work(models)) as bar:
+            merged = merge_models(before, ours, theirs, Path(made), markers, check=check, progress=bar.add)
         if merged.model is None or not merged.is_whole:
-            _tell_conflicts(output, merged.conflicts, merged.text, f"{output.rstrip('/')}{BESIDE}")
+            _tell_conflicts(output, merged.conflicts, merged.text, beside(output.rstrip("/")))
             show(merged.errors, merged.text, output)
             return True
-        model = SpecModel("mlmodel", output, None, Path(made), merged.model)
-        written = build(model, output, Choices(force=force, any_kind=True))
+        whole = SpecModel("mlmodel", output, None, Path(made), merged.model)
+        with Progress("writing weights", lambda: size_below(Path(made))) as bar:
+            written = build(whole, output, Choices(force=force, any_kind=True, progress=bar.add))
     packages = [remade(each, {}, each, Choices()) for each in models if each.kind == "mlpackage"]
     if others := sorted({name for each in packages for name in files_beside(each)}):
         message = f"what is in the packages beside model and weights is not kept: {', '.join(others)}"
@@ -184,17 +325,26 @@ def mergedriver(base: str, ours: str, theirs: str, marker_size: int, path: str, 
     names = (base, ours, theirs)
     markers = Markers(named[1], named[0], named[2], marker_size, _with_base())
     try:
-        if path.endswith(".mil") and ".mlmodelc/" not in path:
-            found = _merge_texts(names, ours, markers, path, path)
-        elif path.endswith("Manifest.json"):
-            found = _merge_manifests(names)
-        else:
-            found = _merge_part(names, markers, path)
+        found = (_merge_stored_texts if _is_text(path) else _merge_part)(names, markers, path)
     except MiltextError as failure:
         show(failure.diagnostics[:1], failure.text, path)
-        _tell(path, "miltext cannot merge this; git does it by itself")
+        for said in _without_merge(path):
+            _tell(path, said)
         sys.exit(FAILED)
     sys.exit(IN_CONFLICT if found else 0)
+
+
+def _without_merge(path: str) -> list[str]:
+    """Return what to say of what git does with a file that cannot be read."""
+    from miltext.merging.driver import ways_out
+
+    if _is_text(path):
+        return ["miltext cannot merge this; git does it by itself"]
+    return ["miltext cannot merge this; ours stays", ways_out(PurePosixPath(path))]
+
+
+def _is_text(path: str) -> bool:
+    return path.endswith(".mil") and ".mlmodelc/" not in path
 
 
 def _with_base() -> bool:
@@ -205,25 +355,31 @@ def _with_base() -> bool:
     return asked.stdout.strip() in (b"diff3", b"zdiff3")
 
 
-def _merge_manifests(names: Names) -> bool:
-    """Merge manifests; where both sides changed more than identifiers, leave that to git."""
-    from miltext.merging.manifests import merge_manifests
+def _merge_stored_texts(names: Names, markers: Markers, path: str) -> bool:
+    """Merge texts as git stores them."""
+    from miltext.merging.filters import NotHere, as_checked_out, as_stored
+    from miltext.models.files import write_file
 
-    merged = merge_manifests(*(Path(name).read_bytes() for name in names))
-    if merged is None:
-        sys.exit(FAILED)
-    Path(names[1]).write_bytes(merged)
-    return False
+    try:
+        with as_checked_out(names, path) as shown:
+            found = _merge_texts((shown[0], shown[1], shown[2]), shown[1], markers, path, path)
+            if shown is not names:
+                write_file(Path(names[1]), [as_stored(Path(shown[1]).read_bytes(), path)])
+    except NotHere as failure:
+        _tell(path, f"{failure}; ours stays")
+        return True
+    return found
 
 
 def _merge_part(names: Names, markers: Markers, path: str) -> bool:
-    """Merge a file of a package; ours stays whole where it is in conflict, and the text with markers is beside it."""
+    """Merge a file of a package; one side is there where it is in conflict, and the text with markers is beside it."""
     from miltext.merging.driver import merge_part
+    from miltext.merging.filters import as_stored
     from miltext.models.files import write_file
 
     merged = merge_part(path, names, markers)
     if merged.data is not None:
-        write_file(Path(names[1]), [merged.data])
+        write_file(Path(names[1]), [as_stored(merged.data, path)])
     _tell_conflicts(path, merged.reasons, merged.text, _beside(path))
     show(merged.errors, merged.text, path)
     return bool(merged.reasons)
@@ -231,6 +387,7 @@ def _merge_part(names: Names, markers: Markers, path: str) -> bool:
 
 def _beside(path: str) -> str | None:
     """Return the name of the text beside a package that is in conflict; None where there is no working tree."""
-    parts = PurePosixPath(path).parents
-    package = next((each for each in parts if each.suffix == ".mlpackage"), PurePosixPath(path))
-    return f"{package}{BESIDE}" if os.path.isdir(package.parent) else None
+    from miltext.merging.driver import beside
+
+    name = beside(path)
+    return name if os.path.isdir(os.path.dirname(name) or ".") else None

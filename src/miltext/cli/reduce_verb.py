@@ -122,9 +122,8 @@ def _shown(text: str) -> None:
 def _check_output(output: Path, source: Model, force: bool) -> None:
     """Refuse an output before any test is run, as far as that can be known."""
     from miltext.models.building.build import OUTPUTS
-    from miltext.models.outputs import check_name, check_target
+    from miltext.models.outputs import check_name, check_output, check_target
     from miltext.models.refusals import refusal
-    from miltext.models.staging import THERE
 
     if not os.access(output.parent, os.W_OK):
         raise OSError(errno.EACCES, "this is not a folder that can be written to", str(output.parent))
@@ -134,8 +133,7 @@ def _check_output(output: Path, source: Model, force: bool) -> None:
     check_name(output, "mil")
     if output.suffix.lower() != ".mil":
         raise refusal("MIL401", f"a smaller model is an .mlpackage, .mlmodel, .mlmodelc or .mil, not `{output.name}`")
-    if os.path.lexists(output) and not force:
-        raise FileExistsError(errno.EEXIST, THERE, str(output))
+    check_output(str(output), "mil", str(source.path or "-"), force=force)
 
 
 class _Work:

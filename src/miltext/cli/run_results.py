@@ -69,8 +69,7 @@ class Targets(NamedTuple):
             if os.path.isdir(path):
                 raise click.UsageError(f"{path} is a folder: name a file")
             is_next = path == self.states and states is not None and places[path] == os.path.realpath(states)
-            for source in [*read, *([] if states is None or is_next else [states])]:
-                check_output(path, kind, source)
+            check_output(path, kind, *read, *([] if states is None or is_next else [states]))
 
 
 def targets(words: Sequence[str], states: str | None) -> Targets:

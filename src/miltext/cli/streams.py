@@ -130,11 +130,14 @@ def read_stdin() -> bytes:
         return sys.stdin.buffer.read()
 
 
-def write_text(output: str, pieces: Iterable[str], kind: str = "told", source: str = "-") -> None:
+def write_text(
+    output: str, pieces: Iterable[str], kind: str = "told", *sources: str, force: bool | None = None
+) -> None:
     """Write text to a file or to standard output, as UTF-8; bytes of a name that are not Unicode become escapes.
 
-    `kind` is what the text is, and `source` the model that it is made from: that model, and a file of another kind, are
-    not replaced. On standard output, the text is coloured as its kind is, where there are to be colours.
+    `kind` is what the text is, and `sources` what it is made from: those, and a file of another kind, are not replaced.
+    A verb with the option --force gives it: without it nothing is replaced. On standard output, the text is coloured as
+    its kind is, where there are to be colours.
     """
     if output == "-" and kind != "told" and colored(sys.stdout, is_document=True):
         from miltext.cli.coloring import colored_pieces
@@ -144,17 +147,17 @@ def write_text(output: str, pieces: Iterable[str], kind: str = "told", source: s
     if output == "-":
         _write_stdout(encoded)
     else:
-        write_bytes(output, encoded, kind, source)
+        write_bytes(output, encoded, kind, *sources, force=force)
 
 
-def write_bytes(output: str, pieces: Iterable[bytes], kind: str, source: str) -> None:
+def write_bytes(output: str, pieces: Iterable[bytes], kind: str, *sources: str, force: bool | None = None) -> None:
     """Write bytes to a file, as `write_text`, or to standard output unless that is a terminal."""
     from miltext.models.files import write_file
     from miltext.models.outputs import check_output
 
     if output != "-":
-        check_output(output, kind, source)
-        write_file(Path(output), pieces)
+        check_output(output, kind, *sources or ("-",), force=force)
+        write_file(Path(output), pieces, replace=force is not False)
     elif sys.stdout.isatty():
         raise click.UsageError("the output is binary, and standard output is a terminal: name a file with -o")
     else:

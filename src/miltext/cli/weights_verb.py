@@ -85,6 +85,7 @@ def save_arrays(weights: Weights, folder: Path) -> dict[str, str]:
     """
     from miltext.models.files import write_new
     from miltext.models.model_weights import npy_pieces
+    from miltext.models.outputs import check_output
     from miltext.models.staging import Staging
 
     entries = weights.entries
@@ -93,6 +94,8 @@ def save_arrays(weights: Weights, folder: Path) -> dict[str, str]:
         Progress("writing arrays", lambda: sum(weight.elements for weight in entries.values())) as progress,
         Staging(replace=True, parents=True) as staging,
     ):
+        for file in files.values():
+            check_output(str(file), "npy", "-")
         for name, weight in entries.items():
             write_new(staging.place(files[name]), npy_pieces(weights, weight, progress.add))
         staging.commit()

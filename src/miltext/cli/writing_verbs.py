@@ -23,6 +23,7 @@ from miltext.cli.streams import (
     nested_option,
     open_whole,
     show,
+    write_bytes,
     write_json,
 )
 
@@ -253,8 +254,6 @@ def edit_model(
     Literals of more than `elide` elements are left out of the text of a model. An output that ends in `.mil` gets the
     edited text itself. The `choices` are those of `miltext.build`.
     """
-    from miltext.models.files import write_file
-    from miltext.models.outputs import check_name
     from miltext.models.programs import TextModel
     from miltext.printing.printing import to_text
 
@@ -263,8 +262,7 @@ def edit_model(
     text = chosen.text or to_text(chosen.program, elide=None if as_text else elide)
     edited = edit(text, path=chosen.name).encode()
     if as_text:
-        check_name(Path(output), "mil")
-        write_file(Path(output), [edited], replace=choices["force"])
+        write_bytes(output, [edited], "mil", str(whole.path or "-"), force=choices["force"])
         tell_written(output, [])
         return
     source = TextModel(edited, chosen.name, chosen.path if chosen.kind == "mil" else None)

@@ -246,6 +246,11 @@ TITLES: dict[str, str] = {
     # Revisions of git that are compared.
     "MIL845": "revision that git does not have",
     "MIL846": "file that neither revision has",
+    # Conflicts that git left.
+    "MIL860": "model without a conflict",
+    "MIL861": "commits that git does not tell",
+    "MIL862": "changes that would be lost",
+    "MIL863": "text that resolves no conflict",
     # Internal errors.
     "MIL900": "internal error",
 }

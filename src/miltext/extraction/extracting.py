@@ -24,7 +24,7 @@ from miltext.models.building.originals import WITH_DESCRIPTION
 from miltext.models.files import write_file
 from miltext.models.model_weights import blob_values
 from miltext.models.opening import open_model
-from miltext.models.outputs import check_name
+from miltext.models.outputs import check_output
 from miltext.models.sizes import spell_sizes
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt
@@ -171,7 +171,7 @@ def _write_text(source: Model, wanted: Wanted, function: str | None, output: Pat
 
     Raise FileExistsError for a file that is there, unless `force`; ParseError for arrays that are not beside it.
     """
-    check_name(output, "mil")
+    check_output(str(output), "mil", str(source.path or "-"), force=force)
     text, told = part_text(source, wanted.outputs, wanted.inputs, function=function)
     missing = check_text(text, path=str(output)) if any(word in text for word in ARRAYS) else []
     if found := [each for each in missing if each.code in OF_ARRAYS]:

@@ -74,3 +74,8 @@ def without_conflicts(text: str) -> str:
             kept.append(line)
         depth -= depth > 0 and line.startswith(">" * SIZE)
     return "".join(kept)
+
+
+def has_markers(text: str) -> bool:
+    """Whether a conflict is left in a text."""
+    return any(line.startswith(("<" * SIZE, ">" * SIZE)) for line in text.splitlines())

@@ -13,6 +13,7 @@ from miltext.models.weights import ALIGNMENT, Blob, BlobFile, BlobWriter, aligne
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
+    from miltext.models.files import Progress
     from miltext.models.model import Model
     from miltext.schema.proto import Program
     from miltext.schema.walk import Held
@@ -34,7 +35,8 @@ class Contents:
     What ours has keeps its place; all else has one behind the end of the file.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, progress: Progress | None = None) -> None:
+        self._progress = progress
         self._places: dict[Content, Place] = {}
         self._blobs: dict[Place, Blob] = {}
         self._known: dict[tuple[Path, int], Content] = {}
@@ -63,7 +65,7 @@ class Contents:
         return program
 
     def _place(self, blob: Blob, name: str, offset: int) -> Place:
-        content = self.content(blob)
+        content = self.content(blob, self._progress)
         if content not in self._places:
             if (name, offset) in self._blobs or self._end > ALIGNMENT:
                 offset = self._end
@@ -72,11 +74,11 @@ class Contents:
             self._blobs[name, offset] = blob
         return self._places[content]
 
-    def content(self, blob: Blob) -> Content:
-        """Return what a record holds."""
+    def content(self, blob: Blob, progress: Progress | None = None) -> Content:
+        """Return what a record holds; `progress` gets the bytes of one that is read for that."""
         key = blob.path, blob.offset
         if key not in self._known:
-            self._known[key] = blob.dtype.name, blob.size, blob.padding_bits, blob.digest()
+            self._known[key] = blob.dtype.name, blob.size, blob.padding_bits, blob.digest(progress)
         return self._known[key]
 
     def at(self, place: Place) -> Blob:
@@ -84,6 +86,17 @@ class Contents:
         if place not in self._blobs:
             raise Unplaced(f"there is no record at offset {place[1]} of `{place[0]}`")
         return self._blobs[place]
+
+
+def compared_work(models: Iterable[Model]) -> int:
+    """Return how many bytes of records are told as progress when the programs of models are named anew."""
+    sizes = dict[tuple[Path, int], int]()
+    for stage in (stage for model in models for stage in model.programs()):
+        folder = BlobFolder(stage.model.model_path)
+        for held in blob_values(stage.model.program):
+            blob = folder.blob(held.value)
+            sizes[blob.path, blob.offset] = blob.size
+    return sum(sizes.values())
 
 
 def programs_of(model: Model) -> list[Program]:

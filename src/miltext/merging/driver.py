@@ -12,9 +12,13 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.merging.contents import programs_of, weight_files
+from miltext.merging.filters import NotHere, as_checked_out
+from miltext.merging.manifests import merge_manifests
 from miltext.merging.models import Kept, MergedModel, merge_models
-from miltext.merging.trees import NotFound, Staged, Trees, require_same, trees
+from miltext.merging.trees import NotFound, Trees, require_same, trees
 from miltext.models.contents import parse_spec, read_file
+from miltext.models.files import MODEL_FOLDERS
+from miltext.models.manifest import MANIFEST
 from miltext.models.model_weights import MODEL_PATH
 from miltext.models.spec import SpecModel
 from miltext.review.git import DRIVER
@@ -29,6 +33,10 @@ WEIGHTS = "weight.bin"
 """How the names of weight files end."""
 
 
+BESIDE = ".conflict.mil"
+"""What the name of a text with conflicts ends with, after the name of the model that it is of."""
+
+
 class Outcome(NamedTuple):
     """What a driver made of a file: its bytes, None where ours stays; why; and the merged text, if there is one."""
 
@@ -39,23 +47,40 @@ class Outcome(NamedTuple):
 
 
 def merge_part(path: str, files: Sequence[str], markers: Markers) -> Outcome:
-    """Merge a model or a weight file of a package, whose three versions are in files. Raise MiltextError."""
-    if any(part.endswith(".mlmodelc") for part in PurePosixPath(path).parts):
-        return Outcome(None, ["this is a part of a compiled model: merge what it was compiled from, and compile that"])
+    """Merge a model, a weight file or a manifest, whose three versions are in files. Raise MiltextError."""
+    parts = PurePosixPath(path)
+    if any(part.endswith(".mlmodelc") for part in parts.parts):
+        reason = "this is a part of a compiled model: merge what it was compiled from, and compile that"
+        return Outcome(None, [reason, ways_out(parts)])
     try:
+        if parts.name == MANIFEST:
+            return _merge_manifest(path, files)
         return _merge_part(path, files, markers)
-    except NotFound as failure:
-        way = "merge the packages with `miltext merge BASE OURS THEIRS -o MERGED`"
-        doubt = "ours stays; see that the weight file beside it is ours, too"
-        back = "" if isinstance(failure, Staged) else f": {_bring_back(PurePosixPath(path))}"
-        return Outcome(None, [f"{failure}; {way}", f"{doubt}{back}"])
+    except (NotFound, NotHere) as failure:
+        return Outcome(None, [f"{failure}; the files there may be of both sides", ways_out(parts)])
 
 
-def _bring_back(path: PurePosixPath) -> str:
-    """Return what to say of a package of which git may have taken a file of theirs."""
-    parents = path.parents
-    package = next((each for each in parents if each.suffix == ".mlpackage"), parents[0])
-    return f"`git checkout HEAD -- {shlex.quote(str(package))}` brings ours back"
+def _merge_manifest(path: str, files: Sequence[str]) -> Outcome:
+    with as_checked_out(files, path) as shown:
+        merged = merge_manifests(*(Path(file).read_bytes() for file in shown))
+    reasons = ["both sides changed the manifest; ours stays", ways_out(PurePosixPath(path))] if merged is None else []
+    return Outcome(merged, reasons)
+
+
+def ways_out(path: PurePosixPath) -> str:
+    """Return what to say of a package in conflict."""
+    package = shlex.quote(str(whole_model(path)))
+    return f"`miltext merge --resolve ours {package}` takes ours whole, its weights too; or theirs, or an edited text"
+
+
+def whole_model(path: PurePosixPath) -> PurePosixPath:
+    """Return the package or compiled model that a path is or belongs to; the path itself where it is in none."""
+    return next((each for each in (path, *path.parents) if each.suffix.lower() in MODEL_FOLDERS), path)
+
+
+def beside(path: str) -> str:
+    """Return the name of the text with the conflicts of a package, or of a file of it."""
+    return f"{whole_model(PurePosixPath(path))}{BESIDE}"
 
 
 def _merge_part(path: str, files: Sequence[str], markers: Markers) -> Outcome:
@@ -66,18 +91,23 @@ def _merge_part(path: str, files: Sequence[str], markers: Markers) -> Outcome:
         package = _Package(found, _only_model(found) if is_weights else PurePosixPath(path).name, Path(made))
         merged = package.merged(markers)
         if not merged.is_whole:
-            return package.ours(merged, is_weights)
+            file = PurePosixPath(path).relative_to(PurePosixPath(path).parents[1]) if is_weights else None
+            return package.one_side(merged, file)
         assert merged.model is not None
         if not is_weights:
             return Outcome(merged.model.SerializeToString(deterministic=True))
         written = package.target / PurePosixPath(path).relative_to(PurePosixPath(path).parents[1])
-        return Outcome(read_file(written if written.exists() else Path(files[1])))
+        return Outcome(read_file(written) if written.exists() else None)
 
 
 def _only_model(found: Trees) -> str:
-    """Return the name of the model in a folder, which has one in all versions. Raise NotFound."""
-    names = {name for tree in found.versions for name in tree if "/" not in name and name.endswith(".mlmodel")}
-    if len(names) != 1 or not all(names <= tree.keys() for tree in found.versions):
+    """Return the name of the model in a folder, which has one in all versions; in both where both added it.
+
+    Raise NotFound.
+    """
+    added = [tree for tree in found.versions if tree]
+    names = {name for tree in added for name in tree if "/" not in name and name.endswith(".mlmodel")}
+    if len(names) != 1 or not all(names <= tree.keys() for tree in added):
         raise NotFound("the weight file is not that of one model in all versions")
     return names.pop()
 
@@ -88,9 +118,12 @@ class _Package:
     def __init__(self, found: Trees, name: str, folder: Path) -> None:
         self._path = PurePosixPath(found.path, name)
         folders = found.write(folder, [name])
-        specs = [(each, parse_spec(read_file(each / name), name)) for each in folders]
-        self._models = [SpecModel("mlmodel", name, None, each, spec) for each, spec in specs]
-        weights = sorted({file for model in self._models for file in weight_files(programs_of(model))})
+        base, ours, theirs = (read_model(each, name) if (each / name).exists() else None for each in folders)
+        if ours is None or theirs is None:
+            raise NotFound("one side has no such model")
+        self._models = (base, ours, theirs)
+        there = [model for model in self._models if model is not None]
+        weights = sorted({file for model in there for file in weight_files(programs_of(model))})
         found.write(folder, [file.partition("/")[2] for file in weights])
         settled = {file: found.settled(file.partition("/")[2], DRIVER) for file in weights}
         own = found.settled(name, DRIVER)
@@ -107,16 +140,28 @@ class _Package:
         base, ours, theirs = self._models
         return merge_models(base, ours, theirs, self.target, markers, self._kept)
 
-    def ours(self, merged: MergedModel, is_weights: bool) -> Outcome:
-        """Return ours in place of a model that is in conflict.
-
-        Where git takes the weight file of theirs, our model has its weights there, if they are.
+    def one_side(self, merged: MergedModel, weights: PurePosixPath | None) -> Outcome:
+        """Return the side whose model is whole in a conflict: ours, unless git takes the weight file of theirs, and our
+        weights are not in it. Of a weight file, that is theirs where git takes the model of theirs.
         """
-        taken = [file.partition("/")[2] for file, side in self._kept.weights.items() if side == 2]
-        data, reasons = None, [*merged.conflicts, "ours stays whole"]
-        if taken and not is_weights and merged.model is not None:
-            data = merged.model.SerializeToString(deterministic=True)
-            reasons.append("its weights are in the file of theirs")
-        elif taken and not is_weights:
-            reasons.append(f"but git takes {', '.join(taken)} of theirs: {_bring_back(self._path)}")
-        return Outcome(data, reasons, merged.text, merged.errors)
+        if weights is not None and self._kept.model == 2:
+            theirs = self._models[2].model_path
+            assert theirs is not None
+            said = "git takes the model of theirs, so theirs is there until this is resolved"
+            return Outcome(read_file(theirs / weights), [*merged.conflicts, said, ways_out(self._path)], merged.text)
+        taken = ", ".join(file.partition("/")[2] for file, side in self._kept.weights.items() if side == 2)
+        data = merged.model.SerializeToString(deterministic=True) if merged.model and taken and not weights else None
+        if not taken or weights:
+            state = ["ours stays"]
+        elif merged.side == 1:
+            state = ["ours stays; its weights are in the file of theirs"]
+        elif merged.side == 2:
+            state = [f"git takes {taken} of theirs, so theirs is there until this is resolved"]
+        else:
+            state = [f"git takes {taken} of theirs, so the package is that of neither side until this is resolved"]
+        return Outcome(data, [*merged.conflicts, *state, ways_out(self._path)], merged.text, merged.errors)
+
+
+def read_model(folder: Path, name: str) -> SpecModel:
+    """Return the model of that name in a folder. Raise ModelError."""
+    return SpecModel("mlmodel", name, None, folder, parse_spec(read_file(folder / name), name))

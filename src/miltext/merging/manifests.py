@@ -5,18 +5,30 @@ from __future__ import annotations
 import json
 from typing import Any
 
+_ITEMS, _ROOT = "itemInfoEntries", "rootModelIdentifier"
+
 
 def merge_manifests(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Return the manifest of the side that changed something but identifiers, ours if none did; None if both did."""
-    said = [_without_identifiers(data) for data in (base, ours, theirs)]
-    if None in said:
-        return None
-    if said[2] in (said[1], said[0]):
+    """Return the merged manifest, item by item, with the identifiers that ours has; None for what is in conflict.
+
+    It is ours, byte for byte, unless theirs changed more than identifiers. An empty base says that both sides added the
+    package. What is not a manifest is in conflict with any other.
+    """
+    said = [_by_paths(data) for data in (base or b"{}", ours, theirs)]
+    if said[1] is None or said[2] is None:
+        return ours if theirs in (ours, base) else None
+    merged = _merged(said[0] or {}, said[1], said[2])
+    if merged == said[1]:
         return ours
-    return theirs if said[1] == said[0] else None
+    return None if merged is None else _with_identifiers(merged, json.loads(ours), json.loads(theirs))
 
 
-def _without_identifiers(data: bytes) -> Any:
+def say_the_same(one: bytes, other: bytes) -> bool:
+    """Whether two manifests differ in nothing but identifiers and layout: coremltools lays one anew that it opens."""
+    return _by_paths(one) == _by_paths(other) is not None
+
+
+def _by_paths(data: bytes) -> dict[str, Any] | None:
     """Return what a manifest says, by paths in place of identifiers; None for what is not a manifest."""
     from miltext.models.manifest import by_paths
 
@@ -24,3 +36,33 @@ def _without_identifiers(data: bytes) -> Any:
         return by_paths(json.loads(data))
     except (ValueError, RecursionError):
         return None
+
+
+def _merged(base: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any] | None:
+    """Return objects merged key by key; None for a conflict."""
+    merged = dict[str, Any]()
+    for key in [*ours, *(key for key in theirs if key not in ours)]:
+        before, mine, other = ([each[key]] if key in each else [] for each in (base, ours, theirs))
+        found = mine if other in (mine, before) else other if mine == before else None
+        if found is None and all(isinstance(each, dict) for each in (*mine, *other)) and mine and other:
+            held = _merged(before[0] if before and isinstance(before[0], dict) else {}, mine[0], other[0])
+            found = None if held is None else [held]
+        if found is None:
+            return None
+        if found:
+            merged[key] = found[0]
+    return merged
+
+
+def _with_identifiers(merged: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]) -> bytes | None:
+    """Return a manifest with identifiers in place of paths: those of ours, or of theirs for what that added; None
+    where one identifier is of two items, or the model is not among the items.
+    """
+    known = {item["path"]: name for each in (theirs, ours) for name, item in each[_ITEMS].items()}
+    if merged[_ROOT] not in merged[_ITEMS] or not merged[_ITEMS].keys() <= known.keys():
+        return None
+    items = {known[path]: item for path, item in merged[_ITEMS].items()}
+    if len(items) < len(merged[_ITEMS]):
+        return None
+    whole = {**merged, _ITEMS: items, _ROOT: known[merged[_ROOT]]}
+    return f"{json.dumps(whole, indent=4)}\n".encode()

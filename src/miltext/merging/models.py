@@ -6,12 +6,14 @@ gets its place in the weight file that the merge leaves.
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from shutil import copyfile
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import ModelError, error
+from miltext.merging.conflicts import Markers
 from miltext.merging.contents import (
     Contents,
     Unplaced,
@@ -22,6 +24,7 @@ from miltext.merging.contents import (
     weight_files,
     written_anew,
 )
+from miltext.merging.decisions import THEIRS, Undecided, programs_in, side_taken
 from miltext.merging.judging import new_errors
 from miltext.merging.merging import Merged, merge_texts
 from miltext.merging.messages import Clash, merge_messages
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from miltext.diagnostics import Diagnostic
-    from miltext.merging.conflicts import Markers
+    from miltext.models.files import Progress
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
@@ -60,13 +63,15 @@ class MergedModel(NamedTuple):
     """What came of a merge: the text, with markers around what is in conflict, the description as comments; the model.
 
     `conflicts` say in words what cannot be merged, `errors` what is wrong that was wrong on neither side. If there are
-    any, the model is ours, with its weights where they are in the files that are kept; None if they are not there.
+    any, the model is that of the `side` whose weights are all in the files that are kept, ours if both are; None if
+    neither is.
     """
 
     text: str
     model: Spec | None
     conflicts: Sequence[str] = ()
     errors: Sequence[Diagnostic] = ()
+    side: int | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -75,7 +80,7 @@ class MergedModel(NamedTuple):
 
 
 def merge_models(
-    base: Model,
+    base: Model | None,
     ours: Model,
     theirs: Model,
     folder: Path,
@@ -83,14 +88,26 @@ def merge_models(
     kept: Kept | None = None,
     *,
     check: bool = True,
+    progress: Progress | None = None,
 ) -> MergedModel:
     """Merge what two versions of a model changed of a third; write new weight files into a folder.
 
     A pipeline is merged model by model, ML Programs operation by operation, and all else field by field; what the
-    schema does not know, such as the layers of a neural network, is one thing that one side may change. Errors that
-    neither side has are looked for unless `check` is false. Raise WeightsError for weights that cannot be read.
+    schema does not know, such as the layers of a neural network, is one thing that one side may change. Without a base,
+    both sides added the model: what they have in common by name is merged. Errors that neither side has are looked for
+    unless `check` is false. Raise WeightsError for weights that cannot be read.
     """
-    return _Merge(base, ours, theirs, kept or Kept()).run(folder, markers, check)
+    return _Merge(base, ours, theirs, kept or Kept(), progress).run(folder, markers, check)
+
+
+def resolve_models(base: Model | None, ours: Model, theirs: Model, folder: Path, text: str) -> MergedModel:
+    """Return the model of a text in which somebody resolved the conflicts of a merge; write its weight files into a
+    folder.
+
+    Comments say whose description is taken where both sides changed it: those of one side, as the merge wrote them. In
+    that of a pipeline, they say also which model a program is of. Raise ParseError, ModelError and WeightsError.
+    """
+    return _Merge(base, ours, theirs, Kept()).resolved(folder, text)
 
 
 class _Text(NamedTuple):
@@ -100,40 +117,85 @@ class _Text(NamedTuple):
     merged: Merged
     ours: str
     theirs: str
+    model: Model
+
+    @property
+    def line(self) -> str:
+        """The heading as a line is compared with it."""
+        return self.heading.strip()
 
 
 class _Merge:
-    """A merge of three models; `clashes`, and the `texts` of their programs, grow."""
+    """A merge of three models; `clashes`, and the `texts` of their programs, grow. `given` are texts of programs that
+    somebody merged, by the models of both sides.
+    """
 
-    def __init__(self, base: Model, ours: Model, theirs: Model, kept: Kept) -> None:
-        self._models = (base, ours, theirs)
+    def __init__(
+        self, base: Model | None, ours: Model, theirs: Model, kept: Kept, progress: Progress | None = None
+    ) -> None:
+        self._models: StageTriple = StageTriple(base, ours, theirs)
         self._kept = kept
-        self._contents = Contents()
+        self._contents = Contents(progress)
         self._programs: dict[Model, Program] = {}
         for model in (ours, base, theirs):
-            self._programs |= self._contents.named_anew([stage.model for stage in model.programs()])
+            if model is not None:
+                self._programs |= self._contents.named_anew([stage.model for stage in model.programs()])
         self._clashes: list[Clash] = []
         self._texts: list[_Text] = []
+        self._given: dict[Model, str] = {}
+
+    def _side(self, number: int) -> Model:
+        """Return the base (0), ours (1) or theirs (2)."""
+        model = self._models[number]
+        assert model is not None  # nothing is taken of a base that is not there
+        return model
+
+    def resolved(self, folder: Path, text: str) -> MergedModel:
+        """Merge as `run` does, with what a text says of all that is in conflict."""
+        self._model(self._models, "", Markers())
+        try:
+            side = side_taken(text, self._clashes)
+            in_conflict = [each.line for each in self._texts if each.merged.conflicts]
+            programs = programs_in(text, [each.line for each in self._texts], in_conflict)
+        except Undecided as failure:
+            return MergedModel(text, None, [str(failure)])
+        self._given = {each.model: programs[each.line] for each in self._texts if each.line in programs}
+        if side == THEIRS:
+            self._models = StageTriple(self._models.base, self._models.theirs, self._models.ours)
+        self._clashes, self._texts = [], []
+        spec = self._model(self._models, "", Markers())
+        text, errors = self._errors(spec)
+        try:
+            self._place([*ml_programs(spec)], folder)
+        except Unplaced as failure:
+            return MergedModel(text, None, [str(failure)], errors)
+        if errors:
+            return MergedModel(text, None, ["neither side has these errors"], errors)
+        return MergedModel(text, spec)
 
     def run(self, folder: Path, markers: Markers, check: bool) -> MergedModel:
-        spec = self._model(StageTriple(*self._models), "", markers)
+        spec = self._model(self._models, "", markers)
         conflicts = [f"both sides changed `{clash.place}`" for clash in self._clashes]
         if number := sum(each.merged.conflicts for each in self._texts):
             conflicts.insert(0, f"both sides changed {'an operation' if number == 1 else f'{number} operations'}")
         if conflicts:
-            return MergedModel(self._told(markers), self._ours(), conflicts)
-        text, errors = self._errors(spec) if check else ("", [])
+            return self._kept_whole(self._told(markers), conflicts)
+        text, errors = self._errors(spec) if check else (self._all(), [])
         try:
             self._place([*ml_programs(spec)], folder)
         except Unplaced as failure:
-            return MergedModel(text, self._ours(), [str(failure)], errors)
+            return self._kept_whole(text, [str(failure)], errors)
         if errors:
-            return MergedModel(text, self._ours(), ["neither side has these errors"], errors)
+            return self._kept_whole(text, ["neither side has these errors"], errors)
         return MergedModel(text, spec)
+
+    def _all(self) -> str:
+        """Return the texts of all programs, each below its heading."""
+        return Markers().text([piece for each in self._texts for piece in (each.heading, each.merged.text)])
 
     def _told(self, markers: Markers) -> str:
         """Return what is in conflict: of the description as comments, and texts of programs."""
-        is_pipeline = self._models[1].is_pipeline
+        is_pipeline = self._side(1).is_pipeline
         texts = [each for each in self._texts if each.merged.conflicts or not is_pipeline]
         pieces = [piece for each in texts for piece in (each.heading, each.merged.text)]
         return markers.text([*(clash.conflict for clash in self._clashes), *pieces])
@@ -141,22 +203,25 @@ class _Merge:
     def _errors(self, spec: Spec) -> tuple[str, list[Diagnostic]]:
         """Return the errors that neither side has, and the text that they are in: those of one text at a time."""
         for each in self._texts:
-            if found := new_errors(each.merged.text, each.ours, each.theirs):
-                return each.merged.text, found
-        known = {fault.tells for side in self._models[1:] for fault in faults_in(side)}
-        new = [error(fault.code, fault.message) for fault in faults(spec) if fault.tells not in known]
-        return "".join(each.merged.text for each in self._texts[:1]), new
+            text = f"{each.heading}{each.merged.text}"
+            if found := new_errors(text, each.ours, each.theirs):
+                return text, found
+        known = {fault.tells for side in (1, 2) for fault in faults_in(self._side(side))}
+        return self._all(), [error(fault.code, fault.message) for fault in faults(spec) if fault.tells not in known]
 
-    def _ours(self) -> Spec | None:
-        """Return our model, with its weights where they are in the files that are kept."""
-        spec = self._whole(self._models[1])
+    def _kept_whole(self, text: str, conflicts: Sequence[str], errors: Sequence[Diagnostic] = ()) -> MergedModel:
+        """Return a merge in conflict, with the model of the side that is whole with the files that are kept."""
+        for side in (1, 2):
+            with suppress(Unplaced, ModelError):
+                return MergedModel(text, self._with_kept_weights(side), conflicts, errors, side)
+        return MergedModel(text, None, conflicts, errors)
+
+    def _with_kept_weights(self, side: int) -> Spec:
+        """Return the model of a side, with its weights where they are in the files that are kept. Raise Unplaced."""
+        spec = self._whole(self._side(side))
         programs = [*ml_programs(spec)]
-        try:
-            for name in weight_files(programs):
-                side = self._models[self._kept.weights.get(name, 1)]
-                placed_in(programs, self._contents, _folder(side), name)
-        except (Unplaced, ModelError):
-            return None
+        for name in weight_files(programs):
+            placed_in(programs, self._contents, _folder(self._side(self._kept.weights.get(name, 1))), name)
         return spec
 
     def _whole(self, model: Model) -> Spec:
@@ -170,14 +235,14 @@ class _Merge:
     # ---- models
 
     def _model(self, triple: StageTriple, place: str, markers: Markers) -> Spec:
-        """Return a merged model; `place` is what its clashes begin with."""
+        """Return a merged model; `place` is what its clashes begin with. Without a base, both sides added it."""
         base, ours, theirs = triple
         assert ours is not None
         assert theirs is not None
         types = [None if each is None else each.type for each in triple]
-        if ours.type != theirs.type or base is None or base.type != ours.type:
+        if ours.type != theirs.type or (base is not None and base.type != ours.type):
             return self._of_other_kinds(triple, Clash(f"{place}type", types))
-        shells = [shell(_spec(each)) for each in (base, ours, theirs)]
+        shells = [Spec() if each is None else shell(_spec(each)) for each in triple]
         spec = shells[1]
         self._clashes += [
             each._replace(place=f"{place}{each.place}") for each in merge_messages(shells[0], spec, shells[2])
@@ -189,26 +254,32 @@ class _Merge:
         return spec
 
     def _of_other_kinds(self, triple: StageTriple, clash: Clash) -> Spec:
-        """Return the version of a model that one side changed, where they are not of one kind or have no base."""
+        """Return the version of a model that one side changed, where they are not of one kind."""
         wholes = [Spec() if each is None else self._whole(each) for each in triple]
         wires = [wire_of(each) for each in wholes]
         if wires[2] not in wires[:2] and wires[0] != wires[1]:
             self._clashes.append(clash)
         return wholes[2] if wires[0] == wires[1] else wholes[1]
 
-    def _program(self, base: Model, ours: Model, theirs: Model, place: str, markers: Markers) -> Program:
+    def _program(self, base: Model | None, ours: Model, theirs: Model, place: str, markers: Markers) -> Program:
         """Return the merged program of a model; ours where it has conflicts."""
-        programs = [self._programs[each] for each in (base, ours, theirs)]
-        texts = [to_text(each) for each in programs]
-        wires = [wire_of(each) for each in programs]
-        if wires[2] in wires[:2] or wires[0] == wires[1]:
-            side = 2 if wires[0] == wires[1] else 1
-            merged, program = Merged(texts[side], 0), programs[side]
+        before, mine, other = (None if each is None else self._programs[each] for each in (base, ours, theirs))
+        assert mine is not None
+        assert other is not None
+        texts = ["" if each is None else to_text(each) for each in (before, mine, other)]
+        wires = [None if each is None else wire_of(each) for each in (before, mine, other)]
+        heading = f"// {place.removesuffix(': ')}\n" if place else ""
+        given = self._given.get(ours, self._given.get(theirs))
+        if given is not None:
+            heading, merged, program = "", Merged(given, 0), parse(given)
+        elif wires[2] in wires[:2]:
+            merged, program = Merged(texts[1], 0), mine
+        elif wires[0] == wires[1]:
+            merged, program = Merged(texts[2], 0), other
         else:
             merged = merge_texts(texts[0], texts[1], texts[2], markers)
-            program = programs[1] if merged.conflicts else parse(merged.text)
-        heading = f"// {place.removesuffix(': ')}\n" if place else ""
-        self._texts.append(_Text(heading, merged, texts[1], texts[2]))
+            program = mine if merged.conflicts else parse(merged.text)
+        self._texts.append(_Text(heading, merged, texts[1], texts[2], ours))
         return program
 
     # ---- pipelines
@@ -220,8 +291,10 @@ class _Merge:
         if stages.is_replaced:
             self._clashes.append(Clash(f"{place}models", stages.listed()))
         kept = list[tuple[StageTriple, str]]()
+        names = Counter(triple.name for triple in stages)
         for triple in stages:
-            title = f"{place}model {quote(triple.name) if triple.name else len(kept)}: "
+            is_known = triple.name and names[triple.name] == 1
+            title = f"{place}model {quote(triple.name) if is_known else len(kept)}: "
             made = self._stage(triple, title, markers)
             if made is not None:
                 pipeline.models.append(made)
@@ -237,11 +310,11 @@ class _Merge:
         whole = self._whole(left)
         if triple.base is None:
             return whole
-        if wire_of(whole) != wire_of(self._whole(triple.base)):
-            self._clashes.append(
-                Clash(place.removesuffix(": "), [None if each is None else each.type for each in triple])
-            )
-        return None
+        if wire_of(whole) == wire_of(self._whole(triple.base)):
+            return None
+        types = [None if each is None else each.type for each in triple]
+        self._clashes.append(Clash(place.removesuffix(": "), types))
+        return None if triple.ours is None else whole
 
     def _name(self, triple: StageTriple, place: str) -> str:
         """Return the name of a model in the end."""
@@ -259,16 +332,16 @@ class _Merge:
         for name in weight_files(programs):
             settled = self._kept.weights.get(name)
             if settled is not None and self._kept.model is None:
-                placed_in(programs, self._contents, _folder(self._models[settled]), name)
+                placed_in(programs, self._contents, _folder(self._side(settled)), name)
             elif settled is None and self._kept.model is not None:
-                side = self._models[self._kept.model]
+                side = self._side(self._kept.model)
                 replaced(programs_of(side), programs, self._contents, _folder(side), folder, name)
             elif settled is None and not self._is_in_one(programs, folder, name):
                 written_anew(programs, self._contents, folder, name)
 
     def _is_in_one(self, programs: Sequence[Program], folder: Path, name: str) -> bool:
         """Whether the file of one side has all the weights: then it is copied, and they have their places there."""
-        for side in self._models[1:]:
+        for side in (self._side(1), self._side(2)):
             with suppress(Unplaced, ModelError):
                 placed_in(programs, self._contents, _folder(side), name)
                 copyfile(resolve(name, _folder(side)), file_for(name, folder))

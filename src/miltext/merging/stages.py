@@ -37,12 +37,14 @@ class StageTriple(NamedTuple):
 class Stages:
     """The models of three versions of a pipeline, in their merged order.
 
-    `is_replaced` says that both sides put another model in place of one: they are not merged then.
+    Without a base, models of theirs are those of ours that they would be if ours was the base. `is_replaced` says that
+    both sides put another model in place of one: they are not merged then.
     """
 
     def __init__(self, base: Model | None, ours: Model, theirs: Model) -> None:
-        before: Keyed = {("base", place): model for place, model in enumerate(base.models if base else ())}
-        mine, other = (_keyed(before, side.models, name) for side, name in ((ours, "ours"), (theirs, "theirs")))
+        known: Keyed = {("base", place): model for place, model in enumerate((base or ours).models)}
+        before = known if base is not None else {}
+        mine, other = (_keyed(known, side.models, name) for side, name in ((ours, "ours"), (theirs, "theirs")))
         self._versions = (before, mine, other)
         self._order = merged_order([*before], [*mine], [*other])
         self.is_replaced = replaced_twice(before, mine, other)

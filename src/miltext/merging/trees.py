@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
+
+from miltext.merging.filters import NotHere, ask, write_as_checked_out
 
 Tree = dict[str, str]
 """The objects of a folder's files, by their paths in it."""
@@ -47,13 +48,16 @@ class Trees(NamedTuple):
         base, ours, theirs = (tree.get(file) for tree in self.versions)
         if base == ours != theirs:
             return 2
-        if theirs in (ours, base) or None in (base, ours, theirs):
+        if theirs in (ours, base) or None in (ours, theirs):
             return 1
-        asked = _git("check-attr", "-z", "merge", "--", str(PurePosixPath(self.path, file))).split("\0")
+        asked = ask("check-attr", "-z", "merge", "--", str(PurePosixPath(self.path, file))).split("\0")
         return None if driver in asked[2:3] else 1
 
     def write(self, folder: Path, files: Iterable[str]) -> list[Path]:
-        """Write some files of each version into a folder of its own, as far as it has them."""
+        """Write some files of each version into a folder of its own, as far as it has them, as git checks them out.
+
+        Raise NotFound for one that git-lfs keeps elsewhere.
+        """
         written = dict[str, Path]()
         folders = [folder / name for name in self._fields[:3]]
         for path, place, tree in ((path, *each) for path in files for each in zip(folders, self.versions, strict=True)):
@@ -62,22 +66,30 @@ class Trees(NamedTuple):
             if blob in written:
                 os.link(written[blob], target)
             elif blob:
-                with open(target, "wb") as file:
-                    subprocess.run(["git", "cat-file", "blob", blob], stdout=file, check=True)
+                self._write(blob, path, target)
                 written[blob] = target
         return folders
+
+    def _write(self, blob: str, path: str, target: Path) -> None:
+        try:
+            write_as_checked_out(blob, str(PurePosixPath(self.path, path)), target)
+        except NotHere as failure:
+            sides = [name for name, tree in zip(self._fields, self.versions, strict=False) if tree.get(path) == blob]
+            raise NotFound(f"{path} of {' and '.join(sides)}: {failure}") from failure
 
 
 def trees(path: str, depth: int, files: Sequence[str]) -> Trees:
     """Return the files of the folder that a path is in, `depth` folders up, in the commits that are merged.
 
-    The `files` are the base's, ours and theirs of that path. Raise NotFound.
+    The `files` are the base's, ours and theirs of that path; an empty base says that both sides added it. Raise
+    NotFound.
     """
     parents = PurePosixPath(path).parents
     if len(parents) < depth:
         raise NotFound("the weight file is in no package")
     folder = "" if parents[depth - 1] == PurePosixPath() else str(parents[depth - 1])
-    return _trees(path, folder, _git("hash-object", "--no-filters", "--", *files).split())
+    wanted = ask("hash-object", "--no-filters", "--", *files).split()
+    return _trees(path, folder, wanted if os.path.getsize(files[0]) else ["", *wanted[1:]])
 
 
 def require_same(found: Trees, file: str) -> None:
@@ -89,37 +101,48 @@ def require_same(found: Trees, file: str) -> None:
 
 def _trees(path: str, folder: str, wanted: Sequence[str]) -> Trees:
     """Return the files of a folder in the commits in which a path is these objects. Raise NotFound."""
-    if _git("diff-index", "--cached", "--name-only", "HEAD", "--", folder or "."):
+    if ask("diff-index", "--cached", "--name-only", "HEAD", "--", folder or "."):
         raise Staged("the index has changes of the package")
     told = [*_merged_heads()]
     fitting = _fitting(told or _listed(), path, wanted)
     if not told and not fitting:
-        told = [*_picked(path, wanted)]
+        told = [*_picked(path, wanted, _is_picking())]
         fitting = _fitting(told, path, wanted)
     found = {tuple(_object(f"{commit}:{folder}") for commit in each) for each in fitting}
     if not told and not fitting:
         found = set(product(*_folders_with(path, folder, wanted)))
     if len(found) != 1:
         raise NotFound("git does not tell which commits are merged" if not found else "several commits fit")
-    base, ours, theirs = (_files(tree) for tree in found.pop())
+    base, ours, theirs = (_files(tree) if tree else {} for tree in found.pop())
     return Trees(base, ours, theirs, folder)
 
 
 Commits = tuple[str, str, str]
-"""The base, ours and theirs."""
+"""The base, ours and theirs; a base may be an empty tree, or empty where it is not known."""
 
 
 def _fitting(candidates: Iterable[Commits], path: str, wanted: Sequence[str]) -> list[Commits]:
-    """Return the commits in which a path is these objects."""
-    return [each for each in candidates if [_object(f"{commit}:{path}") for commit in each] == wanted]
+    """Return the commits in which a path is these objects, which are empty where it is not there."""
+    known = (each for each in candidates if all(each))
+    return [each for each in known if [_object(f"{commit}:{path}") for commit in each] == [*wanted]]
 
 
 def _merged_heads() -> Iterator[Commits]:
     """Yield the commits of a merge, for which git sets variables; a base that git makes of several is none of them."""
     heads = [name.removeprefix("GITHEAD_") for name in os.environ if name.startswith("GITHEAD_")]
-    for theirs in heads or _git("rev-parse", "--verify", "-q", "MERGE_HEAD").split():
-        bases = _git("merge-base", "--all", "HEAD", theirs).split()
+    for theirs in heads or ask("rev-parse", "--verify", "-q", "MERGE_HEAD").split():
+        bases = ask("merge-base", "--all", "HEAD", theirs).split() or [_nothing()]
         yield (bases[0] if len(bases) == 1 else "", "HEAD", theirs)
+
+
+def _nothing() -> str:
+    """Return the tree without files."""
+    return ask("hash-object", "-t", "tree", "--stdin").strip()
+
+
+def _before(commit: str) -> str:
+    """Return the parent of a commit, or the tree without files."""
+    return _object(f"{commit}^") or _nothing()
 
 
 def _listed() -> Iterator[Commits]:
@@ -128,14 +151,14 @@ def _listed() -> Iterator[Commits]:
     git writes its lists before it merges: a rebase has the command as the last that is done, a pick as the first to do.
     Where it has stopped, something else may merge.
     """
-    if any(_git("rev-parse", "--verify", "-q", head) for head in _STOPPED):
+    if any(ask("rev-parse", "--verify", "-q", head) for head in _STOPPED):
         return
     for name, place in (("rebase-merge/done", -1), ("sequencer/todo", 0)):
-        path = Path(_git("rev-parse", "--git-path", name).strip())
+        path = Path(ask("rev-parse", "--git-path", name).strip())
         lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
         found = _COMMAND.match(lines[place]) if lines else None
         kind, commit = found.groups() if found else ("", "")
-        for parent in _git("rev-parse", f"{commit}^@").split() if commit else ():
+        for parent in ask("rev-parse", f"{commit}^@").split() if commit else ():
             yield (commit, "HEAD", parent) if kind == "revert" else (parent, "HEAD", commit)
 
 
@@ -145,47 +168,91 @@ _STOPPED = ("CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
 _COMMAND = re.compile(r"(pick|revert|reword|edit|squash|fixup|[presf])\s+(?:-[cC]\s+)?([0-9a-f]+)\b")
 
 
-def _picked(path: str, wanted: Sequence[str]) -> Iterator[Commits]:
-    """Yield the commits that changed a file from the base to theirs or back, if git applies or reverts one."""
-    picking = "GIT_REFLOG_ACTION" in os.environ or any(
-        os.path.exists(_git("rev-parse", "--git-path", name).strip()) for name in _PICKING
+def _is_picking() -> bool:
+    """Whether git applies or reverts commits."""
+    return "GIT_REFLOG_ACTION" in os.environ or any(
+        os.path.exists(ask("rev-parse", "--git-path", name).strip()) for name in _PICKING
     )
+
+
+def _picked(path: str, wanted: Sequence[str], picking: bool) -> Iterator[Commits]:
+    """Yield the commits that changed a file from the base to theirs, those of the stash alone unless git is picking;
+    then also those that changed it back.
+    """
     which = ("--all", "--reflog") if picking else ("-g", "refs/stash")
     history = "log", *which, "--diff-merges=first-parent", "--raw", "--no-abbrev", "--no-renames", "--format=%H"
+    before, after = (each or "0" * len(wanted[1]) for each in (wanted[0], wanted[2]))
     commit = ""
-    for line in _git(*history, "--", path).splitlines():
+    for line in ask(*history, "--", path).splitlines():
         if not line.startswith(":"):
             commit = line or commit
-        elif line.split()[2:4] == [wanted[0], wanted[2]]:
-            yield f"{commit}^", "HEAD", commit
-        elif line.split()[2:4] == [wanted[2], wanted[0]] and picking:
-            yield commit, "HEAD", f"{commit}^"
+        elif line.split()[2:4] == [before, after]:
+            yield _before(commit), "HEAD", commit
+        elif line.split()[2:4] == [after, before] and picking:
+            yield commit, "HEAD", _before(commit)
 
 
 _PICKING = ("rebase-merge", "rebase-apply", "sequencer", "CHERRY_PICK_HEAD", "REVERT_HEAD")
 """What is there while git applies or reverts commits, one after the other."""
 
 
+def stopped_at(files: Mapping[str, Sequence[str]]) -> Commits:
+    """Return the commits of a merge that stopped, in which files are what the index has of them: of the base, ours and
+    theirs. Of several bases, there is none.
+
+    Raise NotFound.
+    """
+    told = [*_merged_heads(), *_stopped()]
+    fitting = [each for each in told if fits(each, files)]
+    for picking in (False, True):
+        if not told and not fitting:
+            changed = next(((path, wanted) for path, wanted in files.items() if wanted[0] != wanted[2]), None)
+            found = _picked(*changed, picking) if changed else ()
+            fitting = [each for each in found if fits(each, files)]
+    if len({*fitting}) != 1:
+        raise NotFound("git does not tell which commits are merged" if not fitting else "several commits fit")
+    return fitting[0]
+
+
+def is_told() -> bool:
+    """Whether git says which commit it has stopped at, as after a merge, a rebase or a pick, but not after a stash."""
+    return any(_object(head) for head in ("MERGE_HEAD", *_STOPPED))
+
+
+def fits(commits: Commits, files: Mapping[str, Sequence[str]]) -> bool:
+    """Whether files are these objects in commits; a commit that is not known fits."""
+    there = ((commit, path, blob) for path, blobs in files.items() for commit, blob in zip(commits, blobs, strict=True))
+    return all(_object(f"{commit}:{path}") == blob for commit, path, blob in there if commit)
+
+
+def _stopped() -> Iterator[Commits]:
+    """Yield the commits that a rebase, a pick or a revert has stopped at."""
+    for head in _STOPPED:
+        commit = _object(head)
+        for parent in (ask("rev-parse", f"{commit}^@").split() or [_nothing()]) if commit else ():
+            yield (commit, "HEAD", parent) if head == "REVERT_HEAD" else (parent, "HEAD", commit)
+
+
+def files_in(commits: Commits, folder: str) -> Trees:
+    """Return the files of a folder in commits."""
+    found = (_object(f"{commit}:{folder}") if commit else "" for commit in commits)
+    base, ours, theirs = (_files(tree) if tree else {} for tree in found)
+    return Trees(base, ours, theirs, folder)
+
+
 def _folders_with(path: str, folder: str, wanted: Sequence[str]) -> list[set[str]]:
     """Return for each of the files all folders of the history that have it."""
-    commits = _git("log", "--all", "--reflog", "--format=%H", "--full-history", "--", folder or ".").split()
+    commits = ask("log", "--all", "--reflog", "--format=%H", "--full-history", "--", folder or ".").split()
     lines = "".join(f"{commit}:{name}\n" for commit in commits for name in (path, folder))
-    objects = _git("cat-file", "--batch-check=%(objectname)", input=lines).split("\n")
+    objects = ask("cat-file", "--batch-check=%(objectname)", input=os.fsencode(lines)).split("\n")
     known = {*zip(objects[::2], objects[1::2], strict=False)}
     return [{tree for blob, tree in known if blob == each} for each in wanted]
 
 
 def _object(name: str) -> str:
-    return _git("rev-parse", "--verify", "-q", name).strip()
+    return ask("rev-parse", "--verify", "-q", name).strip()
 
 
 def _files(tree: str) -> Tree:
-    rows = [row.partition("\t") for row in _git("ls-tree", "-r", "-z", "--full-tree", tree).split("\0") if row]
+    rows = [row.partition("\t") for row in ask("ls-tree", "-r", "-z", "--full-tree", tree).split("\0") if row]
     return {path: facts.split()[2] for facts, _, path in rows}
-
-
-def _git(*arguments: str, input: str = "") -> str:
-    """Return what git answers; nothing where it refuses."""
-    words = ["git", "--literal-pathspecs", *arguments]
-    done = subprocess.run(words, input=os.fsencode(input), capture_output=True, check=False)
-    return os.fsdecode(done.stdout) if done.returncode == 0 else ""

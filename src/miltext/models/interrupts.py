@@ -5,21 +5,71 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from _thread import interrupt_main
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from types import FrameType
 
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _Handler = Callable[[int, "FrameType | None"], object]
 
 
-def ended_by_signals() -> AbstractContextManager[None]:
-    """While it lasts, a request to end raises SystemExit with the status that shells give: 128 and the signal."""
+AGAIN = 0.1
+"""Seconds after which a request to end is repeated that had no effect."""
 
-    def end(number: int, _: FrameType | None) -> None:
-        sys.exit(128 + number)
 
-    return _handled(end)
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """While it lasts, a request to end raises SystemExit with the status that shells give: 128 and the signal.
+
+    What swallows that, such as an import that may fail or a destructor, gets it again; and the block ends with it at
+    the latest, whatever else it ends with.
+    """
+    ending = _Ending()
+    try:
+        with _handled(ending.come):
+            try:
+                yield
+            finally:
+                ending.is_over.set()
+    except BaseException as failure:
+        if ending.status is None:
+            raise
+        raise SystemExit(ending.status) from failure
+    if ending.status is not None:
+        raise SystemExit(ending.status)
+
+
+class _Ending:
+    """A request to end, once it has come."""
+
+    def __init__(self) -> None:
+        self.status: int | None = None
+        self.is_over = threading.Event()
+        self._is_repeated = False
+
+    def come(self, number: int, _: FrameType | None) -> None:
+        """Handle a signal: raise SystemExit, unless it is a repetition, and the first one is being handled."""
+        is_repeated, self._is_repeated = self._is_repeated, False
+        if self.status is None:
+            self.status = 128 + number
+            threading.Thread(target=self._repeat, args=(number,), daemon=True).start()
+        elif is_repeated and _is_handled(SystemExit):
+            return
+        raise SystemExit(self.status)
+
+    def _repeat(self, number: int) -> None:
+        while not self.is_over.wait(AGAIN):
+            self._is_repeated = True
+            interrupt_main(signal.Signals(number))
+
+
+def _is_handled(kind: type[BaseException]) -> bool:
+    """Whether an exception of a kind is what the interrupted code deals with, or was when another one came."""
+    failure = sys.exc_info()[1]
+    while failure is not None and not isinstance(failure, kind):
+        failure = failure.__context__
+    return failure is not None
 
 
 @contextmanager

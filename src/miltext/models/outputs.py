@@ -55,6 +55,9 @@ _CALLED = {
 FOLDERS = {".mlpackage": ("package", (MANIFEST,)), ".mlmodelc": ("compiled model", ("coremldata.bin", "model.mil"))}
 """What a folder is called that a model is written as, by its ending, and the files that show one."""
 
+BINARY = ("pb", "npy", "npz", "png")
+"""The kinds that show in how a file begins, whatever its name says."""
+
 PROGRAMS = ("mil", "pb", "txtpb")
 """The kinds of input that a model does not take the place of."""
 
@@ -89,19 +92,34 @@ _IS: dict[str, Callable[[bytes], object]] = {
 }
 
 
-def check_output(output: str, kind: str, source: str) -> None:
-    """Refuse a file that is not to be written with a `kind` of output made from `source`; either may be `-`.
+def check_output(output: str, kind: str, *sources: str, force: bool | None = None) -> None:
+    """Refuse a file that is not to be written with a `kind` of output made from `sources`; each may be `-`.
 
-    Raise ModelError: MIL401 for a name that says another kind, MIL402 for the source itself, a file inside of it,
-    and a file that is there and holds something else.
+    With `force`, which is None for verbs that have no such option, anything but a folder is replaced, one of the
+    sources too; without it, nothing. Raise ModelError: MIL401 for a name that says another kind, MIL402 for a source
+    itself, a file inside of it, and, where there is no such option, a file that is there and holds something else.
+    Raise FileExistsError for what --force would replace, IsADirectoryError.
     """
     path = Path(output)
     if output == "-" or is_stream(path):
         return
     check_name(path, kind)
-    check_place(output, source)
-    if not _said(path):
+    for source in sources:
+        if force is None or not _is_same_file(output, source):
+            check_place(output, source)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), output)
+    if force is None and (kind in BINARY or kind not in _said_by(Path(os.path.realpath(path)))):
         check_content(path, kind)
+    elif force is False and os.path.lexists(os.path.realpath(path)):
+        raise FileExistsError(errno.EEXIST, THERE, output)
+
+
+def _is_same_file(output: str, source: str) -> bool:
+    try:
+        return source != "-" and os.path.isfile(source) and os.path.samefile(output, source)
+    except OSError:
+        return False
 
 
 def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
@@ -162,8 +180,12 @@ def check_name(path: Path, kind: str) -> None:
 
 def _said(path: Path) -> set[str]:
     """Return the kinds that the endings of a name say, and of that which it leads to."""
-    endings = {name.suffix.lower() for name in (path, Path(os.path.realpath(path)))}
-    return {ENDINGS[ending] for ending in endings if ending in ENDINGS}
+    return _said_by(path) | _said_by(Path(os.path.realpath(path)))
+
+
+def _said_by(path: Path) -> set[str]:
+    ending = path.suffix.lower()
+    return {ENDINGS[ending]} if ending in ENDINGS else set()
 
 
 def check_content(path: Path, kind: str) -> None:

@@ -87,6 +87,11 @@ WAYS_OUT = {
     "command, which exits with 0 then",
     "MIL845": "name revisions of the repository that the current folder is in, as git takes them: HEAD~, main..topic",
     "MIL846": "name a file or folder that git has in one of the two revisions; of a submodule, run this inside of it",
+    "MIL860": "name a model that `git status` calls unmerged; `git checkout -m -- FILE` brings back a conflict that "
+    "was added to the index",
+    "MIL861": "take a side from its commit: `git restore --source=COMMIT --staged --worktree -- MODEL`",
+    "MIL862": "keep a copy of it elsewhere, then add --force",
+    "MIL863": "edit the text that is beside the model, MODEL.conflict.mil, or take `ours` or `theirs`",
 }
 """The way out of each error, by its code; what each code means is said in `diagnostics.codes`."""
 

@@ -350,10 +350,14 @@ def digest(dtype: DType, data: bytes | bytearray | memoryview, progress: Progres
 
     `progress` is called with the number of bytes of each piece read.
     """
-    state = hashlib.sha256(dtype.name.encode())
     view = memoryview(data)
-    for start in range(0, len(view), CHUNK):
-        piece = view[start : start + CHUNK]
+    return digest_of_pieces(dtype, (view[start : start + CHUNK] for start in range(0, len(view), CHUNK)), progress)
+
+
+def digest_of_pieces(dtype: DType, pieces: Iterable[bytes | memoryview], progress: Progress | None = None) -> str:
+    """Return the `digest` of data that comes in pieces, of which no more than one is in memory."""
+    state = hashlib.sha256(dtype.name.encode())
+    for piece in pieces:
         state.update(piece)
         if progress:
             progress(len(piece))

@@ -18,7 +18,7 @@ ATTRIBUTES = (
     f"*.mlmodel diff={DRIVER} merge={DRIVER}",
     f"coremldata.bin diff={DRIVER}",
     f"*weight.bin diff={DRIVER} merge={DRIVER}",
-    f"**/*.mlpackage/Manifest.json diff={MANIFEST_DRIVER} merge={TEXT_DRIVER}",
+    f"**/*.mlpackage/Manifest.json diff={MANIFEST_DRIVER} merge={DRIVER}",
     f"*.mil diff={TEXT_DRIVER} merge={TEXT_DRIVER}",
     f"**/*.mlmodelc/**/model.mil merge={DRIVER}",
 )
@@ -27,6 +27,7 @@ ATTRIBUTES = (
 SECTIONS = (
     *(f"diff.{driver}" for driver in (DRIVER, TEXT_DRIVER, MANIFEST_DRIVER)),
     f"difftool.{DRIVER}",
+    f"mergetool.{DRIVER}",
     f"merge.{DRIVER}",
     f"merge.{TEXT_DRIVER}",
 )
@@ -35,8 +36,12 @@ SECTIONS = (
 IN_CONFLICT = 3
 """The status of the merge driver after conflicts: after any other failure, git is to merge by itself."""
 
-CACHE = f"refs/notes/textconv/{DRIVER}"
-"""The ref where git keeps the texts that it has asked for."""
+_NOTES = f"refs/notes/textconv/{DRIVER}"
+_NOTED = f"diff.{DRIVER}.cachetextconv"
+"""Where earlier versions had git keep texts, and how: as notes, which git does not write without a committer."""
+
+KEPT = "miltext-texts"
+"""The folder in git's own where the texts are kept that git has asked for."""
 
 _NAME_IT = 'git hash-object --no-filters "$1"'
 _COMPARE = 'git --no-pager diff --no-ext-diff --no-index -- "$LOCAL" "$REMOTE"'
@@ -116,8 +121,7 @@ class Installation:
         command = _command()
         chosen = {} if self._tool() not in ("", DRIVER) else {"diff.tool": DRIVER}
         return {
-            f"diff.{DRIVER}.textconv": self._or_name(f"{command} textconv{self._options}"),
-            f"diff.{DRIVER}.cachetextconv": "true",
+            f"diff.{DRIVER}.textconv": self._kept_or_name(f"{command} textconv{self._options}"),
             f"diff.{DRIVER}.xfuncname": _FUNCTION,
             f"diff.{DRIVER}.wordRegex": _WORDS,
             f"diff.{TEXT_DRIVER}.xfuncname": _FUNCTION,
@@ -129,6 +133,8 @@ class Installation:
             f"merge.{TEXT_DRIVER}.name": "miltext: MIL text, operation by operation",
             f"merge.{TEXT_DRIVER}.driver": self._or_else(f"{command} mergedriver", _MERGE_LINES),
             f"difftool.{DRIVER}.cmd": f'{command} difftool "$LOCAL" "$REMOTE" || {_COMPARE}',
+            f"mergetool.{DRIVER}.cmd": f'{command} mergetool "$MERGED"',
+            f"mergetool.{DRIVER}.trustExitCode": "true",
             **chosen,
         }
 
@@ -138,19 +144,23 @@ class Installation:
         asked = (self._asked("config", scope, "--get", key) for key in ("diff.tool", "merge.tool") for scope in scopes)
         return next(filter(None, asked), "")
 
-    def _or_name(self, command: str) -> str:
-        """Return a command for git's shell that names the file if the given command fails, where git would stop.
+    def _kept_or_name(self, command: str) -> str:
+        """Return a command for git's shell that shows a text that is kept, or has the given command make and keep it.
 
-        git keeps what it is given. So a failure has git not look there, in this repository, and the next success has it
-        forget what is there and look there again.
+        Texts have the names of objects, of which git and git-lfs give the bytes. Where the command fails, the name is
+        all that is shown: git would stop.
         """
         setup = f"miltext git setup{self._options}{' --global' * self._everywhere}"
         said = f'echo "miltext cannot be run; to record where it is now: {setup}"'
-        kept = f"git config --local diff.{DRIVER}.cachetextconv"
-        again = f"{kept} true" if not self._everywhere else f"git config --local --unset diff.{DRIVER}.cachetextconv"
-        mend = f'[ "$({kept})" != false ] || {{ git update-ref -d {CACHE}; {again}; }}'
-        fails = f"{said}; {kept} false 2>/dev/null; {_NAME_IT}"
-        return f'f() {{ if {command} "$1" 2>/dev/null; then {mend}; else {fails}; fi; }}; f'
+        folder = f'"$(git rev-parse --git-common-dir)/{KEPT}/{self._kind_of_texts()}"'
+        kept = f'n=$({_NAME_IT}); k={folder}/$n.${{1##*.}}; cat "$k" 2>/dev/null'
+        return f'f() {{ {kept} || {command} --keep "$k" "$1" 2>/dev/null || {{ {said}; echo "$n"; }}; }}; f'
+
+    def _kind_of_texts(self) -> str:
+        """Return the name of the folder for texts of this version of miltext, with these options."""
+        from importlib.metadata import version
+
+        return f"{version('miltext')}{self._options.replace(' ', '')}"
 
     def _or_itself(self, command: str) -> str:
         """Return a command for git's shell that gives a file as it is if the given command fails."""
@@ -180,6 +190,7 @@ class Installation:
         """Write the settings in place of those that an earlier version wrote, and forget the texts that it made."""
         for key, value in self.configuration().items():
             self._git("config", self.scope, key, value)
+        self._asked("config", self.scope, "--unset-all", _NOTED)
         kept = _BLOCK.sub("", self._read())
         newline = "\n" if kept and not kept.endswith("\n") else ""
         self._write(kept + newline + "\n".join([_BEGIN, *ATTRIBUTES, _END, ""]))
@@ -187,7 +198,7 @@ class Installation:
 
     def remove(self) -> None:
         """Remove what `install` wrote, and nothing else."""
-        for key in self.configuration():
+        for key in (*self.configuration(), _NOTED):
             if key.startswith(SECTIONS) and self._get(key):
                 self._git("config", self.scope, "--unset-all", key)
         if self._get("diff.tool") == DRIVER:
@@ -210,8 +221,10 @@ class Installation:
         write_file(self.attributes, [text.encode(errors="surrogateescape")])
 
     def _forget_texts(self) -> None:
-        """Delete the texts that the repository here keeps, if there is one."""
-        self._asked("update-ref", "-d", CACHE)
+        """Delete the texts that the repository here keeps, if there is one; those of earlier versions, too."""
+        self._asked("update-ref", "-d", _NOTES)
+        if folder := self._asked("rev-parse", "--git-common-dir"):
+            shutil.rmtree(self._folder / folder / KEPT, ignore_errors=True)
 
 
 def _command() -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.diagnostics import MiltextError, ModelError, ParseError
 from miltext.models.contents import refuse_pointer
 from miltext.models.coremldata import FILE_NAME, parse_coremldata, parse_names
+from miltext.models.files import PIECE
 from miltext.models.manifest import MANIFEST, by_paths
 from miltext.models.spec import SpecModel
 from miltext.schema.proto import Model as Spec
@@ -61,15 +62,21 @@ def file_text(path: Path, shown: Shown | None = None) -> Iterator[str]:
 
     Raise OSError where the file cannot be opened.
     """
-    data = path.read_bytes()
     try:
-        yield from _pieces(path, data, shown or Shown())
+        yield from _weights(path) if _is_weights(path) else _pieces(path, path.read_bytes(), shown or Shown())
     except MiltextError as failure:
         finding = failure.diagnostics[0]
         notes = "".join(f"// {note.message}\n" for note in finding.notes)
         held = failure.text if path.suffix == ".mil" and isinstance(failure, ParseError) else None
-        held = held or f"// {_digest(data)}, {len(data)} bytes\n"
+        held = held or f"// {_digest_of_file(path)}, {path.stat().st_size} bytes\n"
         yield f"// {finding.code}: {finding.message}\n{notes}{held}"
+
+
+def _is_weights(path: Path) -> bool:
+    """Whether a file is a weight file, by its name or by its first record; one may be too large to be read whole."""
+    with open(path, "rb", buffering=0) as file:
+        head = file.read(128)
+    return head[64:68] == _SENTINEL or path.name.endswith("weight.bin")
 
 
 def _pieces(path: Path, data: bytes, shown: Shown) -> Iterator[str]:
@@ -78,8 +85,6 @@ def _pieces(path: Path, data: bytes, shown: Shown) -> Iterator[str]:
 
     if path.name.endswith(MANIFEST):
         return _manifest(data)
-    if data[64:68] == _SENTINEL or path.name.endswith("weight.bin"):
-        return _weights(path)
     refuse_pointer(data, path)
     if path.name.endswith(FILE_NAME):
         return _coremldata(path, data, shown)
@@ -90,6 +95,14 @@ def _pieces(path: Path, data: bytes, shown: Shown) -> Iterator[str]:
 
 def _digest(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def _digest_of_file(path: Path) -> str:
+    state = hashlib.sha256()
+    with open(path, "rb", buffering=0) as file:
+        while piece := file.read(PIECE):
+            state.update(piece)
+    return f"sha256:{state.hexdigest()}"
 
 
 # ---- models
@@ -171,9 +184,10 @@ def _manifest(data: bytes) -> Iterator[str]:
 
 
 def _weights(path: Path) -> Iterator[str]:
-    from miltext.models.weights import BlobFile
+    from miltext.models.weights import BlobFile, digest_of_pieces
 
     with BlobFile(path) as file:
         yield f"{'offset':>12} {'type':<8} {'elements':>12} digest\n"
         for blob in file:
-            yield f"{blob.offset:>12} {blob.dtype.name:<8} {blob.count:>12} sha256:{blob.digest()}\n"
+            digest = digest_of_pieces(blob.dtype, blob.pieces())
+            yield f"{blob.offset:>12} {blob.dtype.name:<8} {blob.count:>12} sha256:{digest}\n"

@@ -24,7 +24,7 @@ from miltext.models.building.new_model import NewModel, path_to, way_to
 from miltext.models.building.new_names import rename
 from miltext.models.building.originals import WITH_DESCRIPTION, remade, version_before
 from miltext.models.building.placing import placed
-from miltext.models.building.pruning import note_unused, prune
+from miltext.models.building.pruning import compared_work, note_unused, prune
 from miltext.models.building.redescribing import Edited, redescribe, redescribe_whole
 from miltext.models.building.storing import WIDE_INTEGERS_SINCE, Storing
 from miltext.models.building.unreached import unreached
@@ -85,10 +85,25 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
         if choices.check:
             new.warnings += [*known_faults(new), *unreached(new)]
         new.changes = [*changes(new.around, around(new.spec), new.known, choices.renames or {})]
-        prune(new, output) if choices.prune_weights else note_unused(new, output)
+        _prune(new, output, choices) if choices.prune_weights else note_unused(new, output)
     except ModelError as failure:
         raise placed(failure, source) from failure
     return new
+
+
+def _work(new: NewModel, output: Path) -> int:
+    """Return how many bytes `write` tells as progress."""
+    return compiled_work(new) if output.suffix.lower() == COMPILED else work(new, output)
+
+
+def _prune(new: NewModel, output: Path, choices: Choices) -> None:
+    """Leave out weights, and tell of the records that are compared, and of what need not be written, as progress."""
+    compared, written = compared_work(new), _work(new, output)
+    if choices.expect:
+        choices.expect(lambda: compared + written)
+    prune(new, output, choices.progress)
+    if choices.progress:
+        choices.progress(written - _work(new, output))
 
 
 def write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[Diagnostic]:
@@ -97,8 +112,8 @@ def write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[
     if new.package is not None and output.suffix.lower() != PACKAGE and (others := files_beside(new)):
         message = f"what is in the package beside its model and its weights is not kept: {', '.join(others)}"
         new.warnings.append(warning("MIL442", message))
-    if choices.expect:
-        choices.expect(partial(compiled_work, new) if is_compiled else partial(work, new, output))
+    if choices.expect and not choices.prune_weights:
+        choices.expect(partial(_work, new, output))
     try:
         if is_compiled:
             new.warnings += write_compiled(new, output, choices)

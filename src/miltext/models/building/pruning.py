@@ -27,6 +27,7 @@ from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
     from miltext.models.building.new_model import NewModel
+    from miltext.models.files import Progress
     from miltext.models.weights import BlobWriter
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Model as Spec
@@ -82,7 +83,13 @@ class _File:
         return self.path.stat().st_size
 
 
-def prune(new: NewModel, output: Path) -> None:
+def compared_work(new: NewModel) -> int:
+    """Return how many bytes `prune` tells as progress: those of the records that values refer to."""
+    used = used_sizes(ml_programs(new.spec))
+    return sum(sum(used.get(f"{MODEL_PATH}/{name}", {}).values()) for name in new.files)
+
+
+def prune(new: NewModel, output: Path, progress: Progress | None = None) -> None:
     """Have a model keep only the records of its weight files that its programs refer to, and equal ones once.
 
     Values get the offsets of the new files. Files that nothing refers to are dropped. Records stay in their order, in
@@ -94,7 +101,7 @@ def prune(new: NewModel, output: Path) -> None:
         _refuse_unknown_fields(program)
     is_package = output.suffix.lower() == ".mlpackage"
     files, shared = _files(new), _shared_names(new) if is_package else set[str]()
-    _find_records(files)
+    _find_records(files, progress)
     kept = sum(_keep(new, file, file.name in shared) for file in files)
     new.dropped = _unnamed_files(new) if is_package else _unnamed_beside(new, output)
     there = {os.path.realpath(path) for path in (*new.dropped, *[file.path for file in files])}
@@ -129,7 +136,7 @@ def _files(new: NewModel) -> list[_File]:
     return list(files.values())
 
 
-def _find_records(files: Iterable[_File]) -> None:
+def _find_records(files: Iterable[_File], progress: Progress | None) -> None:
     """Find the records that values refer to, in their order; equal ones become the first."""
     for _, alike in groupby(sorted(files, key=lambda file: sorted(file.programs)), lambda file: file.programs):
         known = KnownRecords[Record]()
@@ -143,6 +150,8 @@ def _find_records(files: Iterable[_File]) -> None:
                         file.records.append(record)
                         known.add(record, record.dtype, record.elements, record.path, record.start)
                     record.values += file.values[offset]
+                    if progress:
+                        progress(blob.size)
 
 
 def _keep(new: NewModel, file: _File, is_shared: bool) -> int:

@@ -1,0 +1,72 @@
+"""What an edited text says of a merge in conflict: whose description is taken, and which program is of which model."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from miltext.merging.messages import Clash
+
+OURS, THEIRS = 1, 2
+
+
+class Undecided(Exception):
+    """The text does not say what is taken."""
+
+
+def side_taken(text: str, clashes: Sequence[Clash]) -> int:
+    """Return whose comments a text keeps on the places that both sides changed: 1 for ours, 2 for theirs.
+
+    A side that has nothing at a place is taken where the comment of the other is gone. Raise Undecided.
+    """
+    shown = {line.strip() for line in text.splitlines() if line.lstrip().startswith("//")}
+    taken = [_sides_at(clash, shown) for clash in clashes]
+    if missing := [clash for clash, sides in zip(clashes, taken, strict=True) if not sides]:
+        raise Undecided(f"the text keeps neither side's comments on {_places(missing)}; keep those of one side")
+    if both := [clash for clash, sides in zip(clashes, taken, strict=True) if len(sides) > 1]:
+        raise Undecided(f"the text keeps the comments of both sides on {_places(both)}; keep those of one side")
+    sides = set[int]().union(*taken)
+    if len(sides) > 1:
+        raise Undecided(f"the text keeps comments of ours and of theirs, on {_places(clashes)}; keep those of one side")
+    return THEIRS if THEIRS in sides else OURS
+
+
+def _sides_at(clash: Clash, shown: Collection[str]) -> set[int]:
+    """Return the sides whose comment is shown; the one that has none, where none is shown."""
+    comments = {side: clash.conflict[side] for side in (OURS, THEIRS)}
+    if comments[OURS] == comments[THEIRS]:
+        raise Undecided(f"a comment cannot say whose `{clash.place}` is taken: take one side whole, ours or theirs")
+    found = {side for side, comment in comments.items() if comment in shown}
+    return found or {side for side, comment in comments.items() if not comment}
+
+
+def _places(clashes: Sequence[Clash]) -> str:
+    return ", ".join(f"`{clash.place}`" for clash in clashes)
+
+
+def programs_in(text: str, headings: Collection[str], needed: Collection[str]) -> dict[str, str]:
+    """Return the text of each program that a text has below its heading, with the lines before as empty ones, so that
+    places stay. An empty heading is that of the only program: the whole text.
+
+    Raise Undecided for a heading that is `needed` and not there, or there twice, and for what stands before the first.
+    """
+    if "" in headings:
+        return {"": text}
+    lines = text.splitlines(keepends=True)
+    starts = [index for index, line in enumerate(lines) if line.strip() in headings]
+    for line in lines[: starts[0] if starts else len(lines)]:
+        if line.strip() and not line.lstrip().startswith("//"):
+            said = "above all lines that say which model a program is of" if headings else "but there is none to merge"
+            raise Undecided(f"the text has a program {said}: `{line.strip()}`")
+    found = dict[str, str]()
+    for start, end in pairwise([*starts, len(lines)]):
+        heading = lines[start].strip()
+        if heading in found:
+            raise Undecided(f"the line `{heading}` stands twice in the text; keep one of them, above its program")
+        found[heading] = "\n" * start + "".join(lines[start:end])
+    if missing := sorted({*needed} - found.keys()):
+        raise Undecided(f"the text has no line `{missing[0]}`; put it back, above the program of that model")
+    return found

@@ -1,0 +1,259 @@
+"""A package in conflict made one side's, or that of an edited text: all its files together, in git's index, too.
+
+git asks its drivers file by file, and takes a file that one side alone changed without asking. So after a conflict, a
+model of one side can stand beside a weight file of the other, and `git checkout --ours` takes back only what is in
+conflict.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from miltext.merging.conflicts import has_markers
+from miltext.merging.contents import programs_of, weight_files
+from miltext.merging.driver import beside, read_model, whole_model
+from miltext.merging.manifests import say_the_same
+from miltext.merging.models import MergedModel, resolve_models
+from miltext.merging.trees import Commits, NotFound, Trees, files_in, fits, is_told, stopped_at
+from miltext.models.contents import decode, read_file
+from miltext.models.files import copy_file, write_new
+from miltext.models.manifest import MANIFEST
+from miltext.models.model_weights import MODEL_PATH
+from miltext.models.refusals import refusal
+from miltext.models.staging import Staging
+from miltext.review.repository import Repository
+
+SIDES = {"ours": 1, "theirs": 2}
+"""The sides that a package can be taken from, and which of the versions they are."""
+
+
+class Stage(NamedTuple):
+    """A version of a file in conflict, as git's index has it: the base is number 1, ours 2, theirs 3."""
+
+    mode: str
+    object: str
+    number: int
+    path: str
+
+    @property
+    def row(self) -> str:
+        """The version as git's index is told of it."""
+        return f"{self.mode} {self.object} {self.number}\t{self.path}\0"
+
+
+class InConflict:
+    """A package, a compiled model or a file by itself that git could not merge; `path` is from the top.
+
+    Raise ModelError: MIL845 outside a repository, MIL860 where git has no conflict, MIL861 where git does not say what
+    it merges, MIL862 for changes that would be lost unless they may be.
+    """
+
+    def __init__(self, name: str, *, force: bool = False) -> None:
+        self._name = name
+        self._repository = Repository(Path.cwd())
+        if self._repository.top is None:
+            raise refusal("MIL860", "this repository is bare: nothing is in conflict in it", name)
+        self._top = self._repository.top
+        self.path = str(whole_model(PurePosixPath(self._repository.path_of(name))))
+        self._stages = self._unmerged()
+        if not self._stages:
+            raise refusal("MIL860", "nothing of this is in conflict", name)
+        self._unknown: NotFound | None = None
+        self._commits = self._found()
+        self._is_file = self.path in {stage.path for stage in self._stages}
+        self._trees = files_in(self._commits, str(PurePosixPath(self.path).parent) if self._is_file else self.path)
+        self._force = force
+        self._strange = set[str]() if is_told() else self._of_no_version()
+        if self._strange and self._unknown is None:
+            self._unknown = NotFound("no commit that fits has what is in the index of the other files")
+
+    def _found(self) -> Commits:
+        """Return the commits that git merges; that of ours alone where git does not tell the others, as where the
+        package has another name there.
+        """
+        objects = self._objects()
+        try:
+            return stopped_at(objects)
+        except NotFound as failure:
+            self._unknown = failure
+            if not fits(("", "HEAD", ""), objects):
+                raise refusal("MIL861", str(failure), self._name) from failure
+            return "", "HEAD", ""
+
+    def _require_all(self) -> None:
+        """Raise ModelError (MIL861) where git does not tell what theirs is."""
+        if self._unknown is not None:
+            raise refusal("MIL861", str(self._unknown), self._name)
+
+    @property
+    def text(self) -> Path:
+        """The text beside it, between whose markers the conflicts stand."""
+        return Path(self._top, beside(self.path))
+
+    def take(self, side: int) -> None:
+        """Have all files of a side, and no others. Raise ModelError."""
+        if side != SIDES["ours"]:
+            self._require_all()
+        self._refuse_changes()
+        self._take(side)
+
+    def _take(self, side: int, *, but: Iterable[str] = ()) -> None:
+        there = {self._at(file): blob for file, blob in self._trees.versions[side].items()}
+        owned = {*self._owned()} - {*but}
+        taken = sorted(owned & there.keys())
+        gone = sorted(owned - there.keys())
+        if taken:
+            self._git("restore", f"--source={self._commits[side]}", "--staged", "--worktree", "--", *taken)
+        if gone:
+            self._git("rm", "-r", "-q", "-f", "--ignore-unmatch", "--", *gone)
+
+    def take_text(self, file: Path) -> MergedModel:
+        """Have what an edited text says, with the weights that it names, and what git merged besides.
+
+        Nothing is changed where the result is not whole. Raise ModelError (MIL863) for a text with markers, and where
+        one side has no such model.
+        """
+        self._require_all()
+        self._refuse_changes()
+        data = read_file(file)
+        text = decode(data, str(file)) if data else ""  # as where one side took away all that is in conflict
+        if has_markers(text):
+            raise refusal("MIL863", "conflicts are left between markers in this text", file)
+        with TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True) as made:
+            name, merged = self._merged(text, Path(made))
+            if merged.model is None:
+                return merged
+            made_files = self._place(name, merged, Path(made, "merged"))
+        unmerged = {stage.path for stage in self._stages}
+        left = {*self._owned()} - unmerged
+        self._take(SIDES["ours"], but=[*made_files, *left])
+        self._git("add", "-f", "--", *made_files)
+        return merged
+
+    def leave_unmerged(self, but: str) -> None:
+        """Have all files but one in conflict again, whatever they hold: `git mergetool` goes from one to the next."""
+        stages = [stage for stage in self._stages if stage.path != self._repository.path_of(but)]
+        gone = (f"0 {'0' * len(stage.object)}\t{stage.path}\0" for stage in stages)
+        rows = "".join([*gone, *(stage.row for stage in stages)])
+        self._git("update-index", "-z", "--index-info", input=os.fsencode(rows))
+
+    @property
+    def is_last(self) -> bool:
+        """Whether one file alone is in conflict."""
+        return len({stage.path for stage in self._stages}) == 1
+
+    def _merged(self, text: str, folder: Path) -> tuple[str, MergedModel]:
+        """Return the path of the model in its folder, and the model of a text. Raise ModelError."""
+        file = self._model_file()
+        found = files_in(self._commits, str(PurePosixPath(file).parent))
+        name = PurePosixPath(file).name
+        try:
+            folders = found.write(folder, [name])
+            models = [read_model(each, name) if (each / name).exists() else None for each in folders]
+            base, ours, theirs = models
+            if ours is None or theirs is None:
+                raise refusal("MIL863", "one side has no such model, so a text cannot merge both", self._name)
+            used = {each for model in models if model is not None for each in weight_files(programs_of(model))}
+            found.write(folder, [each.removeprefix(f"{MODEL_PATH}/") for each in used])
+        except NotFound as failure:
+            raise refusal("MIL861", str(failure), self._name) from failure
+        (folder / "merged").mkdir()
+        return file, resolve_models(base, ours, theirs, folder / "merged", text)
+
+    def _model_file(self) -> str:
+        """Return the path of the one model. Raise ModelError (MIL863)."""
+        files = {file for tree in self._trees.versions[1:] for file in tree if file.endswith(".mlmodel")}
+        if self._is_file:
+            files = {PurePosixPath(self.path).name} & files
+        if len(files) != 1:
+            raise refusal("MIL863", "a text is for a package with one model", self._name)
+        return self._at(files.pop())
+
+    def _place(self, model: str, merged: MergedModel, folder: Path) -> list[str]:
+        """Write a model and its weight files to the working tree, all or none; return their paths."""
+        assert merged.model is not None
+        place = PurePosixPath(model).parent
+        weights = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+        paths = {str(place / file.relative_to(folder).as_posix()): file for file in weights}
+        with Staging(replace=True, parents=True) as staging:
+            write_new(staging.place(self._top / model), [merged.model.SerializeToString(deterministic=True)])
+            for path, file in paths.items():
+                copy_file(file, staging.place(self._top / path))
+            staging.commit()
+        return [model, *paths]
+
+    def _owned(self) -> list[str]:
+        """Return the paths of all files: those of any side, and those in the index."""
+        if not self._is_file:
+            inside = {self._at(file) for tree in self._trees.versions for file in tree}
+            return sorted({*inside, *self._git("ls-files", "-z", "--", self.path).split("\0")[:-1]})
+        with TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True) as made:
+            return [self.path, *self._weights_of_file(self._trees, Path(made))]
+
+    def _weights_of_file(self, found: Trees, folder: Path) -> list[str]:
+        """Return the paths of the weight files of a model without a package."""
+        name = PurePosixPath(self.path).name
+        if not name.endswith(".mlmodel"):
+            return []
+        try:
+            folders = found.write(folder, [name])
+        except NotFound as failure:
+            raise refusal("MIL861", str(failure), self._name) from failure
+        models = [read_model(each, name) for each in folders if (each / name).exists()]
+        used = {each.removeprefix(f"{MODEL_PATH}/") for model in models for each in weight_files(programs_of(model))}
+        return sorted(self._at(each) for each in used if any(each in tree for tree in found.versions))
+
+    def _at(self, file: str) -> str:
+        return str(PurePosixPath(self._trees.path, file))
+
+    def _git(self, *arguments: str, input: bytes = b"") -> str:
+        return os.fsdecode(self._repository.run(*arguments, input=input, cwd=self._top))
+
+    def _unmerged(self) -> list[Stage]:
+        rows = self._git("ls-files", "-u", "-z", "--", self.path).split("\0")[:-1]
+        found = ((*row.partition("\t")[0].split(), row.partition("\t")[2]) for row in rows)
+        return [Stage(mode, blob, int(number), path) for mode, blob, number, path in found]
+
+    def _objects(self) -> dict[str, list[str]]:
+        """Return what each file in conflict is in the base, in ours and in theirs; empty where it is not there."""
+        files = dict[str, list[str]]()
+        for stage in self._stages:
+            files.setdefault(stage.path, ["", "", ""])[stage.number - 1] = stage.object
+        return files
+
+    def _refuse_changes(self) -> None:
+        """Raise ModelError (MIL862) where files that are not in conflict were changed since git stopped; and where
+        changes of them were in the index before, which only a merge without a commit of its own goes on with.
+        """
+        if self._force:
+            return
+        owned = self._settled()
+        listed = self._git("diff", "--no-ext-diff", "--name-only", "-z", "--", *owned).split("\0")[:-1]
+        changed = {path for path in {*listed} & owned if not self._says_the_same(path)}
+        changed |= self._strange
+        if changed:
+            raise refusal("MIL862", f"`{min(changed)}` has changes that would be lost", self._name)
+
+    def _settled(self) -> set[str]:
+        """Return the paths of all files that are not in conflict."""
+        return {*self._owned()} - {stage.path for stage in self._stages}
+
+    def _of_no_version(self) -> set[str]:
+        """Return the files that are not in conflict, and of which the index has what no version has."""
+        known = [{self._at(file): blob for file, blob in tree.items()} for tree in self._trees.versions]
+        listed = self._git("ls-files", "-s", "-z", "--", *self._settled()).split("\0")[:-1]
+        rows = ((facts.split(), path) for facts, _, path in (row.partition("\t") for row in listed))
+        staged = {path: blob for (_, blob, stage), path in rows if stage == "0"}
+        return {path for path, blob in staged.items() if blob not in [each.get(path) for each in known]}
+
+    def _says_the_same(self, path: str) -> bool:
+        """Whether a file is a manifest that was laid out anew."""
+        file = self._top / path
+        if PurePosixPath(path).name != MANIFEST or not file.is_file():
+            return False
+        staged = self._repository.run("cat-file", "--filters", f":0:{path}", cwd=self._top)
+        return say_the_same(file.read_bytes(), staged)

@@ -1,0 +1,40 @@
+"""Texts of models that git has asked for, in files, so that a log is fast the second time.
+
+git's own way to keep them, as notes, makes commits: it ends `git diff` where git knows no name of a committer, as in
+containers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+MOST = 1 << 28
+"""How many bytes of texts are kept; when there are more, the oldest are deleted, down to half of that."""
+
+
+def kept(path: Path, pieces: Iterable[str]) -> Iterator[str]:
+    """Yield the pieces of a text, and keep it in a file once all are made, if that can be written."""
+    made = list[bytes]()
+    for piece in pieces:
+        made.append(piece.encode(errors="backslashreplace"))
+        yield piece
+    with suppress(OSError):
+        _keep(path, made)
+
+
+def _keep(path: Path, pieces: list[bytes]) -> None:
+    from miltext.models.files import write_file
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, pieces)
+    files = [(each.stat().st_mtime, each.stat().st_size, each.path) for each in os.scandir(path.parent)]
+    left = sum(size for _, size, _ in files)
+    if left <= MOST:
+        return
+    for _, size, name in sorted(files):
+        if left > MOST // 2:
+            os.unlink(name)
+            left -= size
