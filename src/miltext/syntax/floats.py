@@ -228,8 +228,10 @@ def pack_floats(elements: Sequence[str], form: Format) -> bytes:
 
 def float_texts(data: bytes, form: Format, decimal: bool = False) -> list[str]:
     """Return the texts of little-endian fp32 or fp64 numbers, as `hex_text` or `decimal_text` gives them."""
-    if decimal or len(data) < MANY * 4 or not _has_numpy():
-        return [(decimal_text if decimal else hex_text)(code, form) for code in _codes(data, form)]
+    if decimal:
+        return [decimal_text(code, form) for code in _codes(data, form)]
+    if len(data) < MANY * 4 or not _has_numpy():
+        return _hex_texts(data, form)
     step = MANY * 8
     joined = b"".join([_hex_columns(data[start : start + step], form) for start in range(0, len(data), step)]).decode()
     texts = joined.split(" ")
@@ -237,6 +239,24 @@ def float_texts(data: bytes, form: Format, decimal: bool = False) -> list[str]:
     if "?" in joined:
         codes = _codes(data, form)
         texts = [hex_text(code, form) if text == "?" else text for code, text in zip(codes, texts, strict=True)]
+    return texts
+
+
+def _hex_texts(data: bytes, form: Format) -> list[str]:
+    """Return the texts of numbers as `hex_text` gives them: those of `float.hex`, without zeros behind the last digit.
+
+    NaNs and subnormals of fp64, which that spells otherwise, are done one by one.
+    """
+    values = struct.unpack(f"<{len(data) * 8 // form.bits}{_VALUES[form.bits]}", data)
+    joined = " ".join(map(float.hex, values))
+    for zeros in ("0000000p", "000p", "0p", "0p", "0p"):  # as many as can be in a row of 13, the longest first
+        joined = joined.replace(zeros, "p")
+    joined = joined.replace(".p", "p")
+    texts = joined.split(" ") if values else []
+    if "nan" in joined or "0x0." in joined:
+        codes = _codes(data, form)
+        pairs = zip(codes, texts, strict=True)
+        texts = [hex_text(code, form) if text == "nan" or "0x0." in text else text for code, text in pairs]
     return texts
 
 
