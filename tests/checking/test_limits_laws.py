@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from random import Random
 from typing import NamedTuple
 
 import pytest
 from checking.test_limits_shapes import FAMILY
 
 from miltext.checking.inference.operands import Operand, Row, Value, count
-from miltext.checking.limits import clashes
+from miltext.checking.limits import wrong_shapes, clashes
 from miltext.schema.operations import Parameter, Signature, signature
 from miltext.schema.opsets import OPSETS
-from miltext.schema.shape_patterns import Sizes, Term
+from miltext.schema.shape_patterns import Sizes, Term, agreed
 from miltext.schema.types import Shape, TensorType
 
 SIZE = 3
@@ -140,3 +141,40 @@ def test_the_law_reaches_each_kind_of_fact() -> None:
     parameters = [(parameter, given.sizes) for given in CALLS for parameter in given.known.parameters.values()]
     codes = {code for parameter, sizes in parameters for _, _, code in edges(parameter, sizes)}
     assert codes == {"MIL516", "MIL518", "MIL519"}
+
+
+def with_other_shapes(given: Call, random: Random) -> dict[str, Operand]:
+    """The arguments of a call, some with other sizes, with open ones, or of another rank."""
+    operands = dict(given.operands)
+    for name in operands:
+        sizes = list(getattr(operands[name].type, "shape", ()))
+        if random.random() < 0.4:
+            sizes = [random.choice((size, None, 1, 2, 4, 6)) for size in sizes]
+        if random.random() < 0.1:
+            sizes = sizes[1:] or [SIZE]
+        operands[name] = Operand(TensorType("fp32", tuple(sizes)))
+    return operands
+
+
+@each_call
+def test_sizes_that_all_agree_on_are_those_that_most_say(given: Call) -> None:
+    random, taken = Random(given.known.name), 0
+    for nth in range(60):
+        operands = with_other_shapes(given, random) if nth else given.operands
+        shapes = {name: (given.known.parameters[name].shape, operand.type.shape) for name, operand in operands.items()}
+        fast, counted = agreed(shapes), Sizes()
+        wrong = wrong_shapes(given.known, operands, counted, "1.3")
+        if fast is not None:
+            taken += 1
+            assert not wrong
+            names = {*fast.said, *counted.said}
+            assert {name: fast.bound(name)[:2] for name in names} == {name: counted.bound(name)[:2] for name in names}
+    assert taken or not is_plain(given)
+
+
+def is_plain(given: Call) -> bool:
+    """Whether no argument of a call has a rank for which there are two patterns."""
+    return all(
+        sum(pattern.has_rank(len(operand.type.shape)) for pattern in given.known.parameters[name].shape) < 2
+        for name, operand in given.operands.items()
+    )

@@ -17,7 +17,7 @@ from miltext.checking.inference.positions import hold_axes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
 from miltext.schema.dtypes import ELSEWHERE
-from miltext.schema.shape_patterns import Pattern, Sizes, Term
+from miltext.schema.shape_patterns import Pattern, Sizes, Term, agreed
 from miltext.schema.types import Dimension, Shape, TensorType, show, spelled
 from miltext.syntax.floats import FORMATS, bits_of, decimal_text
 
@@ -32,16 +32,12 @@ FEW = 8
 def clashes(known: Signature, operands: Mapping[str, Sequence[Operand]], dialect: str) -> Iterator[Clash]:
     """Yield what is wrong with the arguments of one operation; of several faults of one argument, the first."""
     judged = {name: operand for name, operand in _singles(known, operands) if isinstance(operand.type, TensorType)}
-    sizes = Sizes()
-    odd = set(_odd_ranks(known, judged, sizes))
-    wrong = {
-        name: _wrong_rank(known.parameters[name], operand, sizes, dialect)
-        for name, operand in judged.items()
-        if name in odd
-    }
-    found = [_shape(known.parameters[name], judged, sizes, dialect) for name in judged if name not in odd]
-    wrong |= {str(clash.parameter): clash for clash in filter(None, found)}
-    yield from _together(wrong.values())
+    sizes = agreed({name: (known.parameters[name].shape, _shape_of(operand)) for name, operand in judged.items()})
+    wrong: dict[str, Clash] = {}
+    if sizes is None:
+        sizes = Sizes()
+        wrong = wrong_shapes(known, judged, sizes, dialect)
+        yield from _together(wrong.values())
     for name, operand in judged.items():
         parameter = known.parameters[name]
         if name not in wrong and parameter.limited and (clash := _Elements(parameter, operand, sizes, dialect).clash()):
@@ -50,10 +46,11 @@ def clashes(known: Signature, operands: Mapping[str, Sequence[Operand]], dialect
 
 def _singles(known: Signature, operands: Mapping[str, Sequence[Operand]]) -> Iterator[tuple[str, Operand]]:
     """Yield what is bound to the parameters that take one value, required ones first: they say what others must be."""
-    for parameter in sorted(known.parameters.values(), key=lambda parameter: not parameter.required):
-        given = operands.get(parameter.name, ())
-        if len(given) == 1 and not parameter.variadic:
-            yield parameter.name, given[0]
+    for required in (True, False):
+        for name, parameter in known.parameters.items():
+            given = operands.get(name, ())
+            if len(given) == 1 and parameter.required is required and not parameter.variadic:
+                yield name, given[0]
 
 
 def _shape_of(operand: Operand) -> Shape:
@@ -61,6 +58,18 @@ def _shape_of(operand: Operand) -> Shape:
 
 
 # ---- shapes
+
+
+def wrong_shapes(known: Signature, operands: Mapping[str, Operand], sizes: Sizes, dialect: str) -> dict[str, Clash]:
+    """Return what is wrong with the shapes of arguments by their names, and bind the sizes."""
+    odd = set(_odd_ranks(known, operands, sizes))
+    wrong = {
+        name: _wrong_rank(known.parameters[name], operand, sizes, dialect)
+        for name, operand in operands.items()
+        if name in odd
+    }
+    found = [_shape(known.parameters[name], operands, sizes, dialect) for name in operands if name not in odd]
+    return wrong | {str(clash.parameter): clash for clash in filter(None, found)}
 
 
 def _odd_ranks(known: Signature, operands: Mapping[str, Operand], sizes: Sizes) -> Iterator[str]:

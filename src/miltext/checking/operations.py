@@ -244,7 +244,7 @@ class _Call:
             yield self.several(parameter, operands)
             return
         for index, operand in enumerate(operands):
-            if self.is_news(found := list(self.operand(parameter, operand, index)), operand):
+            if (found := list(self.operand(parameter, operand, index))) and self.is_news(found, operand):
                 yield from found
 
     def several(self, parameter: Parameter, operands: Sequence[Operand]) -> Finding:
@@ -375,7 +375,12 @@ def _required(known: Signature, names: Sequence[str]) -> list[str]:
 
 
 def _kind(type: Type) -> str | None:
-    return None if type is None else type.__class__.__name__.removesuffix("Type").lower()
+    return None if type is None else _kind_of(type.__class__)
+
+
+@functools.cache
+def _kind_of(kind: type[object]) -> str:
+    return kind.__name__.removesuffix("Type").lower()
 
 
 # ---- types

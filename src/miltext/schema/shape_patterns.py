@@ -183,6 +183,42 @@ class Sizes:
             yield term.text if value is None else str(value)
 
 
+def agreed(shapes: Mapping[str, tuple[Patterns, Shape]]) -> Sizes | None:
+    """Return what names stand for by the shapes of parameters that all fit, and say the same of each name.
+
+    None where that is not so plain: then a Sizes that these are bound to counts what most of them say.
+    """
+    sizes = Sizes()
+    for parameter, (patterns, shape) in shapes.items():
+        read = said_alone(patterns, shape)
+        if read is None:
+            return None
+        for name, value in read:
+            known = sizes.said.get(name)
+            if known is None:
+                sizes.said[name] = [Bound(value, parameter, True)]
+            elif known[0].value != value:
+                return None
+    return sizes
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def said_alone(patterns: Patterns, shape: Shape) -> Sequence[Said] | None:
+    """Return what a shape says of names if it fits wherever these stand for that; None where this is not sure."""
+    if not patterns:
+        return ()
+    fitting = [pattern for pattern in patterns if pattern.has_rank(len(shape))]
+    if len(fitting) != 1:
+        return None
+    [pattern], sizes = fitting, Sizes()
+    sizes.bind({"": (fitting, shape)})
+    is_read = all(
+        size is None or not term.factor or (size - term.offset) % term.factor == 0
+        for term, size in pattern.split(shape)[0]
+    )
+    return None if not is_read or sizes.clashes(pattern, shape) else tuple(pattern.read(shape))
+
+
 def _differ(first: Dimension, second: Dimension) -> bool:
     """Tell whether two sizes are known, and not the same."""
     return first is not None and second is not None and first != second
