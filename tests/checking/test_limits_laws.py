@@ -10,7 +10,7 @@ import pytest
 from checking.test_limits_shapes import FAMILY
 
 from miltext.checking.inference.operands import Operand, Row, Value, count
-from miltext.checking.limits import wrong_shapes, clashes
+from miltext.checking.limits import clashes, wrong_shapes
 from miltext.schema.operations import Parameter, Signature, signature
 from miltext.schema.opsets import OPSETS
 from miltext.schema.shape_patterns import Sizes, Term, agreed
@@ -145,9 +145,9 @@ def test_the_law_reaches_each_kind_of_fact() -> None:
 
 def with_other_shapes(given: Call, random: Random) -> dict[str, Operand]:
     """The arguments of a call, some with other sizes, with open ones, or of another rank."""
-    operands = dict(given.operands)
-    for name in operands:
-        sizes = list(getattr(operands[name].type, "shape", ()))
+    operands = {}
+    for name, operand in given.operands.items():
+        sizes = list(getattr(operand.type, "shape", ()))
         if random.random() < 0.4:
             sizes = [random.choice((size, None, 1, 2, 4, 6)) for size in sizes]
         if random.random() < 0.1:
