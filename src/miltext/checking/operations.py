@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.blocks import block_findings
@@ -39,24 +39,23 @@ def operation_findings(program: Program, dialect: str = "1.3", faulty: set[Path]
     Add to `faulty` the paths of operations that are given what is wrong, even where that was told before.
     """
     told = _Told(set(), set())
-    right: set[Hashable] = set()
     for inference in Walk().program(program):
-        arity = len(inference.operation.inputs), len(inference.declared)
-        seen = None if inference.key is None else (inference.path[0], inference.key, arity)
-        if seen is None or seen not in right:
-            call = _Call(inference, told, dialect)
-            found = list(call.findings())
-            yield from found
-            if call.faulty and faulty is not None:
-                faulty.add(call.path)
-            if call.faulty or any(finding.severity == "error" for finding in found):
-                continue
-            if seen is not None and not found:
-                right.add(seen)
+        form = len(inference.operation.inputs), *inference.declared
+        right = inference.outcome.right
+        if form in right:
+            continue
+        call = _Call(inference, told, dialect)
+        found = list(call.findings())
+        yield from found
+        if call.faulty and faulty is not None:
+            faulty.add(call.path)
+        if call.faulty or any(finding.severity == "error" for finding in found):
+            continue
         if inference.doubts or not inference.agrees:
-            call = _Call(inference, told, dialect)
             yield from (call.clash(doubt)._replace(severity="warning") for doubt in inference.doubts)
             yield from _type_findings(inference, call)
+        elif not found and not call.is_told_before:
+            right.add(form)
 
 
 class _Told(NamedTuple):
@@ -76,7 +75,10 @@ def message_path(path: Sequence[str | int]) -> Path:
 
 
 class _Call:
-    """One operation beside its signature. It is `faulty` when something is wrong with what it is given."""
+    """One operation beside its signature. It is `faulty` when something is wrong with what it is given.
+
+    `is_told_before` says that something is wrong with it which is told of another operation.
+    """
 
     def __init__(self, inference: Inference, told: _Told, dialect: str) -> None:
         self.inference = inference
@@ -85,6 +87,7 @@ class _Call:
         self.operands = inference.arguments.operands
         self.function, self.opset, *_ = map(str, inference.path)
         self.faulty = False
+        self.is_told_before = False
         self._place = inference.path
         self._told = told
         self.dialect = dialect
@@ -136,7 +139,9 @@ class _Call:
     def later(self, path: Path, what: str, *key: str) -> Iterator[Finding]:
         """Tell of something that a later opset brought, once a function."""
         key = self.function, self.opset, *key
-        if key not in self._told.newer:
+        if key in self._told.newer:
+            self.is_told_before = True
+        else:
             self._told.newer.add(key)
             yield Finding(path, "MIL502", f"{what}; this function is {opset_named(self.opset)}")
 

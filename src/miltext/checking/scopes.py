@@ -134,6 +134,7 @@ class _Specialization:
         self._dialect = dialect
         self._each_use = each_use
         self._missing: dict[str, Finding] = {}
+        self._plain: set[str] = set()
         self._comparisons = COMPARISONS
 
     def block(self, block: Block, outer: Scope, path: Path) -> Iterator[Finding]:
@@ -143,10 +144,30 @@ class _Specialization:
         for index, value in enumerate(block.inputs):
             yield from _define(value, (path, "inputs", index), own, outer)
         for index, operation in enumerate(block.operations):
-            yield from self.operation(operation, own, outer, (*path, "operations", index))
+            if not self.is_right(operation, own, outer, path, index):
+                yield from self.operation(operation, own, outer, (*path, "operations", index))
         for index, name in enumerate(block.outputs):
             if name not in own and name not in outer:
                 yield from self.missing(name, chain(own, outer), (*path, "outputs", index))
+
+    def is_right(self, operation: Operation, own: Scope, outer: Scope, path: Path, index: int) -> bool:
+        """Enter the output of an operation in whose names nothing is wrong; tell where that takes a closer look."""
+        plain, outputs = self._plain, operation.outputs
+        if operation.type not in plain or not operation.attributes.keys() <= plain:
+            return False
+        for key, bindings in operation.inputs.items():
+            if key not in plain:
+                return False
+            for name in bindings:
+                if name.__class__ is str and name not in own and name not in outer and name:
+                    return False
+        if len(outputs) != 1 or operation.blocks:
+            return False
+        name = outputs[0].name
+        if name in own or name in outer or _is_odd(name):
+            return False
+        own[name] = (*path, "operations", index), "outputs", 0
+        return True
 
     def operation(self, operation: Operation, own: Scope, outer: Scope, path: Path) -> Iterator[Finding]:
         if _is_odd(operation.type):
@@ -163,6 +184,8 @@ class _Specialization:
             yield from self.block(block, {**outer, **own}, (*path, "blocks", index))
         for index, value in enumerate(operation.outputs):
             yield from _define(value, (path, "outputs", index), own, outer)
+        words = operation.type, *operation.attributes, *operation.inputs
+        self._plain.update(word for word in words if not _is_odd(word))
 
     def missing(self, name: str, seen: Iterable[str], path: Path) -> Iterator[Finding]:
         """Yield the finding about a name that is used where no definition of it is seen, the first time."""

@@ -20,10 +20,11 @@ from miltext.schema.dtypes import BY_NUMBER, DType
 from miltext.schema.operations import first_opset
 from miltext.schema.paths import Key, Path
 from miltext.schema.types import StateType, compatible, read_type
+from miltext.schema.types import TensorType as Tensor
 
 if TYPE_CHECKING:
     from miltext.checking.arrays import Arrays
-    from miltext.checking.inference.reading import Binding, Block, Declared, Operation, Program, Stated
+    from miltext.checking.inference.reading import Binding, Block, Declared, Form, Operation, Program, Stated
     from miltext.schema.proto import TensorType, TensorValue, Value, ValueType
 
 ATTRIBUTES = frozenset({"name"})
@@ -45,9 +46,11 @@ class _Contents:
     def __init__(self, arrays: Arrays | None) -> None:
         self.found: list[Finding] = []
         self.arrays = arrays
-        self.type = functools.cache(lambda stated: list(_check_type(stated.message)))
-        self.is_open = functools.cache(lambda stated: _is_open(stated.message))
-        self._tensors: dict[tuple[Stated, bool, str, int], list[Finding]] = {}
+        self.type = functools.cache(lambda stated: [] if _is_whole(stated) else list(_check_type(stated.message)))
+        self.is_open = functools.cache(lambda stated: not _is_whole(stated) and _is_open(stated.message))
+        self._tensors: dict[tuple[Form | None, bool], list[Finding]] = {}
+        self._files: set[tuple[Stated, str, bool]] = set()
+        self._right: set[tuple[Stated | None, Stated]] = set()
 
     def program(self, program: Program) -> None:
         self.attributes(program.attributes, ())
@@ -63,14 +66,22 @@ class _Contents:
         self.declared(block.inputs, (*path, "inputs"))
         for index, operation in enumerate(block.operations):
             place = (*path, "operations", index)
-            for name, bindings in operation.inputs.items():
-                self.bindings(name, bindings, place)
-            if operation.inputs and (operation.type == "const" or not ATTRIBUTES.isdisjoint(operation.inputs)):
-                self.attributes_as_inputs(operation, place)
+            if operation.inputs:
+                self.inputs(operation, place)
             self.outputs(operation, place)
             self.attributes(operation.attributes, place, "val")
             for nested, inner in enumerate(operation.blocks):
                 self.block(inner, (*place, "blocks", nested))
+
+    def inputs(self, operation: Operation, path: Path) -> None:
+        """Look at the arguments of the operation at `path`."""
+        for name, bindings in operation.inputs.items():
+            for binding in bindings:
+                if binding.__class__ is not str:
+                    self.bindings(name, bindings, path)
+                    break
+        if operation.type == "const" or not ATTRIBUTES.isdisjoint(operation.inputs):
+            self.attributes_as_inputs(operation, path)
 
     def bindings(self, name: str, bindings: Iterable[Binding], path: Path) -> None:
         """Look at the constants that an argument of the operation at `path` is bound to."""
@@ -84,8 +95,13 @@ class _Contents:
 
     def attributes(self, attributes: Mapping[str, Constant], path: Path, constant: str = "") -> None:
         """Look at the attributes of the message at `path`; the one named `constant` may leave no size unknown."""
+        tensors = self._tensors
         for name, value in attributes.items():
-            if found := self.value(value, name == constant):
+            is_constant = name == constant
+            found = tensors.get((value.form, is_constant))
+            if found is None:
+                found = self.value(value, is_constant)
+            if found:
                 self.add(found, (*path, "attributes", Key(name)))
 
     def attributes_as_inputs(self, operation: Operation, path: Path) -> None:
@@ -106,16 +122,21 @@ class _Contents:
 
     def outputs(self, operation: Operation, path: Path) -> None:
         """Look at the types of outputs: none is a state, and that of a `const` leaves no size open that it settles."""
-        path = (*path, "outputs")
-        self.declared(operation.outputs, path)
         value = operation.attributes.get("val") if operation.type == "const" else None
-        settled = value is not None and not self.is_open(value.stated)
+        held = None if value is None else value.stated
+        if all((held, output.stated) in self._right for output in operation.outputs):
+            return
+        path, before = (*path, "outputs"), len(self.found)
+        self.declared(operation.outputs, path)
+        settled = held is not None and not self.is_open(held)
         for index, output in enumerate(operation.outputs):
             if isinstance(output.stated.type, StateType):
                 message = "an operation cannot make a state: a state is an input of the function"
                 self.found.append(Finding((*path, index, "type"), "MIL618", message))
             if settled and self.is_open(output.stated):
                 self.found.append(Finding((*path, index, "type"), "MIL611", UNKNOWN_SIZE))
+        if len(self.found) == before:
+            self._right.update((held, output.stated) for output in operation.outputs)
 
     def add(self, found: Iterable[Finding], path: Path) -> None:
         """Add findings about a message at `path`, whose own paths begin there."""
@@ -123,18 +144,28 @@ class _Contents:
 
     def value(self, value: Constant, constant: bool) -> list[Finding]:
         """Return what is wrong with a value; of a tensor, type, field and number of elements settle that."""
-        message = value.message
-        tensor = message.immediateValue.tensor
-        field = tensor.WhichOneof("value")
-        if field is None:
-            settled = not self.type(value.stated) and not (constant and self.is_open(value.stated))
-            found = list(_check_content(message) if settled else _check_value(message, constant))
-            return found or (self.arrays.typed(message, ()) if self.arrays else [])
-        key = value.stated, constant, field, len(getattr(tensor, field).values)
-        known = self._tensors.get(key)
+        form = value.form
+        if form is None:
+            return self.content(value, constant)
+        known = self._tensors.get((form, constant))
         if known is None:
-            known = self._tensors[key] = list(_check_value(message, constant))
+            known = self._tensors[form, constant] = list(_check_value(value.message, constant))
         return known
+
+    def content(self, value: Constant, constant: bool) -> list[Finding]:
+        """Return what is wrong with a value that is no tensor in the Program itself."""
+        blob = value.message.blobFileValue
+        key = value.stated, blob.fileName, constant
+        is_placed = blob.offset >= ALIGNMENT and blob.offset % ALIGNMENT == 0
+        if is_placed and key in self._files:
+            return []
+        settled = not self.type(value.stated) and not (constant and self.is_open(value.stated))
+        found = list(_check_content(value.message) if settled else _check_value(value.message, constant))
+        if found or blob.fileName.startswith(MARK):
+            return found or (self.arrays.typed(value.message, ()) if self.arrays else [])
+        if is_placed:
+            self._files.add(key)
+        return []
 
 
 def _fault(code: str, message: str, *path: str, severity: str = "error") -> Finding:
@@ -153,6 +184,11 @@ def _parts(message: ValueType) -> list[ValueType]:
     if kind == "dictionaryType":
         return [message.dictionaryType.keyType, message.dictionaryType.valueType]
     return list(message.tupleType.types) if kind == "tupleType" else []
+
+
+def _is_whole(stated: Stated) -> bool:
+    """Tell whether a type is that of a tensor of which everything is known: nothing is wrong with it."""
+    return isinstance(stated.type, Tensor) and None not in stated.type.shape
 
 
 def _check_type(message: ValueType) -> Iterator[Finding]:

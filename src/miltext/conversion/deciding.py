@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.checking.inference.operands import Arguments, Operand
+from miltext.checking.inference.program import OUTCOMES
 from miltext.checking.limits import clashes
 from miltext.conversion.halves import rounded
 from miltext.schema.types import TensorType, Type, compatible
@@ -97,13 +98,13 @@ class Deciding:
         if self._clash(known, new):
             return None
         arguments = Arguments(op_type, new, self.walk.opset)
-        inferred, clash, _ = self.walk.applied(arguments.key, arguments)
-        if clash is not None:
+        outcome = OUTCOMES.of(arguments)
+        if outcome.clash is not None:
             return None
         changed = bool(words or left_out) or any(
             one != each.old for name in given for one, each in zip(types[name], given[name], strict=True)
         )
-        outputs = self._outputs(declared, inferred, changed)
+        outputs = self._outputs(declared, outcome.inferred, changed)
         return None if outputs is None else Decision(types, outputs, words, left_out)
 
     # ---- arguments

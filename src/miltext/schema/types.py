@@ -160,9 +160,10 @@ def _read_tensor(message: proto.TensorType) -> Type:
     dtype, dimensions = BY_NUMBER.get(message.dataType), message.dimensions
     if dtype is None or message.rank != len(dimensions):
         return None
-    if any(dimension.unknown.variadic for dimension in dimensions):
+    shape = tuple(map(_read_dimension, dimensions))
+    if None in shape and any(dimension.unknown.variadic for dimension in dimensions):
         return None
-    return TensorType(dtype.name, tuple(map(_read_dimension, dimensions)))
+    return TensorType(dtype.name, shape)
 
 
 def _read_dimension(message: proto.Dimension) -> Dimension:

@@ -72,11 +72,13 @@ class Operand:
 
     __slots__ = ("_read", "_value", "constant", "type")
 
-    def __init__(self, type: Type, read: Callable[[], Value] | None = None, *, constant: bool = True) -> None:
+    def __init__(
+        self, type: Type, read: Callable[[], Value] | None = None, constant: bool = True, value: Value = None
+    ) -> None:
         self.type = type
         self.constant = constant
         self._read = read
-        self._value: Value = None
+        self._value = value
 
     def settle(self, type: Type, read: Callable[[], Value]) -> None:
         """State the type and the value of a constant that were open."""

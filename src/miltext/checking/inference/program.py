@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.checking.inference.operands import Arguments, Clash, Conflict, NestedBlock, Operand, read_value
+from miltext.checking.inference.operands import Arguments, Clash, Conflict, NestedBlock, Operand
 from miltext.checking.inference.reading import Binding, Block, Constant, Declared, Operation, Program, read_program
 from miltext.checking.inference.rules import apply
 from miltext.checking.inference.values import infer_value
@@ -19,13 +18,53 @@ if TYPE_CHECKING:
 
 Path: TypeAlias = "tuple[str | int, ...]"
 Scope: TypeAlias = "dict[str, Operand]"
-Outcome: TypeAlias = "tuple[Sequence[Type] | None, Clash | None, Sequence[Clash]]"
-"""The types that an op gives back, None when they cannot be told; why it cannot take its inputs, when it cannot; and
-what is odd in them although it can.
-"""
 
 UNDEFINED = Operand(None)
 """What stands for a value of which nothing can be known because of a mistake, told where that was made."""
+
+
+class Outcome:
+    """What follows for ops that are given the same: one object for all of them, but for those with blocks.
+
+    `inferred` are the types that follow from the inputs, None when they cannot be told. `clash` says why the op cannot
+    take its inputs, when it cannot, and `doubts` what is odd in them although it can. `right` are the forms of ops with
+    which nothing is wrong: how many inputs they have beside attributes, and the types that they declare.
+    """
+
+    __slots__ = ("clash", "doubts", "inferred", "right")
+
+    def __init__(self, arguments: Arguments) -> None:
+        self.inferred: Sequence[Type] | None = None
+        self.clash: Clash | None = None
+        self.doubts: Sequence[Clash] = ()
+        self.right: set[Hashable] = set()
+        try:
+            self.inferred = apply(arguments)
+            self.doubts = (*arguments.doubts,)
+        except Conflict as refused:
+            self.clash = refused.clash
+
+
+class _Outcomes(dict[Hashable, Outcome]):
+    """The outcomes of ops by what they are given: most ops repeat another one, of this Program or of one before."""
+
+    cache_clear = dict.clear
+
+    def of(self, arguments: Arguments) -> Outcome:
+        """Return what follows for an op without blocks, from the first that is given the same."""
+        key = arguments.key
+        known = self.get(key)
+        if known is None:
+            if len(self) >= MOST:
+                self.clear()
+            known = self[key] = Outcome(arguments)
+        return known
+
+
+OUTCOMES = _Outcomes()
+
+MOST = 1 << 12
+"""How many outcomes are kept."""
 
 
 class Inference(NamedTuple):
@@ -33,20 +72,29 @@ class Inference(NamedTuple):
 
     `path` leads to it: the function's name, its specialization, the op's place in the block, then for an
     op inside another the block's place and its own, and so on. `declared` are the types that the outputs
-    state, None for those that state none; `inferred` those that follow from the inputs, None when they
-    cannot be told. `clash` says why the op cannot take its inputs, when it cannot, and `doubts` what is odd in them
-    although it can. `arguments` is what the op is given; ops of one `key` are given the same, None is that of an op
-    with blocks.
+    state, None for those that state none. `arguments` is what the op is given, and the `outcome` what follows.
     """
 
     path: Path
     operation: proto.Operation
     declared: list[Type]
-    inferred: Sequence[Type] | None
-    clash: Clash | None
-    doubts: Sequence[Clash]
     arguments: Arguments
-    key: Hashable
+    outcome: Outcome
+
+    @property
+    def inferred(self) -> Sequence[Type] | None:
+        """The types that follow from the inputs, None when they cannot be told."""
+        return self.outcome.inferred
+
+    @property
+    def clash(self) -> Clash | None:
+        """Why the op cannot take its inputs, None when it can."""
+        return self.outcome.clash
+
+    @property
+    def doubts(self) -> Sequence[Clash]:
+        """What is odd in the inputs although the op can take them."""
+        return self.outcome.doubts
 
     @property
     def agrees(self) -> bool:
@@ -72,7 +120,6 @@ class Walk:
     def __init__(self) -> None:
         self.opset = ""
         self.found: list[Inference] = []
-        self._known: dict[Hashable, Outcome] = {}
 
     def program(self, program: Program) -> list[Inference]:
         for name, function in program.functions.items():
@@ -104,27 +151,21 @@ class Walk:
         operands = bound(operation, scope)
         blocks = self.nested(operation, operands, scope, path) if operation.blocks else []
         arguments = Arguments(operation.type, operands, self.opset, blocks)
-        key = None if blocks else arguments.key
-        inferred, clash, doubts = _applied(arguments) if key is None else self.applied(key, arguments)
+        outcome = Outcome(arguments) if blocks else OUTCOMES.of(arguments)
         declared = [output.stated.type for output in operation.outputs]
-        self.found.append(Inference(path, operation.message, declared, inferred, clash, doubts, arguments, key))
-        for index, (output, followed) in enumerate(zip_longest(operation.outputs, inferred or ())):
+        self.found.append(Inference(path, operation.message, declared, arguments, outcome))
+        for index, (output, followed) in enumerate(zip_longest(operation.outputs, outcome.inferred or ())):
             if output is not None:
                 scope[output.name] = self.made(operation, index, followed, arguments, path)
 
     def made(self, operation: Operation, index: int, followed: Type, arguments: Arguments, path: Path) -> Operand:
         """Return an output of an operation for those who use it, given the type that follows."""
         stated = operation.outputs[index].stated
+        if stated.type is not None and stated.type == followed:
+            return result(arguments, followed)
         agreed = stated.type or followed if compatible(stated.type, followed) else join(stated.type, followed)
         is_mistaken = agreed is None and (stated.type is not None or stated.is_missing)
         return UNDEFINED if is_mistaken else result(arguments, agreed)
-
-    def applied(self, key: Hashable, arguments: Arguments) -> Outcome:
-        """Return what follows for an op of a key, from the first of them."""
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = _applied(arguments)
-        return known
 
     def nested(
         self, operation: Operation, operands: Mapping[str, Sequence[Operand]], scope: Scope, path: Path
@@ -137,25 +178,17 @@ class Walk:
         ]
 
 
-def _applied(arguments: Arguments) -> Outcome:
-    try:
-        return apply(arguments), None, arguments.doubts
-    except Conflict as refused:
-        return None, refused.clash, ()
-
-
 def bound(operation: Operation, scope: Scope) -> dict[str, list[Operand]]:
     """Return what an operation is given, by parameter: its inputs, and its attributes except for the name."""
-    operands = {
-        name: [
+    operands = {}
+    for name, bindings in operation.inputs.items():
+        operands[name] = [
             scope.get(binding, UNDEFINED) if binding and isinstance(binding, str) else _given(binding)
             for binding in bindings
         ]
-        for name, bindings in operation.inputs.items()
-    }
     for name, value in operation.attributes.items():
         if name != "name" and name not in operands:
-            operands[name] = [_given(value)]
+            operands[name] = [Operand(value.stated.type, None, True, value.value)]
     return operands
 
 
@@ -163,8 +196,7 @@ def _given(value: Binding) -> Operand:
     """Return the operand that is a constant, or nothing."""
     if not isinstance(value, Constant):
         return UNDEFINED
-    stated = value.stated.type
-    return Operand(stated, partial(read_value, value.message, stated))
+    return Operand(value.stated.type, None, True, value.value)
 
 
 def declare(outer: Scope, values: Iterable[Declared]) -> Scope:
@@ -180,7 +212,7 @@ def result(arguments: Arguments, type: Type) -> Operand:
     """Return one output, with its value where that is known."""
     if arguments.op_type == "const":
         made = arguments.operands.get("val")
-        return Operand(type, lambda: made[0].value if made else None)
+        return Operand(type, None, True, made[0].value if made else None)
     constant = all(operand.constant for operands in arguments.operands.values() for operand in operands)
     value = infer_value(arguments, type)
-    return Operand(type, None if value is None else lambda: value, constant=constant)
+    return Operand(type, None, constant, value)

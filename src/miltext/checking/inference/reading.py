@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from miltext.checking.inference.operands import Value as Known
+from miltext.checking.inference.operands import read_value
 from miltext.schema.types import Type, read_type
+from miltext.syntax.memo import LONGEST
 
 if TYPE_CHECKING:
     from miltext.schema import proto
@@ -40,11 +43,22 @@ class Declared(NamedTuple):
 
 
 class Constant(NamedTuple):
-    """A Value, as an attribute or an argument has it."""
+    """A Value, as an attribute or an argument has it.
+
+    The `form` is None for anything but a tensor in the Program itself, and the `value` None where `read_value` says so.
+    """
 
     message: proto.Value
     stated: Stated
+    form: Form | None
+    value: Known
 
+
+Form: TypeAlias = "tuple[Stated, str, int]"
+"""What settles whether a tensor in the Program itself fits its type: that, the field, and how many values it has."""
+
+Read: TypeAlias = "tuple[Stated, Form | None, Known]"
+"""What a Constant says besides its message."""
 
 Binding: TypeAlias = "str | Constant | None"
 """What an argument is bound to: a name (perhaps an empty one), a value, or nothing."""
@@ -92,10 +106,12 @@ def read_program(message: proto.Program) -> Program:
 
 
 class Reader:
-    """Reads messages; it remembers each type by its bytes, for a Program has few."""
+    """Reads messages; it remembers each type and each short value by its bytes, for a Program has few."""
 
     def __init__(self) -> None:
         self._types: dict[bytes, Stated] = {}
+        self._values: dict[bytes, Read] = {}
+        self._labels: dict[int, tuple[bytes, Read]] = {}
 
     def program(self, message: proto.Program) -> Program:
         functions = message.functions
@@ -115,14 +131,14 @@ class Reader:
         )
 
     def operation(self, message: proto.Operation) -> Operation:
-        inputs = message.inputs
+        inputs, blocks = message.inputs, message.blocks
         return Operation(
             message,
             message.type,
-            {name: [self.binding(binding) for binding in inputs[name].arguments] for name in inputs},
+            {name: [self.binding(each) for each in inputs[name].arguments] for name in inputs} if inputs else {},
             self.values(message.attributes),
             self.declared(message.outputs),
-            [self.block(block) for block in message.blocks],
+            [self.block(block) for block in blocks] if blocks else [],
         )
 
     def binding(self, message: proto.Argument.Binding) -> Binding:
@@ -132,14 +148,43 @@ class Reader:
         return self.value(message.value) if member == "value" else None if member is None else ""
 
     def values(self, messages: Mapping[str, proto.Value]) -> dict[str, Constant]:
-        return {name: Constant(message := messages[name], self.type(message.type)) for name in messages}
+        return {name: (self.label if name == "name" else self.value)(messages[name]) for name in messages}
 
     def value(self, message: proto.Value) -> Constant:
-        return Constant(message, self.type(message.type))
+        """Read a value; most short ones come again."""
+        wire = message.SerializeToString()
+        read = self._values.get(wire)
+        if read is None:
+            stated, form, _ = self.form(message)
+            read = stated, form, None if form is None else read_value(message, stated.type)
+            if len(wire) <= LONGEST:
+                self._values[wire] = read
+        return Constant(message, *read)
+
+    def label(self, message: proto.Value) -> Constant:
+        """Read the name of an operation; those of one length differ in nothing but the string, which is at the end."""
+        wire = message.SerializeToString()
+        known = self._labels.get(len(wire))
+        if known is not None and wire.startswith(known[0]):
+            return Constant(message, *known[1])
+        read = self.form(message)
+        strings = message.immediateValue.tensor.strings.values
+        if len(strings) == 1 and wire.endswith(text := strings[0].encode()):
+            self._labels[len(wire)] = wire[: len(wire) - len(text)], read
+        return Constant(message, *read)
+
+    def form(self, message: proto.Value) -> Read:
+        """Read all of a value but what is known of it."""
+        stated, tensor = self.type(message.type), message.immediateValue.tensor
+        field = tensor.WhichOneof("value")
+        return stated, None if field is None else (stated, field, len(getattr(tensor, field).values)), None
 
     def declared(self, messages: Iterable[proto.NamedValueType]) -> list[Declared]:
         return [Declared(message.name, self.type(message.type)) for message in messages]
 
     def type(self, message: proto.ValueType) -> Stated:
         wire = message.SerializeToString()
-        return self._types.get(wire) or self._types.setdefault(wire, Stated(message))
+        stated = self._types.get(wire)
+        if stated is None:
+            stated = self._types[wire] = Stated(message)
+        return stated
