@@ -100,7 +100,12 @@ def test_checks_before_change_no_finding(mutation: str) -> None:
 def test_a_right_operation_is_not_looked_at_again(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[object] = []
     made = operations._Call.findings
-    monkeypatch.setattr(operations._Call, "findings", lambda call: [*(calls.append(call) or made(call))])
+
+    def findings(call: operations._Call) -> Iterator[Finding]:
+        calls.append(call)
+        return made(call)
+
+    monkeypatch.setattr(operations._Call, "findings", findings)
     forget()
     verify(program)
     first, known = len(calls), len(OUTCOMES)
@@ -216,7 +221,12 @@ def test_names_of_operations_are_read_as_any_value(seed: int) -> None:
 def test_names_of_operations_of_one_length_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[Value] = []
     read = Reader.form
-    monkeypatch.setattr(Reader, "form", lambda reader, value: reads.append(value) or read(reader, value))
+
+    def form(reader: Reader, message: Value) -> object:
+        reads.append(message)
+        return read(reader, message)
+
+    monkeypatch.setattr(Reader, "form", form)
     reader = Reader()
     made = [reader.label(label(text)) for text in ("ab", "cd", "ef", "abc", "def")]
     assert len(reads) == 2

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from miltext.checking.inference.operands import Clash, Operand
     from miltext.checking.inference.reading import Program
 
+_KINDS = {f"{kind.capitalize()}Type": kind for kind in ("tensor", "list", "tuple", "dictionary", "state")}
+
 DEFAULT_ASKED_FOR = "MIL513"
 """The code of the warning that a default is left out for which some loaders ask."""
 
@@ -380,12 +382,7 @@ def _required(known: Signature, names: Sequence[str]) -> list[str]:
 
 
 def _kind(type: Type) -> str | None:
-    return None if type is None else _kind_of(type.__class__)
-
-
-@functools.cache
-def _kind_of(kind: type[object]) -> str:
-    return kind.__name__.removesuffix("Type").lower()
+    return None if type is None else _KINDS[type.__class__.__name__]
 
 
 # ---- types

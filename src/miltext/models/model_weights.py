@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import functools
 import re
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, count
 from math import prod
 from pathlib import Path
@@ -69,7 +68,7 @@ def suspicion(file_name: str) -> str | None:
     return f"does not start with {MODEL_PATH}/ and a path" if start != MODEL_PATH or not rest else escape(file_name)
 
 
-@functools.lru_cache(maxsize=1 << 8)
+@lru_cache(maxsize=1 << 8)
 def escape(file_name: str) -> str | None:
     """Return why a fileName cannot be a file inside a model's folder, whatever it starts with; None if it can."""
     path = file_name.removeprefix(f"{MODEL_PATH}/")
