@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.building import BUILD, OPERATIONS, UNCHECKED, named
+from benchmarks.converted import CHECK_PROGRAM, CHECK_TEXT, NETWORKS
+from benchmarks.converted import named as checked
 from benchmarks.evaluation import BOUND, CONVERTED, FP16, FP32, MILTEXT, SMALL, TORCH
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ def converted(name: str, convert: Callable[[float], float]) -> Figure:
 
 
 PARSE, PRINT, FORMAT, WARM = "miltext.parse", "miltext.to_text", "miltext.format_text", ", warm"
-CHECK, CHECK_PROGRAM, CHECK_TEXT = "miltext.check", "miltext.check, a Program", "miltext.check, a text"
+CHECK = "miltext.check"
 TEXT_PARSE, TEXT_PRINT = "text_format.Parse", "text_format.MessageToString"
 TOOLS, ONNX = "coremltools, proto to pymil", "onnx.parser (C++)"
 PROTOBUF, SERVER = "python, protobuf", "language server"
@@ -66,6 +68,12 @@ def _times(what: str, limit: float, contest: str, peer: str, own: str) -> Reach:
 def _at_most(what: str, limit: float, contest: str, own: str, other: str) -> Reach:
     """Ask that miltext takes at most that many times what something else takes."""
     return Reach(what, False, limit, "x", contest, ratio(own, other))
+
+
+def _check(network: str, kind: str, own: str) -> Reach:
+    """Ask that a check of a converted network takes at most three times what parsing it takes."""
+    cold, warm = ratio(own, PARSE), ratio(own + WARM, PARSE + WARM)
+    return Reach(f"check a {kind} of {network}, against parse", False, 3, "x", checked(network), cold, warm)
 
 
 def _millions(what: str, limit: float, contest: str, own: str) -> Reach:
@@ -94,6 +102,7 @@ REACHES = [
     _at_most("`format_text`, against parse", 1.2, "pair: format", FORMAT, PARSE),
     _at_most("check a Program, against parse", 3, "pair: check", CHECK_PROGRAM, PARSE),
     _at_most("check a text, against parse", 3, "pair: check", CHECK_TEXT, PARSE),
+    *(_check(each, kind, own) for each in NETWORKS for kind, own in (("Program", CHECK_PROGRAM), ("text", CHECK_TEXT))),
     *(
         _at_most(f"build, {each:,} operations, 300 MB, against no check", 1.5, named(each), BUILD, UNCHECKED)
         for each in OPERATIONS

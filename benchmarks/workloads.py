@@ -18,6 +18,7 @@ from google.protobuf import json_format, text_format
 import miltext
 from benchmarks import peers
 from benchmarks.building import building
+from benchmarks.converted import converted
 from benchmarks.evaluation import evaluation
 from benchmarks.measure import Contender, Contest, cold, cold_and_warm, peak_bytes, returned
 from benchmarks.programs import immediate_program, nested_text, network_text
@@ -290,6 +291,7 @@ WORKLOADS: dict[str, Callable[[Sizes], Iterator[Contest]]] = {
     "start-up": start_up,
     "formatting": formatting,
     "checking": checking,
+    "converted": converted,
     "building": building,
     "server": server,
     "memory": memory,

@@ -16,6 +16,7 @@ import miltext
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.converted import NETWORKS, text_of
 from benchmarks.evaluation import CONVERTED, PRECISIONS, SMALL, Pair
 from benchmarks.measure import Contender, Contest, Result, cold, measure, returned
 from benchmarks.peers import coremltools, mlir_text
@@ -170,6 +171,22 @@ def test_networks_that_cannot_be_made_are_not_installed(monkeypatch: pytest.Monk
     monkeypatch.setattr("benchmarks.evaluation.find_spec", lambda _: None)
     contests = list(WORKLOADS["evaluation"](lambda number: number))
     assert len(contests) == 2 * len(CONVERTED) + 2 * len(SMALL)
+    assert not any(contender.run for contest in contests for contender in contest.contenders)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_converted_network_is_checked(name: str) -> None:
+    pytest.importorskip("torch", reason="the networks are torch's")
+    pytest.importorskip("coremltools", reason="coremltools converts the networks")
+    text = text_of(name, lambda number: number // 6)
+    assert not miltext.check(text)
+    assert text.count(";\n") > 20
+
+
+def test_converted_networks_that_cannot_be_made_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.converted.find_spec", lambda _: None)
+    contests = list(WORKLOADS["converted"](lambda number: number))
+    assert len(contests) == len(NETWORKS) >= 5
     assert not any(contender.run for contest in contests for contender in contest.contenders)
 
 
