@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 from op_facts import facts_of
 
 from miltext.schema import proto
-from miltext.schema.operations import Parameter, Signature, all_names, first_opset, signature
+from miltext.schema.dtypes import DTYPES
+from miltext.schema.operations import Parameter, Signature, all_names, first_opset, opset_place, signature, since
 from miltext.schema.opsets import OPSETS
 from miltext.schema.types import TensorType, Type, read_type, write_type
 
@@ -304,3 +305,12 @@ def test_the_table_tells_what_is_wrong(name: str) -> None:
     assert list(faults(program)) == []
     change(program)
     assert expected in list(faults(program))
+
+
+@pytest.mark.parametrize("dtype", [dtype.name for dtype in DTYPES])
+def test_the_first_opset_that_takes_a_data_type_is_that_of_the_signatures(dtype: str) -> None:
+    def takes(made: Signature) -> bool:
+        return any(dtype in parameter.dtypes for parameter in made.parameters.values())
+
+    found = {first_opset(name, takes) for name in all_names()}
+    assert since(dtype) == min(filter(None, found), key=opset_place, default="")

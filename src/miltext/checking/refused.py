@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, named
 from miltext.schema.dtypes import DTYPES
-from miltext.schema.operations import opset_place
+from miltext.schema.operations import opset_place, since
 from miltext.schema.paths import Key, Path
-from miltext.schema.refused import REFUSED, Port, dtype_of, since
+from miltext.schema.refused import REFUSED, Port, dtype_of
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ import functools
 import json
 import os
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 from miltext.schema.opsets import OPSETS
@@ -128,6 +129,22 @@ def first_opset(op_type: str, has: Callable[[Signature], bool] = bool) -> str | 
     None when nothing is known of the op, or that is true of no version.
     """
     return next((version.opset for version in versions(op_type) if has(version)), None)
+
+
+def since(dtype: str) -> str:
+    """Return the first opset (text spelling) with an operation that takes a data type; an empty text if none does."""
+    return _first_taking().get(dtype, "")
+
+
+@functools.cache
+def _first_taking() -> dict[str, str]:
+    """Return the first opset by each data type that an operation takes; no signature has to be read for that."""
+    found: dict[str, str] = {}
+    for version in sorted(chain.from_iterable(_table().values()), key=lambda version: _PLACES[version["opset"]]):
+        for facts in version["parameters"].values():
+            for dtype in facts.get("dtypes", "").split():
+                found.setdefault(dtype, version["opset"])
+    return found
 
 
 def versions(op_type: str, opset: str | None = None) -> list[Signature]:

@@ -8,13 +8,11 @@ takes them.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 from miltext.schema.dtypes import BY_NAME
-from miltext.schema.operations import Signature, all_names, first_opset, opset_place
+from miltext.schema.operations import opset_place, since
 from miltext.schema.types import StateType, TensorType, Type, is_whole
 
 
@@ -59,17 +57,6 @@ def dtype_of(port: Port) -> str:
     """Return the data type of what a port has, or of what a state holds."""
     held = _state(port) or port.type
     return held.dtype if isinstance(held, TensorType) else ""
-
-
-@functools.cache
-def since(dtype: str) -> str:
-    """Return the first opset (text spelling) with an operation that takes a data type; the first if none does."""
-    found = {first_opset(name, partial(_takes, dtype)) for name in all_names()}
-    return min((opset for opset in found if opset), key=opset_place, default="")
-
-
-def _takes(dtype: str, version: Signature) -> bool:
-    return any(dtype in version.dtypes(name) for name in version.parameters)
 
 
 def _is_too_new(port: Port) -> bool:
