@@ -173,11 +173,11 @@ def test_a_range_is_a_size_that_is_not_known() -> None:
         assert miltext.run(made, {"x": x})["y"].tolist() == [[[size * 8.0]] * 3]
 
 
-@pytest.mark.parametrize(("sizes", "end"), [("4..8,8", "4,8"), ("8,8..9", "8,9"), ("4..9,8", "4,8")])
-def test_a_shape_that_fits_only_one_size_of_a_range_is_an_error(sizes: str, end: str) -> None:
-    found = refused(POOLED.replace("SHAPE", "64"), f"x=1,3,{sizes}")
-    assert found.code == "MIL521"
-    assert found.notes[-1].message == f"so it is with `x=1,3,{end}`, which the range has"
+@pytest.mark.parametrize("sizes", ["4..8,8", "8,8..9", "4..9,8", "8..,8"])
+def test_a_shape_of_one_size_becomes_one_of_any_size_for_a_range(sizes: str) -> None:
+    assert resized(POOLED.replace("SHAPE", "64"), f"x=1,3,{sizes}") == resized(
+        POOLED.replace("SHAPE", "-1"), f"x=1,3,{sizes}"
+    )
 
 
 ADDED = """program(1.3)
@@ -223,9 +223,9 @@ def test_sizes_inside_a_range_are_tried_too(text: str, words: list[str], tried: 
 def test_each_size_of_a_range_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[str] = []
 
-    def counted(text: str, path: str | None, ask: Any) -> Any:
+    def counted(text: str, path: str | None, ask: Any, *rest: Any) -> Any:
         tried.append(spell_sizes(ask.keywords["sizes"]["x"]))
-        return infer_anew(text, path, ask)
+        return infer_anew(text, path, ask, *rest)
 
     monkeypatch.setattr("miltext.drafting.reshaping.infer_anew", counted)
     resized(DRAFT, "x=2,3..4")
@@ -234,7 +234,7 @@ def test_each_size_of_a_range_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_sizes_without_an_end_are_not_tried() -> None:
-    assert "[1, 3, 64]> flat" in resized(POOLED.replace("SHAPE", "64"), "x=1,3,8..,8")
+    assert "[1, 3, ?]> flat" in resized(POOLED.replace("SHAPE", "64"), "x=1,3,8..,8")
 
 
 def test_what_may_be_out_of_date_is_told() -> None:
@@ -242,7 +242,12 @@ def test_what_may_be_out_of_date_is_told() -> None:
     told: list[Diagnostic] = []
     made = reshape(text, read_sizes(["image=1,3,16,16"]), on_warning=told.append)
     assert "[1, 3, 8, 8]> y" in made
-    assert [(each.code, text[slice(*each.span or ())]) for each in told] == [("MIL436", "tensor<fp32, [1, 3, 8, 8]>")]
+    assert [(each.code, text[slice(*each.span or ())]) for each in told] == [
+        ("MIL491", "two"),  # one for each axis: a pool to 4 of 8, or to half
+        ("MIL491", "two"),
+        ("MIL436", "tensor<fp32, [1, 3, 8, 8]>"),
+        ("MIL491", "y"),
+    ]
 
 
 COMPILED = """program(1.0)
