@@ -16,7 +16,7 @@ def merge_manifests(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """
     said = [_by_paths(data) for data in (base or b"{}", ours, theirs)]
     if said[1] is None or said[2] is None:
-        return ours if theirs in (ours, base) else None
+        return ours if theirs == ours else None
     merged = _merged(said[0] or {}, said[1], said[2])
     if merged == said[1]:
         return ours
