@@ -83,7 +83,7 @@ def test_what_a_parameter_does_not_take_is_told_where_it_is_first_used() -> None
 
 def suggested(body: str, head: str = "program(1.3)") -> list[tuple[str, str, str | None]]:
     """Return the code of each finding but the note, what its message ends in, and what it suggests."""
-    text = f"{head}{{ func main<ios17>(tensor<fp16, [4, 4]> x) {{ {body} }} -> (x); }}"
+    text = f"{head}{{ func main<ios17>(tensor<fp16, [4, 4]> x) {{ {body} }} -> (y); }}"
     found = [each for each in miltext.check(text) if each.code != "MIL712"]
     return [(each.code, each.message.rpartition(" `")[2].rstrip("?").rstrip("`"), each.suggestion) for each in found]
 
@@ -241,7 +241,7 @@ r = relu(y); s = relu(n);"""
 @pytest.mark.parametrize("inputs", [X.replace("[1, 3, 8, 8]", "[2, 4]"), TWO])
 @pytest.mark.parametrize("opset", ["ios16", "ios18"])
 def test_one_mistake_is_one_report(body: str, inputs: str, opset: str) -> None:
-    text = f"program(1.3) {{ func main<{opset}>({inputs}) {{\n{body}\n}} -> (x); }}"
+    text = f"program(1.3) {{ func main<{opset}>({inputs}) {{\n{body}\ngiven = identity(x); }} -> (given); }}"
     assert len({found.message for found in miltext.check(text) if found.code != "MIL712"}) == 1
 
 
@@ -271,7 +271,7 @@ def test_other_attributes_are_not_slips_of_name() -> None:
 
 
 def draft(body: str, inputs: str = TWO, opset: str = "ios17") -> str:
-    return f"program(1.3) {{ func main<{opset}>({inputs}) {{ {body} }} -> (x); }}"
+    return f"program(1.3) {{ func main<{opset}>({inputs}) {{ {body} }} -> (y); }}"
 
 
 def values(body: str, inputs: str = TWO, opset: str = "ios17") -> list[str]:

@@ -171,7 +171,7 @@ def double(self: Comments, span: Span) -> None:
     self._follow([self._text[span.start : span.end]] * 2)
 
 
-DRAFT = block(("plain", "plain")).replace("];", "]; // kept").replace("fp16 n", "_ n")
+DRAFT = block(("plain", "plain")).replace("];", "]; // kept").replace("fp16 n", "_ n").replace("-> ()", "-> (n0)")
 
 
 @pytest.mark.parametrize("fault", [cut, double, lose])

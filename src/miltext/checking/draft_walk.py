@@ -109,8 +109,8 @@ class DraftWalk(UsualWalk):
                 value = self.value(gap, made) if made is not None else None
                 if value is not None:
                     operation.message.inputs[name].arguments[index].value.CopyFrom(value)
-                    bindings[index] = self.reader.value(value)
-                    beside.note(name, index, Operand(made))
+                    constant = bindings[index] = self.reader.value(value)
+                    beside.note(name, index, Operand(made, value=constant.value))
 
     def hold(self, operation: Operation, place: Path, scope: Scope) -> None:
         """Note an array that a `const` holds, or what would make those fit that an operation is given."""
@@ -481,10 +481,14 @@ class Surroundings(Beside):
     """
 
     def __init__(self, operands: Operands, *, lacks: bool, guide: str | None) -> None:
-        super().__init__(operands)
-        self.bound = operands
+        self.bound = {name: [*bound] for name, bound in operands.items()}
         self.lacks = lacks
         self.guide = guide
+        super().__init__(operands)
+
+    def note(self, name: str, index: int, operand: Operand) -> None:
+        super().note(name, index, operand)
+        self.bound[name][index] = operand
 
 
 def is_misnamed(operation: Operation | Message, known: Signature | None) -> bool:
