@@ -295,7 +295,8 @@ def text_of(call: str, opset: str) -> str:
     """A draft of one call."""
     statement = call if call.startswith(("_", "write_state")) else f"_ y = {call}"
     takes = TAKES if opset >= "ios18" else OLDER
-    return f"program(1.3)\n{{\nfunc main<{opset}>({takes}) {{\n{statement};\n_ given = identity(x = m);\n}} -> (given);\n}}\n"
+    body = f"{statement};\n_ given = identity(x = m);\n"
+    return f"program(1.3)\n{{\nfunc main<{opset}>({takes}) {{\n{body}}} -> (given);\n}}\n"
 
 
 def found(call: str, opset: str, severity: str = "error") -> list[tuple[str, str, str]]:

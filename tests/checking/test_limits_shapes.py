@@ -336,7 +336,8 @@ DOUBTED = [
 def found(call: str, opset: str, severity: str = "error") -> list[tuple[str, str, str]]:
     """What is said of a call."""
     statement = call if " = " in call.partition("(")[0] else f"_ y = {call}"
-    text = f"program(1.3)\n{{\nfunc main<{opset}>({TAKES}) {{\n{statement};\n_ given = identity(x = m);\n}} -> (given);\n}}\n"
+    body = f"{statement};\n_ given = identity(x = m);\n"
+    text = f"program(1.3)\n{{\nfunc main<{opset}>({TAKES}) {{\n{body}}} -> (given);\n}}\n"
     return findings(text, severity)
 
 

@@ -35,11 +35,9 @@ def value(parameter: Parameter, *, typed: bool) -> str:
     return f"{dtype}({literal})" if typed else literal
 
 
-def misspelt(found: list[Diagnostic], text: str, slip: str) -> list[str | None]:
+def misspelt(found: list[Diagnostic], text: str, slip: str, code: str = "MIL504") -> list[str | None]:
     """What is suggested in place of a slip."""
-    return [
-        each.suggestion for each in found if each.span and text[slice(*each.span)] == slip and each.code == "MIL504"
-    ]
+    return [each.suggestion for each in found if each.span and text[slice(*each.span)] == slip and each.code == code]
 
 
 @pytest.mark.parametrize("typed", [True, False], ids=["typed", "draft"])
@@ -64,7 +62,9 @@ def test_each_slip_of_name_is_told_of_any_operation(slip: str) -> None:
         more = "" if "relu" in operation else "val = fp16(1), "
         for written in (f'{slip} = string("y")', f'{slip} = "y"'):
             text = f"program(1.3) {{ func f<ios16>(fp16 x) {{ fp16 y = {operation}[{more}{written}]; }} -> (y); }}"
-            assert misspelt(miltext.check(text), text, slip) == ["name"]
+            found = miltext.check(text)
+            assert misspelt(found, text, slip, "MIL630") == ["name"]
+            assert misspelt(found, text, slip) == []
 
 
 @pytest.mark.parametrize("attribute", ["weight_key", "comment", "origin"])

@@ -103,7 +103,7 @@ class _Call:
         if known is None:
             yield from self.unknown()
             return
-        told = [*self.parameters(known), *self.misnamed(known), *self.domains(known)]
+        told = [*self.parameters(known), *self.domains(known)]
         yield from told
         wrong = (finding.path for finding in told if finding.severity == "error")
         yield from self.limits(known, {path[: len(self.path) + 2] for path in wrong})
@@ -147,23 +147,13 @@ class _Call:
             self._told.newer.add(key)
             yield Finding(path, "MIL502", f"{what}; this function is {opset_named(self.opset)}")
 
-    def misnamed(self, known: Signature) -> Iterator[Finding]:
-        """Tell of an attribute that is most likely a slip of `name`; others may mean something to who wrote them."""
-        attributes = self.operation.attributes
-        for key in sorted(attributes) if attributes and "name" not in attributes else ():
-            if key not in known.parameters and one_slip_from(key, ["name"]):
-                message = f"`{known.name}` has no attribute {named(key)}{did_you_mean('name')}"
-                path = (*self.path, "attributes", Key(key), "key")
-                yield Finding(path, "MIL630", message, suggestion="name", severity="warning")
-
     # ---- parameters
 
     def parameters(self, known: Signature) -> Iterator[Finding]:
         missing = [name for name in known.parameters if name not in self.operands]
         if not known.open and (strange := [name for name in self.operation.inputs if name not in known.parameters]):
             yield from self.unlisted(sorted(set(strange) - ATTRIBUTES), known, missing)
-        if not known.open:
-            yield from self.misspelt_attributes(known, missing)
+        yield from self.misspelt_attributes(known, [] if known.open else missing)
         required = _required(known, missing)
         if required:
             lacks = listed(required, "and")
@@ -212,11 +202,18 @@ class _Call:
         """Report attributes that were meant to be others; the parameters that they were meant to be leave `missing`.
 
         Each is like one that is not there, or stands where one is required. Any other attribute may be a writer's own.
+        What is one slip from `name` is a warning: an operation needs no name.
         """
         attributes = self.operation.attributes
         for name in sorted(attributes.keys() - known.parameters.keys() - ATTRIBUTES):
             required = _required(known, missing)
             near = nearest(name, [*missing, *(ATTRIBUTES - attributes.keys())])
+            if near in ATTRIBUTES and one_slip_from(name, [near]):
+                message = f"`{known.name}` has no attribute {named(name)}{did_you_mean(near)}"
+                path = (*self.argument(name), "key")
+                yield Finding(path, "MIL630", message, suggestion=near, severity="warning")
+                continue
+            near = near if near in missing else None
             if near is None and len(required) == 1:
                 near = required[0]
             if near in missing:
