@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from miltext.generation.calls import Call
 
 
-HELD = ("fp16", "fp32", "int32", "int8")
-"""The data types of states: those that a description of a model has."""
+HELD = "fp16"
+"""The data type of states: the only one that Core ML takes (`miltext.schema.refused`, MIL620)."""
 
 
 @recipe("make_list")
@@ -114,12 +114,10 @@ def a_state(call: Call) -> TensorType:
 def new_state(call: Call) -> Item:
     """Add a state to the function."""
     scope, choices = call.scope, call.choices
-    shape = tuple(choices.integer(1, 4) for _ in range(choices.integer(1, 3)))
-    types = [TensorType(dtype, shape) for dtype in HELD if scope.options.allows_dtype(dtype)]
-    able = [held for held in types if scope.goes_in_and_out(held)]
-    if not able:
+    held = TensorType(HELD, tuple(choices.integer(1, 4) for _ in range(choices.integer(1, 3))))
+    if not scope.options.allows_dtype(HELD):
         raise Redraw
-    item = Item(scope.name("state"), Operand(StateType(choices.pick(able)), constant=False))
+    item = Item(scope.name("state"), Operand(StateType(held), constant=False))
     scope.states.append(item)
     return item
 
