@@ -62,7 +62,8 @@ def dtype_of(port: Port) -> str:
 def _is_too_new(port: Port) -> bool:
     """Tell whether a constant's elements share bytes in an opset before the first that unpacks them."""
     dtype = dtype_of(port)
-    return bool(dtype) and BY_NAME[dtype].packed and opset_place(port.opset) < opset_place(since(dtype))
+    first = since(dtype)
+    return bool(first) and BY_NAME[dtype].packed and opset_place(port.opset) < opset_place(first)
 
 
 REFUSED: tuple[Refusal, ...] = (
