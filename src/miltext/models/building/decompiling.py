@@ -1,6 +1,7 @@
 """A compiled model turned back: the Model message that Apple's compiler had, less what the compiler added.
 
-The compiler adds `coremlc-*` entries in buildInfo, and FlexibleShapeInformation; a comparison of bundles with the
+The compiler adds `coremlc-*` entries in buildInfo, FlexibleShapeInformation, and metadata that is empty where the
+package has none (`miltext.models.coremldata`); a comparison of bundles with the
 packages that they were made of showed this. The compiler loses the order of a function's inputs, which the
 description has.
 """
@@ -112,7 +113,7 @@ class Decompiling(NamedTuple):
     def _program(self, bundle: Model, prefix: str) -> NewModel:
         program = self.programs.get(bundle) or bundle.program
         added = _added(program, bundle.program)
-        description = bundle.description or describe(program, self.sizes)
+        description = _described(bundle) or describe(program, self.sizes)
         program = strip(deepcopy(program))
         files = _move_weights(program, self.folders.get(bundle) or BlobFolder(bundle.model_path), prefix)
         version = bundle.specification_version or known_version(program, description)
@@ -120,7 +121,7 @@ class Decompiling(NamedTuple):
         return NewModel(spec, files, warnings=list(bundle.warnings), added=[added])
 
     def _pipeline(self, bundle: Model, prefix: str) -> NewModel:
-        made = NewModel(Spec(specificationVersion=bundle.specification_version or 0, description=bundle.description))
+        made = NewModel(Spec(specificationVersion=bundle.specification_version or 0, description=_described(bundle)))
         made.warnings += bundle.warnings
         pipeline = pipeline_of(made.spec, bundle.type)
         assert pipeline is not None
@@ -133,6 +134,15 @@ class Decompiling(NamedTuple):
             made.warnings += inner.warnings
             made.added += inner.added
         return made
+
+
+def _described(bundle: Model) -> ModelDescription | None:
+    """Return the description of a bundle without the empty metadata that the compiler adds; None without one."""
+    if bundle.description is None or bundle.description.metadata.ByteSize():
+        return bundle.description
+    description = deepcopy(bundle.description)
+    description.ClearField("metadata")
+    return description
 
 
 def order_inputs(spec: Spec) -> None:
