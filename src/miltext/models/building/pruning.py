@@ -84,9 +84,15 @@ class _File:
 
 
 def compared_work(new: NewModel) -> int:
-    """Return how many bytes `prune` tells as progress: those of the records that values refer to."""
+    """Return how many bytes `prune` tells as progress: those of the records that values refer to, each once, though a
+    file may have several names.
+    """
     used = used_sizes(ml_programs(new.spec))
-    return sum(sum(used.get(f"{MODEL_PATH}/{name}", {}).values()) for name in new.files)
+    found: dict[tuple[str, int], int] = {}
+    for name in new.files:
+        for offset, size in used.get(f"{MODEL_PATH}/{name}", {}).items():
+            found[normpath(name), offset] = size
+    return sum(found.values())
 
 
 def prune(new: NewModel, output: Path, progress: Progress | None = None) -> None:
