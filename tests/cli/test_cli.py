@@ -113,6 +113,15 @@ def test_protobufs_text_loses_no_bit_of_a_nan(value: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("form", ["pb", "txtpb"])
+@pytest.mark.parametrize("head", ["", "[kept = fp32(1)] ", '$doc("what it is for") '])
+def test_a_program_without_functions_is_replaced_as_any_other(form: str, head: str, tmp_path: Path) -> None:
+    out = tmp_path / f"out.{form}"
+    for text in (f"program(1.3) {head}{{}}", TEXT):
+        for _ in range(2):
+            assert run("parse", "-o", out, input=text.encode()).returncode == 0
+
+
+@pytest.mark.parametrize("form", ["pb", "txtpb"])
 def test_no_file_is_written_that_would_be_refused_as_empty(form: str, tmp_path: Path) -> None:
     out = tmp_path / f"out.{form}"
     for text, written in (("program(1.3) $version(0) {}", False), ("program(1.3) {}", True)):

@@ -66,8 +66,11 @@ _HEAD = 1 << 16
 
 
 def _is_program(data: bytes) -> bool:
+    """Whether bytes are a Program: one with functions or attributes, or a version and a description and no more."""
     try:
-        return bool(Program.FromString(data).functions)
+        made = Program.FromString(data)
+        bare = Program(version=made.version, docString=made.docString)
+        return bool(made.functions or made.attributes) or bare.SerializeToString() == data
     except Exception:  # noqa: BLE001 - each of protobuf's backends has errors of its own
         return False
 
