@@ -58,9 +58,9 @@ def main(across: bool, each: int, chosen: tuple[str, ...], masks: tuple[str, ...
     for row in dict.fromkeys(row for row, _ in counts):
         print(f"{row:<28}", *(f"{counts[row, outcome]:>6} {outcome}" for outcome in (FIRST, LATER, MISSED, NONE)))
     print("origins of one fault, where it is first:", dict(sorted(numbers.items())))
-    reported = sum(counts["all", outcome] for outcome in (FIRST, LATER, MISSED))
-    print(f"{counts['all', FIRST] / max(1, reported):.1%} of {reported} are first")
-    sys.exit(counts["all", FIRST] < LEAST * reported or not reported)
+    known = sum(counts["all", outcome] for outcome in (FIRST, LATER, MISSED))
+    print(f"{counts['all', FIRST] / max(1, known):.1%} of {known} are first")
+    sys.exit(counts["all", FIRST] < LEAST * known or not known)
 
 
 def _pairs(names: tuple[str, ...], masks: tuple[str, ...], across: bool) -> Iterator[tuple[str, Converted, Converted]]:
