@@ -365,13 +365,16 @@ def test_json(folder: Path) -> None:
 NOTHING = "program(1.3) { func main<ios18>() { y = fill(shape = [0, 2], value = 1.5); } -> (y); }"
 
 
-def test_no_inputs_no_elements_and_no_outputs(folder: Path) -> None:
+def test_no_inputs_and_no_elements(folder: Path) -> None:
     text("nothing.mil", NOTHING)
     assert done("nothing.mil").splitlines()[1] == "y     tensor<fp32, [0, 2]>  no elements"
     assert done("nothing.mil", "-o", "out.npz") == ""
     assert np.load("out.npz")["y"].shape == (0, 2)
+
+
+def test_a_function_without_outputs_is_refused(folder: Path) -> None:
     text("none.mil", "program(1.3) { func main<ios18>(tensor<fp32, [1]> x) { y = relu(x = x); } -> (); }")
-    assert done("none.mil", "--random").split() == "name type min max mean NaN inf zeros".split()
+    assert "MIL624" in refused("none.mil", "--random", status=1)
 
 
 def test_names_beyond_ascii(folder: Path) -> None:

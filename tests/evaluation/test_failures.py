@@ -368,8 +368,8 @@ def test_each_weight_file_that_is_missing_is_told_once(tmp_path: Path) -> None:
 
 
 def test_an_evaluation_that_is_given_up_leaves_the_states() -> None:
-    text = DRAFT.replace("at) {", "at, state<fp32> calls) {").replace(
-        "row =", "write_state(input = calls, data = add(read_state(calls), fp32(1)));\n row ="
+    text = DRAFT.replace("at) {", "at, state<tensor<fp16, [1]>> calls) {").replace(
+        "row =", "write_state(input = calls, data = add(read_state(calls), fp16(1)));\n row ="
     )
     state: dict[str, Any] = {}
     evaluator = Evaluator(text)
