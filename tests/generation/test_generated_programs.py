@@ -85,6 +85,17 @@ def test_states_are_inputs_of_their_own() -> None:
     run(found, "main")
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_states_are_of_fp16_as_core_ml_takes_no_others(seed: int) -> None:
+    found = generate(seed, Options(operations=["read_state", "write_state", "cast"], ops=(6, 6)))
+    inputs = [read_type(each.type) for function in found.functions.values() for each in function.inputs]
+    held = [each.wrapped for each in inputs if isinstance(each, StateType)]
+    assert held
+    assert {each.dtype for each in held if isinstance(each, TensorType)} == {"fp16"}
+    with pytest.raises(MiltextError, match="MIL483"):
+        generate(seed, Options(operations=["read_state"], dtypes=["fp32"]))
+
+
 # ---- what is asked for
 
 
