@@ -27,7 +27,7 @@ CALLS = {
     "shapes that do not fit": ("add(x, tensor<fp16, [5]>([1, 2, 3, 4, 5]))", "MIL702", True),
     "an axis that is not there": ("reduce_sum(x, axes = [7], keep_dims = true)", "MIL516", True),
     "an axis of which no type hangs": ("softmax(x, axis = 7)", "MIL516", False),
-    "a parameter that is not there": ("relu(x, foo = fp16(1))", "MIL504", False),
+    "a parameter that is not there": ("relu(x, foo = fp16(1))", "MIL504", True),
     "a parameter without a type that is not there": ("relu(x, foo = 1)", "MIL504", True),
     "an operation that is not known": ("odd(x)", "MIL501", True),
     "a word that is not taken": ('gelu(x, mode = "odd")', "MIL519", False),
