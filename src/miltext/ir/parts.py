@@ -259,13 +259,6 @@ class Op:
         for block in self.blocks:
             yield from block.walk()
 
-    def ancestor_in(self, block: Block) -> Op | None:
-        """Return the operation of a block that is this one, or that holds it; None if it stands elsewhere."""
-        op: Op | None = self
-        while op is not None and op.block is not block:
-            op = op.block.owner if op.block is not None and isinstance(op.block.owner, Op) else None
-        return op
-
     def captured(self) -> list[Value]:
         """Return the values that the blocks use and do not define, each once."""
         inside = {id(value) for block in self.blocks for value in block.defined()}

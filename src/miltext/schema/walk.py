@@ -109,11 +109,6 @@ def operations_in(block: Block) -> Iterator[Operation]:
     return (part for _, part in block_parts(block) if _is_operation(part))
 
 
-def operations_inside(operation: Operation) -> Iterator[Operation]:
-    """Yield the operations inside an operation's blocks."""
-    return (inner for block in operation.blocks for inner in operations_in(block))
-
-
 def values_in(block: Block) -> Iterator[NamedValueType]:
     """Yield what declares the values of a block, and of those inside it."""
     parts: Iterator[Any] = (part for _, part in block_parts(block))
