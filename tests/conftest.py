@@ -34,14 +34,18 @@ pytest_plugins = ["support.browser", "support.checkouts"]  # their fixtures
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Where pytest-asyncio, which pytest-lsp brings, is not installed, its setting in pyproject.toml is nobody's."""
+    """Declare the settings in pyproject.toml of plugins that are not installed, as an extra alone lacks some."""
     parser.addoption("--once", action="store_true", help="Run each test with the first of its cases only.")
     if find_spec("pytest_asyncio") is None:
-        parser.addini("asyncio_default_fixture_loop_scope", "of pytest-asyncio")
+        parser.addini("asyncio_default_fixture_loop_scope", "of pytest-asyncio, which pytest-lsp brings")
+    if find_spec("pytest_timeout") is None:
+        parser.addini("timeout", "of pytest-timeout")
 
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background, where commands would ignore it, too
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under nohup
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(wrapper=True)

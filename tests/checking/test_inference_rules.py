@@ -260,8 +260,8 @@ EXAMPLES: list[tuple[str, dict[str, Any], Any]] = [
     ("list_read", {"ls": ListType(X, 2), "index": 0}, X),
     ("list_gather", {"ls": ListType(X, 2), "indices": (0, 1)}, t("fp32", 2, 2, 3, 4)),
     ("list_length", {"ls": ListType(X, 2)}, t("int32")),
-    ("read_state", {"input": StateType(X)}, X),
-    ("write_state", {"input": StateType(X), "data": X}, []),
+    ("read_state", {"input": StateType(t("fp16", 2, 3, 4))}, t("fp16", 2, 3, 4)),
+    ("write_state", {"input": StateType(t("fp16", 2, 3, 4)), "data": t("fp16", 2, 3, 4)}, []),
     (
         "classify",
         {"probabilities": X, "classes": ListType(t("string"), 24)},

@@ -19,7 +19,7 @@ from miltext.checking.programs import verify
 from miltext.checking.scopes import name_findings
 from miltext.checking.values import value_findings
 from miltext.generation.programs import generate
-from miltext.models.model_weights import escape
+from miltext.models.weight_paths import escape
 from miltext.schema.proto import Program, Value
 from miltext.schema.shape_patterns import said_alone
 

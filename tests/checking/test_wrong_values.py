@@ -134,6 +134,8 @@ def errors(text: str) -> list[Diagnostic]:
 def without_lines_of(found: list[Diagnostic], text: str) -> str:
     """The text without the operations, each a line, that something is wrong with."""
     wrong = {text.count("\n", 0, diagnostic.span.start) for diagnostic in found if diagnostic.span}
+    assert wrong
+    assert 0 not in wrong, f"not an operation's: {found}"
     return "\n".join(line for number, line in enumerate(text.split("\n")) if number not in wrong)
 
 

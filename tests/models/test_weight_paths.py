@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import miltext
-from miltext.models.model_weights import escape, resolve
 from miltext.models.refusals import WeightsError
+from miltext.models.weight_paths import escape, resolve
 from miltext.models.weights import BlobFile, BlobWriter
 from miltext.syntax.literals import quote
 

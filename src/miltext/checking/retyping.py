@@ -18,7 +18,6 @@ from miltext.checking.findings import named as quoted
 from miltext.checking.inference.program import UNDEFINED, result
 from miltext.checking.inference.reading import read_program
 from miltext.checking.operations import message_path
-from miltext.checking.resizing.resizing import Resizing
 from miltext.parsing.elaboration import rewritten
 from miltext.parsing.spans import bodies_of, operations_of, phrases_by_path
 from miltext.schema.operations import signature
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from miltext.checking.inference.program import Path as InferencePath
     from miltext.checking.inference.program import Scope
     from miltext.checking.inference.reading import Block, Operation, Stated
+    from miltext.checking.resizing.resizing import Resizing
     from miltext.diagnostics import Span
     from miltext.parsing.elaboration import Elaborated
     from miltext.parsing.recovery import Recovered
@@ -126,12 +126,17 @@ class Retyping(DraftWalk):
         self, read: Recovered, types: DraftTypes, arrays: Arrays, inputs: Inputs, weights: FilePath | None
     ) -> None:
         super().__init__(read, types, dialect_of(read.text), arrays)
-        self.resizing = Resizing(read.program, weights, self.reader, self.makers) if inputs and read.program else None
+        self.resizing = self._resizing(read.program, weights) if inputs and read.program else None
         self.inputs = inputs
         self.retyped: dict[Path, Type] = {}
         self.before: dict[Path, Type] = {}
         self.kept: list[Finding] = []
         self.baked = Baked(self.found, self.makers)
+
+    def _resizing(self, program: Program, weights: FilePath | None) -> Resizing:
+        from miltext.checking.resizing.resizing import Resizing  # imports numpy
+
+        return Resizing(program, weights, self.reader, self.makers)
 
     def restate_inputs(self, program: Program) -> None:
         """Give inputs of functions their new types."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, counted
 from miltext.checking.inference.reading import Constant
-from miltext.models.model_weights import MODEL_PATH, escape
+from miltext.models.weight_paths import MODEL_PATH, escape
 from miltext.models.weights import ALIGNMENT
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.dtypes import BY_NUMBER, DType

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.models.building.new_model import rename_files
-from miltext.models.model_weights import MODEL_PATH, blob_values, suspicion
+from miltext.models.model_weights import blob_values
+from miltext.models.weight_paths import MODEL_PATH, suspicion
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Program

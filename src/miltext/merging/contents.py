@@ -8,7 +8,8 @@ from shutil import copyfile
 from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import PrintError
-from miltext.models.model_weights import BlobFolder, blob_values, resolve
+from miltext.models.model_weights import BlobFolder, blob_values
+from miltext.models.weight_paths import resolve
 from miltext.models.weights import ALIGNMENT, Blob, BlobFile, BlobWriter, aligned
 from miltext.syntax.programs import own_copy
 

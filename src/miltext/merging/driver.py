@@ -19,8 +19,8 @@ from miltext.merging.trees import NotFound, Trees, require_same, trees
 from miltext.models.contents import parse_spec, read_file
 from miltext.models.files import MODEL_FOLDERS
 from miltext.models.manifest import MANIFEST
-from miltext.models.model_weights import MODEL_PATH
 from miltext.models.spec import SpecModel
+from miltext.models.weight_paths import MODEL_PATH
 from miltext.review.git import DRIVER
 
 if TYPE_CHECKING:

@@ -31,8 +31,8 @@ from miltext.merging.messages import Clash, merge_messages
 from miltext.merging.stages import Stages, StageTriple
 from miltext.models.building.new_model import ml_programs, models_with_programs
 from miltext.models.contents import pipeline_of, shell
-from miltext.models.model_weights import resolve
 from miltext.models.pipelines.faults import faults, faults_in
+from miltext.models.weight_paths import resolve
 from miltext.parsing.parser import parse
 from miltext.printing.printing import to_text
 from miltext.schema.proto import Model as Spec

@@ -22,9 +22,9 @@ from miltext.merging.trees import Commits, NotFound, Trees, files_in, fits, is_t
 from miltext.models.contents import decode, read_file
 from miltext.models.files import copy_file, write_new
 from miltext.models.manifest import MANIFEST
-from miltext.models.model_weights import MODEL_PATH
 from miltext.models.refusals import refusal
 from miltext.models.staging import Staging
+from miltext.models.weight_paths import MODEL_PATH
 from miltext.review.repository import Repository
 
 SIDES = {"ours": 1, "theirs": 2}

@@ -166,7 +166,8 @@ def _unnamed_files(model: Model) -> list[Summary]:
     """Return the weight files of a package that no model in it names."""
     from miltext.models.building.beside import mentions
     from miltext.models.manifest import model_file
-    from miltext.models.model_weights import MODEL_PATH, is_weight_file
+    from miltext.models.model_weights import is_weight_file
+    from miltext.models.weight_paths import MODEL_PATH
 
     if model.kind != "mlpackage" or model.path is None or model.model_path is None:
         return []

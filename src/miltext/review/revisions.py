@@ -22,9 +22,10 @@ from miltext.models.files import MODEL_FOLDERS
 from miltext.models.interrupts import ended_by_signals
 from miltext.models.manifest import MANIFEST
 from miltext.models.metadata_json import FILE_NAME as METADATA
-from miltext.models.model_weights import MODEL_PATH, blob_values
+from miltext.models.model_weights import blob_values
 from miltext.models.opening import open_model
 from miltext.models.refusals import refusal
+from miltext.models.weight_paths import MODEL_PATH
 from miltext.review.repository import SUBMODULE, Files, Repository, Snapshot, WorkingTree, parents
 from miltext.review.sidecar import is_sidecar
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Note, error
 from miltext.models.coremldata import TEXT
-from miltext.models.model_weights import BlobFolder, blob_values, suspicion
+from miltext.models.model_weights import BlobFolder, blob_values
 from miltext.models.refusals import WAYS_OUT, WeightsError
+from miltext.models.weight_paths import suspicion
 
 if TYPE_CHECKING:
     from pathlib import Path

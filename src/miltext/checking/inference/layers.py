@@ -139,16 +139,16 @@ def conv_transpose(op: Arguments) -> Sequence[Type]:
         clause = f"must be of shape [{outputs}], not {show(op.shape('bias'))}: so many channels come out"
         raise Conflict(clause, "bias", *op.given("weight", "groups"), code=WRONG_SHAPE)
     if op.has("output_shape"):
-        stated = _stated(op, (n, outputs))
+        stated = _stated(op, (n, outputs), len(spatial))
         with suppress(Unknown):
             _hold_stated(op, stated[2:], spatial, kernel)
         return tensor(dtype, *stated)
     return tensor(dtype, n, outputs, *_spread(op, spatial, kernel, op.scalar("pad_type", str, "valid")))
 
 
-def _stated(op: Arguments, begins: Shape) -> Shape:
-    """Return the `output_shape`, which must begin with batch and channels."""
-    stated = op.vector("output_shape", int, least=1)
+def _stated(op: Arguments, begins: Shape, spatial: int) -> Shape:
+    """Return the `output_shape`, which must begin with batch and channels, before so many spatial sizes."""
+    stated = op.vector("output_shape", int, len(begins) + spatial, least=1)
     if not compatible(stated[:2], begins):
         clause = f"must begin with {show(begins)}, batch and channels, not with {show(stated[:2])}"
         raise Conflict(clause, "output_shape", *op.given("x", "weight", "groups"), code=OUT_OF_RANGE)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from itertools import count
 from pathlib import Path, PurePosixPath
 
-from miltext.models.model_weights import MODEL_PATH
+from miltext.models.weight_paths import MODEL_PATH
 
 NAMING = (".mlmodel", ".mil", ".pb", ".txtpb")
 """The endings of files that name weights in the folder that they are in."""

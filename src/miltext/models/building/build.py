@@ -32,9 +32,10 @@ from miltext.models.building.writing import work, write_model
 from miltext.models.compiling.judging import refuse_kinds
 from miltext.models.compiling.other_files import files_beside
 from miltext.models.compiling.writing import compiled_work, write_compiled
-from miltext.models.model_weights import MODEL_PATH, LooseFolder, resolve
+from miltext.models.model_weights import LooseFolder
 from miltext.models.outputs import check_kept, check_target
 from miltext.models.refusals import WeightsError, refusal
+from miltext.models.weight_paths import MODEL_PATH, resolve
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import values

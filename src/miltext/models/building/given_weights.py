@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from miltext.diagnostics import Note
 from miltext.models.files import have_same_bytes
 from miltext.models.manifest import MANIFEST, model_file
-from miltext.models.model_weights import MODEL_PATH, BlobFolder, LooseFolder, blob_values, is_weight_file
+from miltext.models.model_weights import BlobFolder, LooseFolder, blob_values, is_weight_file
 from miltext.models.refusals import WeightsError, refusal
+from miltext.models.weight_paths import MODEL_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

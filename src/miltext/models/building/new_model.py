@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import refusing, warning
 from miltext.models.building.storing import WEIGHT_FILE, Storing, named_files
 from miltext.models.contents import stages
-from miltext.models.model_weights import MODEL_PATH, blob_values
+from miltext.models.model_weights import blob_values
 from miltext.models.refusals import refusal
+from miltext.models.weight_paths import MODEL_PATH
 from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:

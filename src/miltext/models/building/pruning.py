@@ -17,8 +17,9 @@ from miltext.models.building.new_model import ml_programs
 from miltext.models.building.packaging import contents_of
 from miltext.models.contents import stages
 from miltext.models.manifest import model_file
-from miltext.models.model_weights import MODEL_PATH, blob_values, is_weight_file, suspicion
+from miltext.models.model_weights import blob_values, is_weight_file
 from miltext.models.refusals import refusal
+from miltext.models.weight_paths import MODEL_PATH, suspicion
 from miltext.models.weight_usage import layout, used_bytes, used_sizes
 from miltext.models.weights import BlobFile, pieces_at
 from miltext.schema.packing import packed_size

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import ModelError, Note
 from miltext.models.building.known_records import KnownRecords
 from miltext.models.building.placing import Subject
-from miltext.models.model_weights import MODEL_PATH, BlobFolder, blob_values
+from miltext.models.model_weights import BlobFolder, blob_values
 from miltext.models.refusals import WeightsError, refusal
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape, tensor_value
+from miltext.models.weight_paths import MODEL_PATH
 from miltext.models.weights import ALIGNMENT
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.packing import packed_size

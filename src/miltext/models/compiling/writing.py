@@ -23,9 +23,10 @@ from miltext.models.contents import kind_of_model, parse_spec, stages
 from miltext.models.coremldata import FILE_NAME, NAMES, TEXT, coremldata, names_data
 from miltext.models.files import copy_file, write_new
 from miltext.models.metadata_json import FILE_NAME as METADATA
-from miltext.models.model_weights import MODEL_PATH, blob_values
+from miltext.models.model_weights import blob_values
 from miltext.models.refusals import refusal
 from miltext.models.staging import Staging
+from miltext.models.weight_paths import MODEL_PATH
 from miltext.printing.coremlc import as_coremlc
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM

@@ -7,8 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.models.model_weights import resolve
 from miltext.models.refusals import WeightsError
+from miltext.models.weight_paths import resolve
 from miltext.schema.proto import Value
 from miltext.schema.walk import inner_values
 from miltext.syntax.literals import quote
