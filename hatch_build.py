@@ -1,6 +1,6 @@
 """The hooks of the build: what a wheel has beside the modules, and where its metadata says that miltext lives.
 
-A wheel has the grammar, the page of the diagnostics and the model of `miltext demo`; an editable install reads them
+A wheel has the grammars, the page of the diagnostics and the model of `miltext demo`; an editable install reads them
 where they are.
 """
 
@@ -17,6 +17,7 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 ADDED = {
     "grammar/mil.lark": "miltext/syntax/mil.lark",
+    "grammar/mil_fast.lark": "miltext/syntax/mil_fast.lark",
     "docs/diagnostics.md": "miltext/diagnostics/diagnostics.md",
     "examples/Classifier.mlpackage": "miltext/cli/Classifier.mlpackage",
 }

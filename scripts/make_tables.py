@@ -1,5 +1,6 @@
-"""Make src/miltext/syntax/tables.json, the parser's tables, from grammar/mil.lark; `--check` fails if they are stale.
-The list of data types in the grammar is made first, from their table.
+"""Make src/miltext/syntax/tables.json, the parser's tables, from grammar/mil_fast.lark, which imports grammar/mil.lark;
+`--check` fails if they are stale. Two lists in the grammars are made first: the data types, from their table, and the
+names that mil_fast.lark imports.
 
 Lark builds the LALR(1) automaton, and numbers its states in an order that depends on Python's hashes. This script
 numbers them anew, in the order in which a walk over sorted symbols meets them, so one grammar has one file, on every
@@ -12,17 +13,22 @@ import argparse
 import json
 import re
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miltext.schema.dtypes import DTYPES
-from miltext.syntax.tables import TABLES, WORD_END, lark_parser
+from miltext.syntax.tables import TABLES, WORD_END, fast_lark_parser
 
 if TYPE_CHECKING:
     from lark import Lark
     from lark.lexer import TerminalDef
 
 GRAMMAR = Path(__file__).resolve().parents[1] / "grammar" / "mil.lark"
+FAST = GRAMMAR.with_name("mil_fast.lark")
+
+LINE = 120
+"""Characters of a line of imports."""
 
 STARTS = ["program", "_functions", "_rest_of_block", "operation", "type", "value"]
 """The phrases that may be read by themselves."""
@@ -36,7 +42,7 @@ State = dict[str, Any]
 
 def tables() -> dict[str, Any]:
     """Collect all that the parser needs of the grammar, as `Grammar` in miltext/syntax/tables.py has it."""
-    lark = lark_parser(start=STARTS)
+    lark = fast_lark_parser(start=STARTS)
     automaton = lark.parser.parser._parse_table
     rules = sorted(lark.rules, key=lambda rule: (rule.origin.name, [symbol.name for symbol in rule.expansion]))
     order = numbered(automaton.states, [automaton.start_states[start] for start in STARTS])
@@ -123,6 +129,17 @@ def with_data_types(grammar: str) -> str:
     return re.sub(r"(?<=^DTYPE\.1: /\(\?:)[^)]*", names, grammar, count=1, flags=re.MULTILINE)
 
 
+def with_imports(fast: str, grammar: str) -> str:
+    """Return the fast grammar with imports of all names of `mil.lark`: rules and tokens, then names after an arrow."""
+    defined = re.findall(r"^(\w+)(?:\.\d)?:", grammar, re.MULTILINE)
+    renamed = [name for name in dict.fromkeys(re.findall(r"-> (\w+)", grammar)) if name not in defined]
+    first, last = "%import .mil (", ")"
+    words = ", ".join([*defined, *renamed])
+    lines = textwrap.wrap(words, LINE - len(first + last), break_long_words=False)
+    imports = "".join(f"{first}{line.removesuffix(',')}{last}\n" for line in lines)
+    return re.sub(r"^%import .*\n(?:%import .*\n)*", imports, fast, count=1, flags=re.MULTILINE)
+
+
 def settle(path: Path, text: str, check: bool) -> None:
     """Write a file unless it holds the text already; with `check`, exit instead."""
     made = text.encode()
@@ -137,7 +154,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing, exit 1 if the tables are stale")
     check = parser.parse_args().check
-    settle(GRAMMAR, with_data_types(GRAMMAR.read_bytes().decode()), check)
+    grammar = with_data_types(GRAMMAR.read_bytes().decode())
+    settle(GRAMMAR, grammar, check)
+    settle(FAST, with_imports(FAST.read_bytes().decode(), grammar), check)
     settle(TABLES, render(tables()), check)
 
 

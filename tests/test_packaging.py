@@ -15,7 +15,7 @@ import tomlkit
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
-GRAMMAR = (ROOT / "grammar" / "mil.lark").read_bytes()
+GRAMMARS = {name: (ROOT / "grammar" / name).read_bytes() for name in ("mil.lark", "mil_fast.lark")}
 DIAGNOSTICS = (ROOT / "docs" / "diagnostics.md").read_bytes()
 READ_GRAMMAR = """
 import site, sys
@@ -25,8 +25,10 @@ sys.path[:] = [path for path in sys.path if path not in before] + before
 from miltext.syntax import tables as grammar
 print(grammar.__file__)
 sys.stdout.flush()
-sys.stdout.buffer.write(grammar.grammar_text().encode())
+sys.stdout.buffer.write(b"".join(grammar.grammar_file(name).read_bytes() for name in ("mil.lark", "mil_fast.lark")))
 grammar.load_grammar()
+for parser in grammar.lark_parser(), grammar.fast_lark_parser():
+    parser.parse("program(1.3) {}")
 """
 
 pytestmark = pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs the source tree")
@@ -61,7 +63,7 @@ def contents(archive: Path) -> dict[str, bytes]:
 
 
 def installed_grammar(archive: Path, folder: Path) -> tuple[Path, bytes]:
-    """Unpack a wheel as an installer does; where it finds `miltext.syntax.tables`, and the grammar that one reads."""
+    """Unpack a wheel as an installer does; where it finds `miltext.syntax.tables`, and the grammars that one reads."""
     with zipfile.ZipFile(archive) as files:
         files.extractall(folder)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -74,7 +76,7 @@ def installed_grammar(archive: Path, folder: Path) -> tuple[Path, bytes]:
 
 def test_wheel_holds_the_grammar_and_the_schema(wheel: Path) -> None:
     files = contents(wheel)
-    assert files["miltext/syntax/mil.lark"] == GRAMMAR
+    assert {name: files[f"miltext/syntax/{name}"] for name in GRAMMARS} == GRAMMARS
     assert files["miltext/diagnostics/diagnostics.md"] == DIAGNOSTICS
     model = [path for path in EXAMPLE.rglob("*") if path.is_file()]
     assert len(model) == 3
@@ -106,15 +108,15 @@ def test_wheel_out_of_the_sdist_is_the_same(wheel: Path, wheel_of_sdist: Path) -
 def test_installed_package_finds_the_grammar(source: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     place, text = installed_grammar(request.getfixturevalue(source), tmp_path)
     assert place.is_relative_to(tmp_path.resolve())
-    assert text == GRAMMAR
+    assert text == b"".join(GRAMMARS.values())
 
 
 def test_editable_install_finds_the_grammar(tmp_path: Path) -> None:
     editable = build("editable", ROOT, tmp_path)
-    assert "miltext/syntax/mil.lark" not in contents(editable)
+    assert not {f"miltext/syntax/{name}" for name in GRAMMARS} & {*contents(editable)}
     place, text = installed_grammar(editable, tmp_path / "site")
     assert place.is_relative_to(ROOT / "src")
-    assert text == GRAMMAR
+    assert text == b"".join(GRAMMARS.values())
 
 
 # ---- what pyproject.toml asks for

@@ -1,8 +1,9 @@
-"""The page of the grammar: each rule and token of grammar/mil.lark with its remark, its diagram and its users."""
+"""The page of the grammar: each rule and token of grammar/*.lark with its remark, its diagram and its users."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -13,7 +14,11 @@ from lark import Lark, Token, Tree
 from website import ROOT, diagrams
 
 _DEFINITION = re.compile(r"(?P<name>_?[a-z_]+|_?[A-Z][A-Z_0-9]*)(?:\.\d)?:")
+_EXTENSION = re.compile(r"%extend (?P<name>_?[a-z_]+):")
 _HEADING = "// ----"
+
+FILES = {"mil.lark": "Programs", "mil_fast.lark": "Tokens for speed"}
+"""The files of the grammar, and the titles of what they begin with."""
 
 
 class Definition(NamedTuple):
@@ -44,10 +49,15 @@ def pages() -> dict[str, str]:
 
 
 def sections() -> list[Section]:
-    """Return the grammar in its parts. Raise ValueError for a definition that Lark and this reader do not both see."""
-    text = (ROOT / "grammar" / "mil.lark").read_text(encoding="utf-8")
+    """Return the grammar in its parts, file by file."""
+    return [section for name in FILES for section in _sections_of(name)]
+
+
+def _sections_of(name: str) -> list[Section]:
+    """Return a file in its parts. Raise ValueError for a definition that Lark and this reader do not both see."""
+    text = (ROOT / "grammar" / name).read_text(encoding="utf-8")
     unread = expressions(text)
-    found, parts, title = list[Section](), list[str | Definition](), "Programs"
+    found, parts, title = list[Section](), list[str | Definition](), FILES[name]
     for block in re.split(r"\n{2,}", text.strip()):
         remark, source = _divided(block)
         if remark.startswith(_HEADING):
@@ -57,7 +67,7 @@ def sections() -> list[Section]:
             title, remark = title.capitalize(), f"{rest[:1].upper()}{rest[1:]}\n{remark}"
         parts += _parts(_without_marks(remark), source, unread)
     if unread:
-        raise ValueError(f"grammar/mil.lark: `{min(unread)}` does not begin a paragraph of its own")
+        raise ValueError(f"grammar/{name}: `{min(unread)}` does not begin a paragraph of its own")
     return [*found, Section(title, tuple(parts))]
 
 
@@ -82,9 +92,12 @@ def _without_marks(remark: str) -> str:
 
 
 def expressions(text: str) -> dict[str, Tree[Token]]:
-    """Return what each name stands for, as Lark's own grammar of grammars reads it."""
+    """Return the expression of each name that a grammar defines, as Lark's own grammar of grammars reads it.
+
+    That knows `%override`, but not `%extend`, of the same form; neither defines a name.
+    """
     found = {}
-    for definition in _lark_of_lark().parse(text).children:
+    for definition in _lark_of_lark().parse(text.replace("%extend ", "%override ")).children:
         if isinstance(definition, Tree) and definition.data in ("rule", "token"):
             name, *_, expression = definition.children
             assert isinstance(expression, Tree)
@@ -103,14 +116,28 @@ def _lark_of_lark() -> Lark:
 def _page() -> Iterator[str]:
     made = sections()
     definitions = {part.name: part for section in made for part in section.parts if isinstance(part, Definition)}
-    users = {name: [other.name for other in definitions.values() if name in other.names] for name in definitions}
-    yield "# Grammar\n\nThis is `grammar/mil.lark`, from which the parser's tables are made. In a diagram, read along "
-    yield "the line from left to right: what is rounded stands in the text as it is, and what has corners is another "
-    yield "rule or token. [The language](language.md) says what each construct means.\n"
+    extended = _extended(made)
+    users = {
+        name: [other.name for other in definitions.values() if name in other.names or name in extended[other.name]]
+        for name in definitions
+    }
+    yield "# Grammar\n\nThis is `grammar/mil.lark`, then `grammar/mil_fast.lark`, which adds tokens for speed: from "
+    yield "both the parser's tables are made. [`miltext.lark_parser`](lark.md) reads the first alone. In a diagram, "
+    yield "read along the line from left to right: rounded words stand in the text as they are, and words in a box are "
+    yield "another rule or token. [The language](language.md) says what each construct means.\n"
     for section in made:
         yield f"\n## {section.title}\n"
         for part in section.parts:
             yield from [f"\n{part}\n"] if isinstance(part, str) else _definition(part, definitions, users[part.name])
+
+
+def _extended(made: list[Section]) -> dict[str, set[str]]:
+    """Return the names that extensions add to rules."""
+    found = defaultdict[str, set[str]](set)
+    for source in (part for section in made for part in section.parts if isinstance(part, str)):
+        for extension in _EXTENSION.finditer(source):
+            found[extension["name"]] |= {*re.findall(r"\w+", source[extension.end() :])}
+    return found
 
 
 def _definition(part: Definition, known: dict[str, Definition], users: list[str]) -> Iterator[str]:

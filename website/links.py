@@ -25,6 +25,7 @@ OUTSIDE = {
 _TOLD = {
     "README.md": "index.md",
     "grammar/mil.lark": "grammar.md",
+    "grammar/mil_fast.lark": "grammar.md",
     "docs/operations.md": "operations/index.md",
     "website/pages/playground.md": "playground.md",
 }

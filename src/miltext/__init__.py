@@ -15,6 +15,7 @@
     merged = miltext.merge_texts(base, ours, theirs)  # what both sides changed, with conflicts between markers
     small = miltext.reduce(model, test)  # the smallest part of it on which a test passes
     graph = miltext.Graph(program)       # operations, values and their uses, to be edited
+    tree = miltext.lark_parser().parse(text)  # a tree of the text, for Lark's own tools
 
 Each name is imported when it is first used, so that `import miltext` costs nothing.
 """
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from miltext.reduction.reducing import reduce as reduce
     from miltext.reduction.trials import Candidate as Candidate
     from miltext.reference.records import operations as operations
+    from miltext.syntax.tables import lark_parser as lark_parser
 
 _HOMES = {
     "checking.verifier": ("check", "infer_draft"),
@@ -95,6 +97,7 @@ _HOMES = {
     "reduction.reducing": ("Reduction", "reduce"),
     "reduction.trials": ("Candidate",),
     "reference.records": ("operations",),
+    "syntax.tables": ("lark_parser",),
 }
 _HOME = {name: f"miltext.{module}" for module, names in _HOMES.items() for name in names}
 

@@ -1,4 +1,4 @@
-"""Two parsers, one language: Lark's own on `mil.lark`, and miltext's loop on the table that Lark builds from it."""
+"""Two parsers, one language: Lark's own on the grammar, and miltext's loop on the table that Lark builds from it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from miltext.parsing.parser import parse_tree
 from miltext.schema.proto import Program
 from miltext.syntax.lexer import FINE, STATEMENTS
 from miltext.syntax.parser import Parser
-from miltext.syntax.tables import lark_parser
+from miltext.syntax.tables import fast_lark_parser
 from miltext.syntax.tree import Node, Statement
 
 
@@ -136,7 +136,7 @@ def test_tampered_oddities(program: Program, random: Random) -> None:
 
 # ---- drafts, which only trees can hold
 
-TREES = lark_parser()
+TREES = fast_lark_parser()
 
 ROWS = [
     "([1], [2])",

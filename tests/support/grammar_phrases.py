@@ -9,7 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from miltext.syntax.names import RESERVED
-from miltext.syntax.tables import lark_parser, load_grammar
+from miltext.syntax.tables import fast_lark_parser, load_grammar
 
 SAMPLES = {
     "NAME": "x",
@@ -48,7 +48,7 @@ def rules() -> list[Rule]:
     fast = {terminal.name for terminal in load_grammar().terminals if terminal.fast}
     found = [
         Rule(rule.alias or rule.origin.name, rule.origin.name, tuple(symbol.name for symbol in rule.expansion))
-        for rule in lark_parser().rules
+        for rule in fast_lark_parser().rules
     ]
     return [rule for rule in found if not fast & {*rule.symbols}]
 

@@ -29,7 +29,7 @@ from miltext.schema.packing import pack, unpack
 from miltext.schema.proto import Program, Value
 from miltext.schema.walk import values
 from miltext.syntax.names import name_text
-from miltext.syntax.tables import lark_parser
+from miltext.syntax.tables import fast_lark_parser
 from miltext.syntax.vocabulary import type_names
 
 PROGRAM = """program(1.3)
@@ -53,7 +53,7 @@ def facts(name: str, elements: list[str], folder: Path) -> dict[str, Any]:
     commented = text.replace(kind, f"tensor<{name}/**/, [{len(elements)}]>").replace(");", ")/**/;")
     raw = PROGRAM.format(type=kind, value=f'{kind}($bytes("{data.hex()}ff"))')
     scalar = PROGRAM.format(type=name, value=f"{name}({elements[0]})")
-    stock: Any = lark_parser(transformer=Lowering()).parse(text)
+    stock: Any = fast_lark_parser(transformer=Lowering()).parse(text)
     return {
         "packed": data.hex(),
         "printed": miltext.to_text(program) == text,

@@ -6,7 +6,6 @@ A comment inside changes no answer either, although it has the grammar's rules r
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any
@@ -15,7 +14,7 @@ import pytest
 from conftest import wire
 from hypothesis import given
 from hypothesis import strategies as st
-from lark import Lark, Token, Transformer, UnexpectedInput
+from lark import Transformer, UnexpectedInput
 from lark.exceptions import VisitError
 from support.gaps import commented, tokens
 
@@ -23,21 +22,10 @@ from miltext import MiltextError, ParseError, check, format_text, parse, parse_w
 from miltext.formatting.formatter import verified_format
 from miltext.parsing.lowering import Lowering, LoweringError
 from miltext.parsing.parser import attempt, parse_tree
-from miltext.syntax.literals import without_spaces
-from miltext.syntax.plain_tokens import is_list
-from miltext.syntax.tables import _end_words, grammar_text, lark_parser
+from miltext.syntax.tables import fast_lark_parser, lark_parser
 
-LARK = lark_parser(transformer=Lowering())
-WITHOUT_COARSE_TOKENS = re.sub(r"[A-Z_]+ +-> plain_\w+\n +\| ", "", grammar_text())
-FINE_LARK = Lark(
-    WITHOUT_COARSE_TOKENS,
-    parser="lalr",
-    lexer="contextual",
-    start="program",
-    keep_all_tokens=True,
-    maybe_placeholders=True,
-    edit_terminals=_end_words,
-)
+LARK = fast_lark_parser(transformer=Lowering())
+FINE_LARK = lark_parser()
 
 GOOD = """
     0 1 01 +1 -1 -0 1. .5 -.5 1.5 1e3 1E3 1e+3 1e-3 1.5e3 .5e3 0x1 0X1 0x1p0 0X1P0 -0x1.8p+3 +0x.8p-1 0x1.p1 0x1f. inf
@@ -111,10 +99,8 @@ def fine_tree(text: str) -> Any:
 
 
 def grammar(text: str) -> Any:
-    """What the grammar makes of a text without its coarse tokens; lists of plain elements are judged by themselves."""
-    parsed = fine_tree(text)
-    lists = parsed.scan_values(lambda token: isinstance(token, Token) and token.type == "LIST")
-    return parsed if all(is_list(without_spaces(token)) for token in lists) else None
+    """What the rules of the grammar make of a text."""
+    return fine_tree(text)
 
 
 def lowered(text: str) -> Any:

@@ -20,7 +20,7 @@ from miltext.parsing.lowering import Lowering
 from miltext.parsing.parser import parse_tree
 from miltext.syntax.lexer import COARSE, FINE
 from miltext.syntax.parser import NestingFailure, Parser, SyntaxFailure
-from miltext.syntax.tables import lark_parser, load_grammar
+from miltext.syntax.tables import fast_lark_parser, load_grammar
 from miltext.syntax.tree import Node, tree_of, walk
 
 SCRIPT = ROOT / "scripts" / "make_tables.py"
@@ -67,7 +67,7 @@ def test_stale_tables_are_told_and_made_anew(old: bytes, tmp_path: Path, monkeyp
 
 @cache
 def stock() -> Lark:
-    return lark_parser(start=list(load_grammar().starts), transformer=Lowering())
+    return fast_lark_parser(start=list(load_grammar().starts), transformer=Lowering())
 
 
 @cache

@@ -29,6 +29,7 @@ PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *(ROOT / name for name in [*lin
         ("docs/how-to/set-labels.md", "how-to/set-labels.md", "../description.md", "../description.md"),
         ("docs/tutorial.md", "tutorial.md", "../README.md#review", "index.md#review"),
         ("docs/language.md", "language.md", "../grammar/mil.lark", "grammar.md"),
+        ("docs/lark.md", "lark.md", "../grammar/mil_fast.lark", "grammar.md"),
         ("docs/tutorial.md", "tutorial.md", "operations.md#conv", "operations/convolution.md#conv"),
         ("docs/how-to/README.md", "how-to/README.md", "../operations.md", "../operations/index.md"),
         ("editors/README.md", "editors.md", "../docs/images/vscode.png", "images/vscode.png"),

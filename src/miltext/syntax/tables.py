@@ -1,7 +1,8 @@
 """The grammar as plain tables: terminals, rules and LALR states.
 
-`scripts/make_tables.py` has Lark make them of `grammar/mil.lark`; they ship as `tables.json`, so that parsing needs no
-Lark. `lark_parser` is Lark's own parser of the same grammar.
+`scripts/make_tables.py` has Lark make them of `grammar/mil_fast.lark`, which adds coarse tokens to the rules of
+`grammar/mil.lark`. They ship as `tables.json`, so that parsing needs no Lark. `lark_parser` and `fast_lark_parser` are
+Lark's own parsers of the two grammars.
 """
 
 from __future__ import annotations
@@ -64,30 +65,40 @@ class Grammar(NamedTuple):
     parts: dict[str, str]
 
 
-def grammar_text() -> str:
-    """Return the text of `mil.lark`: beside this module when installed, in `grammar/` in a source tree."""
+def grammar_file(name: str = "mil.lark") -> pathlib.Path:
+    """Return the path of a grammar: beside this module when installed, in `grammar/` in a source tree."""
     here = pathlib.Path(__file__).resolve().parent
-    installed = here / "mil.lark"
-    return (installed if installed.exists() else here.parents[2] / "grammar" / "mil.lark").read_text(encoding="utf-8")
+    installed = here / name
+    return installed if installed.exists() else here.parents[2] / "grammar" / name
 
 
 def lark_parser(start: str | Sequence[str] = "program", **options: Any) -> Lark:
-    """Return Lark's own parser for the grammar: the reference that miltext's loop is tested against.
+    """Return a Lark parser of MIL text, made from the rules of `mil.lark`.
 
-    With several start symbols, its `parse` takes the one that is meant.
+    Its trees hold all tokens, and None for an optional phrase that is absent, so no part of a text is lost. `options`
+    are those of `lark.Lark`: `propagate_positions`, `transformer`, `parser="earley"`, `keep_all_tokens=False` and so
+    on. With several start symbols, name one in each call of `parse`.
     """
+    return _parser_of("mil.lark", start, options)
+
+
+def fast_lark_parser(start: str | Sequence[str] = "program", **options: Any) -> Lark:
+    """Return Lark's parser of the grammar with coarse tokens: the reference that miltext's loop is tested against."""
+    return _parser_of("mil_fast.lark", start, options)
+
+
+def _parser_of(grammar: str, start: str | Sequence[str], options: dict[str, Any]) -> Lark:
     from lark import Lark
 
-    return Lark(
-        grammar_text(),
-        parser="lalr",
-        lexer="contextual",
-        start=start,
-        keep_all_tokens=True,
-        maybe_placeholders=True,
-        edit_terminals=_end_words,
-        **options,
-    )
+    asked = options.pop("edit_terminals", None)
+
+    def edited(terminal: TerminalDef) -> None:
+        _end_words(terminal)
+        if asked is not None:
+            asked(terminal)
+
+    given = {"parser": "lalr", "keep_all_tokens": True, "maybe_placeholders": True, **options}
+    return Lark.open(str(grammar_file(grammar)), start=start, edit_terminals=edited, **given)
 
 
 def _end_words(terminal: TerminalDef) -> None:

@@ -1,10 +1,10 @@
-"""Two parsers, one language: Lark's own on `mil.lark`, and miltext's loop, with and without its coarse tokens."""
+"""Two parsers, one language: Lark's own and miltext's loop, each with and without the coarse tokens."""
 
 from __future__ import annotations
 
 from conftest import wire
 from google.protobuf.message import DecodeError
-from lark import UnexpectedInput
+from lark import Lark, UnexpectedInput
 
 from miltext import ParseError, parse, to_text
 from miltext.diagnostics import visible
@@ -13,17 +13,18 @@ from miltext.parsing.parser import parse_tree
 from miltext.schema.proto import Program
 from miltext.syntax.lexer import FINE
 from miltext.syntax.parser import Parser, SyntaxFailure
-from miltext.syntax.tables import lark_parser
+from miltext.syntax.tables import fast_lark_parser, lark_parser
 
-LARK = lark_parser(transformer=Lowering())
+LARK = fast_lark_parser(transformer=Lowering())
+FINE_LARK = lark_parser(transformer=Lowering())
 FAST = Parser(Lowering())
 SLOW = Parser(Lowering(), FINE)
 
 
-def by_lark(text: str) -> bytes | None:
+def by_lark(text: str, parser: Lark = LARK) -> bytes | None:
     """The wire bytes that Lark's parser makes of a text; None if it refuses it."""
     try:
-        return LARK.parse(text, start="program")  # type: ignore[return-value]
+        return parser.parse(text, start="program")  # type: ignore[return-value]
     except (UnexpectedInput, LoweringError):
         return None
 
@@ -37,8 +38,9 @@ def by_loop(driver: Parser, text: str) -> bytes | None:
 
 
 def check_reading(text: str) -> bool:
-    """All three ways agree; and `parse` too, with one diagnostic whose span is in the text if they refuse."""
+    """All four ways agree; and `parse` too, with one diagnostic whose span is in the text if they refuse."""
     made = by_lark(text)
+    assert by_lark(text, FINE_LARK) == made
     assert by_loop(FAST, text) == made
     assert by_loop(SLOW, text) == made
     program = None if made is None else decoded(made)
