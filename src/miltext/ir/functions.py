@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from miltext.ir.parts import GraphError, Value
 from miltext.schema import proto
-from miltext.schema.paths import Key, Path
+from miltext.schema.paths import Path, block_path
 from miltext.schema.types import Type, write_type
 from miltext.syntax.names import identifier
 
@@ -92,8 +92,7 @@ class Function:
     def parts(self) -> Iterator[tuple[Path, Block | Op]]:
         """Yield each block and operation of the function, with the path of its message in the Program."""
         for opset in sorted(self.blocks):
-            path = ("functions", Key(self.name), "block_specializations", Key(opset))
-            yield from self.blocks[opset].parts(path)
+            yield from self.blocks[opset].parts(block_path(self.name, opset))
 
     def defined(self) -> Iterator[Value]:
         """Yield the inputs and all values of all blocks, in the order of the text."""

@@ -197,6 +197,11 @@ class Op:
         operands = self.inputs.get(parameter, ())
         return operands[0] if len(operands) == 1 else None
 
+    def literals(self) -> dict[str, proto.Value]:
+        """Return the literals that are the only argument of a parameter, by parameter."""
+        single = ((parameter, self.operand(parameter)) for parameter in self.inputs)
+        return {parameter: each for parameter, each in single if each is not None and not isinstance(each, Value)}
+
     def own(self) -> proto.Operation:
         """Return the operation's own message, in which its type, attributes and docString may be edited."""
         if not self.is_own:

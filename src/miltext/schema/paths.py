@@ -33,6 +33,11 @@ class Key(str):
     __slots__ = ()
 
 
+def block_path(function: str, opset: str) -> Path:
+    """Return the path of the block that a function has for an opset."""
+    return "functions", Key(function), "block_specializations", Key(opset)
+
+
 def too_deep(wire: bytes, outermost: type[Message] = Program) -> Path | None:
     """Return the path of the first message that stands deeper than LIMIT, in the bytes of one, a Program as a rule.
 
