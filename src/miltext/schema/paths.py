@@ -27,6 +27,10 @@ def depth(path: Path) -> int:
     return 1 + sum(isinstance(step, str) for step in path)
 
 
+PARTS = ("blocks", "block_specializations", "operations")
+"""The fields that hold the parts of a function: blocks and operations."""
+
+
 class Key(str):
     """A step of a path that is the key of a map."""
 
