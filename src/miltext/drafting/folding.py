@@ -66,7 +66,7 @@ def _without_defaults(program: Program, dialect: str) -> Program:
     """Return a Program without the arguments of operations that say the default."""
     graph, defaults = Graph(program), Defaults(program, dialect)
     operations = graph.operations()
-    for each in defaults.operations:
+    for each in defaults.inferred:
         op = operations[message_path(each.path)]
         for name in defaults.among(each, op.literals()):
             op.remove_input(name)

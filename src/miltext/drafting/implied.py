@@ -99,7 +99,7 @@ class _Taking:
     def __init__(self, graph: Graph, defaults: Defaults, words: Set[str], kept: Set[Path]) -> None:
         self.places = {op: path for path, op in graph.operations().items()}
         self.defaults = defaults
-        self.inferences = {message_path(each.path): each for each in defaults.operations}
+        self.inferences = {message_path(each.path): each for each in defaults.inferred}
         self.words = words
         self.kept = kept
         self.used: set[str] = set()
