@@ -19,6 +19,46 @@ ROWS = re.findall(r"^\| (\d+) \| `(\w+)(?:/|\.py)` \| (.*) \|$", PAGE, re.MULTIL
 LAYERS = {room: int(layer) for layer, room, _ in ROWS} | {"__init__": 99, "__main__": 99}
 
 
+WALKERS = ("schema", "ir", "parsing", "printing")
+"""The rooms that look into the functions, blocks and operations of messages; all others read `ir` and `schema/walk`."""
+
+CALLS = ("enumerate", "reversed", "len", "zip", "list", "tuple", "sorted", "map", "iter", "add", "append", "extend")
+"""The calls by which a repeated field is walked over or written."""
+
+LEFT = {
+    "checking.inference.program": 1,  # the checker's reading, whose fields are called like the message's
+    "checking.inference.reading": 6,
+    "checking.scopes": 1,
+    "checking.values": 1,
+    "checking.loading": 1,  # coremltools reads the message
+    "generation.programs": 1,  # they make messages
+    "generation.growing": 4,
+    "reduction.selecting": 5,
+    "checking.operations": 1,  # classes of their own, whose fields are called like the message's
+    "conversion.planning": 6,
+    "diffing.structure": 4,
+    "evaluation.machine": 1,
+    "extraction.trimming": 1,
+    "conversion.finishing": 2,  # not yet on the graph
+    "conversion.integers": 1,
+    "conversion.places": 8,
+    "conversion.programs": 2,
+    "diffing.bindings": 1,
+    "diffing.compression": 2,
+    "diffing.lining_up": 3,
+    "diffing.report": 1,
+    "diffing.spelling": 1,
+    "evaluation.comparing.partners": 1,
+    "evaluation.evaluator": 1,
+    "evaluation.failures": 1,
+    "evaluation.planning": 7,
+    "models.compiling.precision": 1,
+    "models.pairing.graph": 3,
+    "models.pairing.likeness": 1,
+}
+"""The walks over messages, or over what looks like one, that are left in other rooms: a list that only gets shorter."""
+
+
 class Import(NamedTuple):
     """A module below `miltext` imports another, now, `lazily` in a function, or for `types` only."""
 
@@ -129,6 +169,50 @@ def test_the_walks_lead_through_rooms_that_are_there(title: str) -> None:
     assert 3 < len(rooms) <= 8
     assert [place for place in rooms if place.replace("/", ".") not in modules()] == []
     assert len(re.findall(r"^\d\. ", walk, re.MULTILINE)) <= 8
+
+
+def walks(tree: ast.AST) -> int:
+    """How often a module names the map of blocks, or walks over the operations of a block or the arguments of a use."""
+    walked: set[ast.expr] = set()
+    found = 0
+    for node in ast.walk(tree):
+        found += "block_specializations" in (getattr(node, "attr", ""), getattr(node, "value", ""))
+        if isinstance(node, (ast.For, ast.comprehension)):
+            walked.add(node.iter.body if isinstance(node.iter, ast.IfExp) else node.iter)
+        elif isinstance(node, (ast.Subscript, ast.Starred)):
+            walked.add(node.value)
+        elif isinstance(node, ast.Call):
+            method = node.func if isinstance(node.func, ast.Attribute) else None
+            if (method.attr if method else ast.unparse(node.func)) in CALLS:
+                walked.update([method.value] if method else node.args)
+    return found + sum(isinstance(each, ast.Attribute) and each.attr in ("operations", "arguments") for each in walked)
+
+
+def test_messages_are_walked_over_in_few_places() -> None:
+    counts = {name: walks(ast.parse(path.read_bytes())) for name, path in modules().items()}
+    found = {name: count for name, count in counts.items() if count and room_of(name) not in WALKERS}
+    assert {name: count for name, count in found.items() if count > LEFT.get(name, 0)} == {}, "read the graph instead"
+    assert {name: found.get(name, 0) for name in LEFT} == LEFT, "write the smaller numbers into the list"
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("for each in block.operations: pass", 1),
+        ("found = [each for each in block.operations if each]", 1),
+        ("found = [each for each in (block.operations if block else ())]", 1),
+        ("for place, each in enumerate(block.operations): pass", 1),
+        ("first = block.operations[0]", 1),
+        ("block.operations.extend([each])", 1),
+        ("made.inputs['x'].arguments.add().name = 'x'", 1),
+        ("path = 'functions', name, 'block_specializations'", 1),
+        ("blocks = function.block_specializations", 1),
+        ("given = inference.arguments.operands", 0),
+        ("count = self.operations", 0),
+    ],
+)
+def test_the_walks_that_are_found(line: str, count: int) -> None:
+    assert walks(ast.parse(line)) == count
 
 
 def test_each_file_of_tests_has_a_name_of_its_own() -> None:

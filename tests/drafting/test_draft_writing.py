@@ -17,8 +17,7 @@ from support.strategies import messages
 
 import miltext
 from miltext import Diagnostic, PrintError
-from miltext.schema.proto import Block, Operation, Program
-from miltext.schema.walk import block_parts, uses_of
+from miltext.schema.proto import Program
 
 needs_coremltools = pytest.mark.skipif(
     importlib.util.find_spec("coremltools") is None, reason="coremltools is not installed"
@@ -60,15 +59,7 @@ def codes(subject: str | Program) -> set[str]:
 
 def idle(made: Program) -> int:
     """How many constants nothing uses."""
-    found = 0
-    for function in made.functions.values():
-        for block in function.block_specializations.values():
-            parts = [part for _, part in block_parts(block)]
-            given = {name for part in parts if isinstance(part, Block) for name in part.outputs}
-            used = given.union(uses_of(parts))
-            consts = [part for part in parts if isinstance(part, Operation) and part.type == "const"]
-            found += sum(each.outputs[0].name not in used for each in consts)
-    return found
+    return sum(op.type == "const" and not op.outputs[0].uses for op in miltext.Graph(made).walk())
 
 
 def draft(*lines: str, drop_names: bool = False, **around: Any) -> list[str]:

@@ -324,3 +324,23 @@ def test_sizes_that_coremltools_cannot_count_with() -> None:
         [found] = refused.value.diagnostics
         assert (found.code, found.span is not None) == ("MIL493", True), words
         assert "up to 2147483647; ask for smaller sizes" in found.message
+
+
+COMPUTED = {
+    "joined": """tensor<int32, [1]> a = const()[val = tensor<int32, [1]>([1])];
+        tensor<int32, [1]> b = const()[val = tensor<int32, [1]>([64])];
+        tensor<int32, [2]> s = concat(axis = int32(0), interleave = bool(false), values = (a, b));""",
+    "of another name": """tensor<int32, [2]> a = const()[val = tensor<int32, [2]>([1, 64])];
+        tensor<int32, [2]> s = identity(x = a);""",
+    "of literals": "tensor<int32, [2]> s = identity(x = tensor<int32, [2]>([1, 64]));",
+}
+
+
+@pytest.mark.parametrize("lines", COMPUTED.values(), ids=COMPUTED)
+def test_a_shape_computed_of_constants_becomes_a_literal(lines: str) -> None:
+    """The operation that computed it is no `const`, so its text stays."""
+    text = program(16, f"{lines}\ntensor<fp32, [1, 64]> y = reshape(shape = s, x = x);")
+    made, told = reshaped(text, "1,4,24")
+    assert "tensor<fp32, [1, 96]> y = reshape(shape = tensor<int32, [2]>([1, 96]), x = x);" in made
+    assert lines in made
+    assert told == []

@@ -156,7 +156,7 @@ def test_a_program_of_defaults_only() -> None:
     ],
 )
 def test_literals_come_before_defaults(row: str, free: str, expected: tuple[int, int]) -> None:
-    slots = [_Slot(int(each), each, 0, "", is_inline=False) for each in row.split()]
+    slots = [_Slot(int(each), each, 0, "") for each in row.split()]
     assert _split(slots, free.split()) == expected
 
 

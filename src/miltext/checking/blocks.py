@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Finding, Remark, but, counted, named, opset_named
 from miltext.diagnostics.wording import listed
-from miltext.schema.paths import Key, Path
+from miltext.schema.paths import Path, block_path
 from miltext.schema.types import ListType, TensorType, Type, compatible, spelled
 from miltext.syntax.names import name_text
 
@@ -37,12 +37,11 @@ def specialization_findings(program: Program) -> Iterator[Finding]:
         blocks = function.blocks
         if len(blocks) > 1:
             first = function.opset if function.opset in blocks else min(blocks)
-            path = ("functions", Key(name), "block_specializations")
             for opset in sorted(set(blocks) - {first}):
                 difference = _difference(function, blocks[first], blocks[opset], opset)
                 if difference:
-                    remark = Remark(f"the block for {opset_named(first)}", (*path, Key(first)))
-                    yield Finding((*path, Key(opset), "key"), "MIL608", difference, (remark,))
+                    remark = Remark(f"the block for {opset_named(first)}", block_path(name, first))
+                    yield Finding((*block_path(name, opset), "key"), "MIL608", difference, (remark,))
 
 
 def _difference(function: Function, block: Block, other: Block, opset: str) -> str | None:
@@ -61,9 +60,7 @@ def _names(block: Block) -> str:
 
 
 def _types(function: Function, block: Block) -> dict[str, Type]:
-    values = [*function.inputs, *block.inputs]
-    values += [output for operation in block.operations for output in operation.outputs]
-    return {value.name: value.stated.type for value in values}
+    return {value.name: value.stated.type for value in (*function.inputs, *block.inputs, *block.made())}
 
 
 def block_findings(inference: Inference, known: Signature, path: Path) -> Iterator[Finding]:

@@ -108,8 +108,7 @@ class DraftWalk(UsualWalk):
                 made = self.literal_type(operation, name, gap, beside)
                 value = self.value(gap, made) if made is not None else None
                 if value is not None:
-                    operation.message.inputs[name].arguments[index].value.CopyFrom(value)
-                    constant = bindings[index] = self.reader.value(value)
+                    constant = self.reader.bind(operation, name, index, value)
                     beside.note(name, index, Operand(made, value=constant.value))
 
     def hold(self, operation: Operation, place: Path, scope: Scope) -> None:

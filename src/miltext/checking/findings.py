@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import UNSAFE, Diagnostic, Note, Span
 from miltext.parsing.spans import phrases_by_path, words
-from miltext.schema.paths import Key
+from miltext.schema.paths import PARTS, Key
 from miltext.syntax.literals import shown
 from miltext.syntax.names import name_text, opset_text
 
 if TYPE_CHECKING:
     from miltext.schema.paths import Path
     from miltext.syntax.tree import Node
-
-INSIDE = ("blocks", "block_specializations", "operations")
-"""The fields whose messages are judged by themselves, whatever is said of the one around them."""
 
 LONG = 200
 """The most characters of a name that a message quotes; a longer one is cut."""
@@ -66,7 +63,7 @@ def _around(path: Path) -> Iterator[Path]:
     """Yield a path, and those of what it is a part of, except for what is only inside of it."""
     for end in range(len(path), 0, -1):
         yield path[:end]
-        if path[end - 1] in INSIDE and not isinstance(path[end - 1], int):
+        if path[end - 1] in PARTS and not isinstance(path[end - 1], int):
             return
 
 

@@ -20,7 +20,7 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest, one_slip_from
 from miltext.diagnostics.wording import listed
 from miltext.schema.elsewhere import Meant, meant
 from miltext.schema.operations import Parameter, Signature, all_names, first_opset, opset_place, signature
-from miltext.schema.paths import Key, Path
+from miltext.schema.paths import Key, Path, block_path
 from miltext.schema.types import StateType, TensorType, Type, compatible, is_known, spelled
 from miltext.syntax.names import name_text
 
@@ -70,7 +70,7 @@ class _Told(NamedTuple):
 def message_path(path: Sequence[str | int]) -> Path:
     """Return the path of an operation's message, from that of its Inference."""
     function, opset, *places = path
-    steps: Path = ("functions", Key(function), "block_specializations", Key(opset))
+    steps = block_path(str(function), str(opset))
     for nth, place in enumerate(places):
         steps += ("blocks" if nth % 2 else "operations", place)
     return steps

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, named
+from miltext.checking.inference.reading import Operation
 from miltext.schema.dtypes import DTYPES
 from miltext.schema.operations import opset_place, since
-from miltext.schema.paths import Key, Path
+from miltext.schema.paths import Key, Path, block_path
 from miltext.schema.refused import REFUSED, Port, dtype_of
 from miltext.schema.types import TensorType
 
@@ -28,14 +29,14 @@ def refused_findings(program: Program) -> Iterator[Finding]:
             port = Port("input", function.opset, value.name, value.stated.type)
             yield from _findings(port, (*path, "inputs", index))
         for opset, block in function.blocks.items():
-            yield from _block(function, opset, block, (*path, "block_specializations", Key(opset)))
+            yield from _block(function, opset, block, block_path(name, opset))
 
 
 def _block(function: Function, opset: str, block: Block, path: Path) -> Iterator[Finding]:
     """Find what is refused of a block of a function."""
     taken = {value.name: value.stated.type for value in function.inputs}
     if not taken.keys().isdisjoint(block.outputs):
-        own = {output.name for operation in block.operations for output in operation.outputs}
+        own = {output.name for output in block.made()}
         taken = {name: taken[name] for name in taken.keys() - own}
     counts = Counter(block.outputs)
     yield from _findings(Port("outputs", opset, times=len(block.outputs)), (*path, "outputs"))
@@ -48,13 +49,13 @@ def _block(function: Function, opset: str, block: Block, path: Path) -> Iterator
 
 def _constants(opset: str, block: Block, path: Path) -> Iterator[Finding]:
     """Find what is refused of the constants of a block, and of those inside it, of elements smaller than a byte."""
-    for place, operation in enumerate(block.operations):
-        output = operation.outputs[0] if operation.type == "const" and operation.outputs else None
-        if output is not None and isinstance(output.stated.type, TensorType) and output.stated.type.dtype in PACKED:
+    for place, part in block.parts(path):
+        if not isinstance(part, Operation) or part.type != "const" or not part.outputs:
+            continue
+        output = part.outputs[0]
+        if isinstance(output.stated.type, TensorType) and output.stated.type.dtype in PACKED:
             port = Port("constant", opset, output.name, output.stated.type)
-            yield from _findings(port, (*path, "operations", place, "outputs", 0, "type"))
-        for nested, inner in enumerate(operation.blocks):
-            yield from _constants(opset, inner, (*path, "operations", place, "blocks", nested))
+            yield from _findings(port, (*place, "outputs", 0, "type"))
 
 
 def _findings(port: Port, path: Path) -> Iterator[Finding]:

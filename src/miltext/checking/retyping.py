@@ -136,7 +136,7 @@ class Retyping(DraftWalk):
     def _resizing(self, program: Program, weights: FilePath | None) -> Resizing:
         from miltext.checking.resizing.resizing import Resizing  # imports numpy
 
-        return Resizing(program, weights, self.reader, self.makers)
+        return Resizing(program, weights, self.reader)
 
     def restate_inputs(self, program: Program) -> None:
         """Give inputs of functions their new types."""
@@ -147,8 +147,6 @@ class Retyping(DraftWalk):
 
     def enter(self, block: Block, scope: Scope, path: InferencePath) -> None:
         """Note which values have another type than before, or may have one."""
-        if self.resizing:
-            self.resizing.enter_block(block, message_path(path))
         place: Path = (*message_path(path), "inputs")
         values = [value.name for value in block.inputs]
         if is_of_function(path):
@@ -170,16 +168,13 @@ class Retyping(DraftWalk):
             self.resizing.follow(operation, stated[0], scope, message_path(path))
         super().operation(operation, scope, path)
         if self.resizing:
-            self.resizing.note(operation, stated, scope, self.found[-1].arguments.operands)
+            self.resizing.note(operation, stated, scope, self.found[-1].arguments.operands, message_path(path))
 
     def leave(self, block: Block, scope: Scope, path: InferencePath) -> None:
         super().leave(block, scope, path)
-        for index, name in enumerate(block.outputs if self.resizing else ()):
-            made = scope.get(name)
-            if made is not None and self.resizing:
-                self.resizing.given.update([self.makers[made]] if made in self.makers else [])
-                if is_of_function(path):
-                    self.resizing.output(name, made, (*message_path(path), "outputs", index))
+        for index, name in enumerate(block.outputs):
+            if self.resizing and is_of_function(path) and name in scope:
+                self.resizing.output(name, scope[name], (*message_path(path), "outputs", index))
 
     def made(
         self, operation: Operation, index: int, followed: Type, arguments: Arguments, path: InferencePath

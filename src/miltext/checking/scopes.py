@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.checking.findings import LONG, Finding, Remark, named, opset_named
 from miltext.checking.inference import TensorType, spelled
+from miltext.checking.inference.reading import Block
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean, nearest
 from miltext.schema.dtypes import ELSEWHERE
 from miltext.schema.operations import words_of
 from miltext.schema.opsets import OPSETS, PROTO_BY_TEXT
-from miltext.schema.paths import Key, Path
+from miltext.schema.paths import Key, Path, block_path
 from miltext.syntax.literals import quote, shown
 from miltext.syntax.names import name_text, unfit
 
 if TYPE_CHECKING:
-    from miltext.checking.inference.reading import Block, Declared, Function, Operation, Program
+    from miltext.checking.inference.reading import Declared, Function, Operation, Program
 
 Definition: TypeAlias = "tuple[Path, str, int]"
 """Where a name is defined: the path of an Operation, Block or Function, the field there, and the index in it."""
@@ -48,39 +49,39 @@ def name_findings(program: Program, dialect: str = "1.3", *, each_use: bool = Fa
     """
     yield from _keys(program.attributes, ())
     for name, function in program.functions.items():
-        path = ("functions", Key(name))
         if _is_odd(name):
-            yield _not_an_identifier(name, (*path, "key"))
-        yield from _function(function, path, dialect, each_use)
+            yield _not_an_identifier(name, ("functions", Key(name), "key"))
+        yield from _function(name, function, dialect, each_use)
 
 
-def _function(function: Function, path: Path, dialect: str, each_use: bool) -> Iterator[Finding]:
+def _function(name: str, function: Function, dialect: str, each_use: bool) -> Iterator[Finding]:
+    path: Path = ("functions", Key(name))
     yield from _keys(function.attributes, path)
-    yield from _opsets(function, path)
+    yield from _opsets(name, function, path)
     inputs: Scope = {}
     for index, value in enumerate(function.inputs):
         yield from _define(value, (path, "inputs", index), inputs, {})
     for opset, block in function.blocks.items():
-        walk = _Specialization(block, (*path, "block_specializations", Key(opset)), dialect, each_use)
+        walk = _Specialization(block, block_path(name, opset), dialect, each_use)
         yield from walk.block(block, inputs, walk.path)
 
 
-def _opsets(function: Function, path: Path) -> Iterator[Finding]:
+def _opsets(name: str, function: Function, path: Path) -> Iterator[Finding]:
     opset, blocks = function.opset, function.blocks
-    own = [name for name in blocks if name]
+    own = [each for each in blocks if each]
     others = f"; it has blocks for {', '.join(sorted(map(opset_named, own)))}" if own else ""
     if not opset:
-        meant = f"{name_text(str(path[-1]))}<{SUGGESTED_OPSET}>"
+        meant = f"{name_text(name)}<{SUGGESTED_OPSET}>"
         hint = others or f"; write it after the name: `{shown(meant, LONG)}`"
         yield Finding((*path, "key"), "MIL607", f"the function has no opset{hint}", suggestion=None if own else meant)
     elif opset not in blocks:
         yield Finding(
             (*path, "opset"), "MIL607", f"the function has no block for its opset `{opset_named(opset)}`{others}"
         )
-    for name in sorted({opset, *blocks} - {known.proto for known in OPSETS} - {""}):
-        near = nearest(name, PROTO_BY_TEXT)
-        place = (*path, "opset") if name == opset else (*path, "block_specializations", Key(name), "key")
-        message = f"unknown opset `{opset_named(name)}`{did_you_mean(near)}"
+    for each in sorted({opset, *blocks} - {known.proto for known in OPSETS} - {""}):
+        near = nearest(each, PROTO_BY_TEXT)
+        place = (*path, "opset") if each == opset else (*block_path(name, each), "key")
+        message = f"unknown opset `{opset_named(each)}`{did_you_mean(near)}"
         yield Finding(place, "MIL609", message, suggestion=near, severity="warning")
 
 
@@ -232,17 +233,8 @@ class _Specialization:
     def everywhere(self) -> dict[str, list[Definition]]:
         """All definitions in this block and in those inside it, by name."""
         found: dict[str, list[Definition]] = {}
-        for name, place in _definitions(self.body, self.path):
-            found.setdefault(name, []).append(place)
+        for path, part in self.body.parts(self.path):
+            field, values = ("inputs", part.inputs) if isinstance(part, Block) else ("outputs", part.outputs)
+            for index, value in enumerate(values):
+                found.setdefault(value.name, []).append((path, field, index))
         return found
-
-
-def _definitions(block: Block, path: Path) -> Iterator[tuple[str, Definition]]:
-    for index, value in enumerate(block.inputs):
-        yield value.name, (path, "inputs", index)
-    for index, operation in enumerate(block.operations):
-        place = (*path, "operations", index)
-        for output, value in enumerate(operation.outputs):
-            yield value.name, (place, "outputs", output)
-        for nested, inner in enumerate(operation.blocks):
-            yield from _definitions(inner, (*place, "blocks", nested))

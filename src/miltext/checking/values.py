@@ -18,7 +18,7 @@ from miltext.models.weights import ALIGNMENT
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.dtypes import BY_NUMBER, DType
 from miltext.schema.operations import first_opset
-from miltext.schema.paths import Key, Path
+from miltext.schema.paths import Key, Path, block_path
 from miltext.schema.types import StateType, compatible, read_type
 from miltext.schema.types import TensorType as Tensor
 
@@ -59,7 +59,7 @@ class _Contents:
             self.attributes(function.attributes, path)
             self.declared(function.inputs, (*path, "inputs"))
             for opset, block in function.blocks.items():
-                self.block(block, (*path, "block_specializations", Key(opset)))
+                self.block(block, block_path(name, opset))
 
     def block(self, block: Block, path: Path) -> None:
         self.attributes(block.attributes, path)

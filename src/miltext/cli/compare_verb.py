@@ -142,5 +142,6 @@ def _inputs(subject: Subject, given: Given, function: str) -> dict[str, Any]:
 
 def _operations(subject: Subject) -> int:
     """Return how many operations a program has, those of inner blocks not counted."""
-    functions = subject.program.functions.values()
-    return sum(len(block.operations) for each in functions for block in each.block_specializations.values())
+    from miltext.schema.walk import statements
+
+    return sum(1 for _ in statements(subject.program))

@@ -100,12 +100,12 @@ def _programs(model: Model) -> Iterator[Program]:
 
 
 def _values(model: Model) -> Iterator[str]:
+    from miltext.schema.walk import statements
+
     for program in _programs(model):
-        for function in program.functions.values():
-            for block in function.block_specializations.values():
-                for operation in block.operations:
-                    if operation.type != "const":
-                        yield from (output.name for output in operation.outputs)
+        for _, operation in statements(program):
+            if operation.type != "const":
+                yield from (output.name for output in operation.outputs)
 
 
 def _inputs(model: Model) -> Iterator[str]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from miltext.ir.parts import Value as Made
+from miltext.ir.parts import literal_of
+from miltext.ir.reading import read_function
 from miltext.schema.proto import Value
 from miltext.schema.types import TensorType, read_type
-from miltext.schema.walk import own_block
+from miltext.schema.walk import operations_in, own_block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from miltext.descriptions.surroundings import Labels
-    from miltext.schema.proto import Block, Function, NamedValueType, Operation, Program, ValueType
+    from miltext.ir.parts import Op
+    from miltext.schema.proto import Function, NamedValueType, Program, ValueType
 
 FIELDS = {"strings": str, "longInts": int, "ints": int}
 """The members of TensorValue that hold labels, and what these are."""
@@ -48,23 +50,22 @@ def replace_labels(function: Function, labels: Labels) -> None:
 
 def _held(function: Function) -> tuple[list[Any], Labels | None]:
     """Return what holds the labels of a function, the value before the type of what it is bound to; and the labels."""
+    classifier = _classifier(function)
+    classes = classifier.operand("classes") if classifier else None
+    value = literal_of(classes)
+    if value is None:
+        return [], None
+    return [value, classes.message] if isinstance(classes, Made) else [value], _labels(value)
+
+
+def _classifier(function: Function) -> Op | None:
+    """Return the only `classify` of a function's own block."""
     block = own_block(function)
-    classifiers = [each for each in block.operations if each.type == "classify"] if block is not None else []
-    if block is None or len(classifiers) != 1:
-        return [], None
-    arguments = classifiers[0].inputs["classes"].arguments if "classes" in classifiers[0].inputs else []
-    if len(arguments) != 1:
-        return [], None
-    holders: list[Any] = [arguments[0].value]
-    if arguments[0].WhichOneof("binding") == "name":
-        made = [each for each in block.operations if _is_const(each, arguments[0].name)]
-        holders = [made[0].attributes["val"], made[0].outputs[0]] if made else []
-    return holders, _labels(holders[0]) if holders else None
-
-
-def _is_const(operation: Operation, name: str) -> bool:
-    is_it = operation.type == "const" and [each.name for each in operation.outputs] == [name]
-    return is_it and "val" in operation.attributes
+    if block is None or not any(each.type == "classify" for each in operations_in(block)):
+        return None
+    read = read_function("", function).block
+    found = [op for op in read if op.type == "classify"] if read else []
+    return found[0] if len(found) == 1 else None
 
 
 def _labels(value: Value) -> Labels | None:
@@ -114,22 +115,9 @@ def _resize(type: ValueType, count: int) -> None:
 
 def _probabilities(function: Function) -> int | None:
     """Return how many probabilities the classifier of a function is given; None where that is not known."""
-    block = own_block(function)
-    assert block is not None  # it has a classifier
-    (classifier,) = [each for each in block.operations if each.type == "classify"]
-    arguments = classifier.inputs["probabilities"].arguments if "probabilities" in classifier.inputs else []
-    if len(arguments) != 1:
-        return None
-    wanted = arguments[0].name
-    types = [each.type for each in _values(function, block) if each.name == wanted]
-    found = read_type(types[-1] if types else arguments[0].value.type)
+    classifier = _classifier(function)
+    given = classifier.operand("probabilities") if classifier else None
+    found = given.type if isinstance(given, Made) else read_type(given.type) if given else None
     if not isinstance(found, TensorType) or None in found.shape:
         return None
     return prod(size for size in found.shape if size is not None)
-
-
-def _values(function: Function, block: Block) -> Iterator[NamedValueType]:
-    """Yield what a function takes, and what the operations of its block make."""
-    yield from function.inputs
-    for operation in block.operations:
-        yield from operation.outputs

@@ -7,16 +7,19 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.drafting.omitting import STATEMENT
+from miltext.ir.graph import Graph
+from miltext.ir.parts import Value
 from miltext.models.compact import VALUE
 from miltext.models.weight_printing import DigestPrinter
 from miltext.printing.printer import CLOSING, OPERATION, Printer
 from miltext.schema.operations import signature
-from miltext.schema.paths import Key, Path
+from miltext.schema.paths import Key, Path, block_path
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Set
+    from collections.abc import Iterator, Mapping, Sequence, Set
 
+    from miltext.ir.parts import Block, Op, Operand
     from miltext.models.weight_printing import Spell
     from miltext.printing.printer import Lines
     from miltext.printing.tensors import Style
@@ -36,12 +39,12 @@ DEPTH = 6
 
 
 class _Call(NamedTuple):
-    """What stands inside an operation: its place in the block, its text, and how deep it is.
+    """What stands inside an operation: an operation, its text, and how deep it is.
 
     A weight, of depth 0, is not free to stand before: as a statement of its own, it makes the text longer.
     """
 
-    at: int
+    op: Op
     text: str
     depth: int
 
@@ -65,8 +68,8 @@ def record_path(path: str) -> str | None:
 class DraftPrinter(DigestPrinter):
     """Prints a Program without the types at the paths of `gaps`; statements at those of `whole` as a Printer does.
 
-    Operations at the paths of `movable` stand inside their users as far as the lines get no longer than WIDTH. `order`
-    has the operations of each block in the order in which `infer` writes them. `spell` is that of a DigestPrinter.
+    Operations at the paths of `movable` stand inside their users as far as the lines get no longer than WIDTH. `spell`
+    is that of a DigestPrinter.
     """
 
     def __init__(
@@ -77,97 +80,106 @@ class DraftPrinter(DigestPrinter):
         self._whole = whole
         self._movable = movable
         self._version = ""
-        self.order: dict[Path, list[int]] = {}
+        self._order: dict[Block, list[Op]] = {}
+
+    def in_order(self, program: proto.Program) -> proto.Program | None:
+        """Return a Program in the order in which `infer` writes the draft of it; None where that is its own."""
+        graph = Graph(program)
+        self._lines(graph)
+        moved = [(block, ops) for block, ops in self._order.items() if ops != [*block]]
+        for block, ops in moved:
+            block.append(*ops)
+        return graph.program() if moved else None
 
     def draft(self, program: proto.Program) -> Iterator[str]:
         """Yield the text of a Program, in pieces."""
-        lines: Lines = {}
-        for name, function in program.functions.items():
-            self._version = function.opset
-            for opset, block in function.block_specializations.items():
-                path = ("functions", Key(name), "block_specializations", Key(opset))
-                lines[name, opset] = [*self._statements(block, path, OPERATION)]
-        yield from self.program(program, lines)
+        yield from self.program(program, self._lines(Graph(program)))
         yield "\n"
 
-    def _statements(self, block: proto.Block, path: Path, indent: str) -> Iterator[str]:
+    def _lines(self, graph: Graph) -> Lines:
+        """Return the statements of each block of a function."""
+        lines: Lines = {}
+        for function in graph.functions.values():
+            self._version = function.message.opset
+            for opset, block in function.blocks.items():
+                path = block_path(function.name, opset)
+                lines[function.name, opset] = [*self._statements(block, path, OPERATION)]
+        return lines
+
+    def _statements(self, block: Block, path: Path, indent: str) -> Iterator[str]:
         """Yield the statements of a block, with the operations inside them."""
-        texts: list[str] = []
-        inside: dict[str, _Call] = {}
-        nested: dict[int, list[int]] = {}
-        for index, operation in enumerate(block.operations):
-            place = (*path, "operations", index)
-            calls = self._calls(operation, place, inside)
-            text = self._text(operation, place, calls)
-            room = WIDTH - len(indent) - len(self._results(operation, place))
+        texts: dict[Op, str] = {}
+        inside: dict[Value, _Call] = {}
+        nested: dict[Op, list[Op]] = {}
+        places = {op: (*path, "operations", index) for index, op in enumerate(block)}
+        for op, place in places.items():
+            calls = self._calls(op, place, inside)
+            text = self._text(op, place, calls)
+            room = WIDTH - len(indent) - len(self._results(op, place))
             while free := _too_much(calls, len(text) > room):
                 del calls[free]
-                text = self._text(operation, place, calls)
-            nested[index] = [call.at for call in calls.values()]
-            texts.append(text)
+                text = self._text(op, place, calls)
+            nested[op] = [call.op for call in calls.values()]
+            texts[op] = text
             if place in self._movable:
-                weight = self._weight(operation.attributes[VALUE]) if operation.type == "const" else None
+                weight = self._weight(op.attributes[VALUE]) if op.type == "const" else None
                 depth = 0 if weight else 1 + max((call.depth for call in calls.values()), default=0)
-                inside[operation.outputs[0].name] = _Call(index, weight or text, depth)
-        gone = {index for found in nested.values() for index in found}
-        order = self.order[path] = list[int]()
-        for index, operation in enumerate(block.operations):
-            if index not in gone:
-                order += _in_order(index, nested)
-                yield self._statement(operation, (*path, "operations", index), texts[index], indent)
+                inside[op.outputs[0]] = _Call(op, weight or text, depth)
+        gone = {op for found in nested.values() for op in found}
+        order: list[Op] = []
+        self._order[block] = order
+        for op, place in places.items():
+            if op not in gone:
+                order += _in_order(op, nested)
+                yield self._statement(op, place, texts[op], indent)
 
-    def _calls(self, operation: proto.Operation, place: Path, inside: Mapping[str, _Call]) -> dict[str, _Call]:
+    def _calls(self, op: Op, place: Path, inside: Mapping[Value, _Call]) -> dict[Value, _Call]:
         """Return what may stand inside an operation, by the values, in the order of the text."""
         if not inside or place[:STATEMENT] in self._whole:
             return {}
-        keys = self._keys(operation, place)
-        bindings = [binding for key in (*keys[0], *keys[1]) for binding in operation.inputs[key].arguments]
-        return {binding.name: inside[binding.name] for binding in bindings if binding.name in inside}
+        by_place, by_name = self._keys(op, place)
+        return {value: inside[value] for key in (*by_place, *by_name) for value in op.values(key) if value in inside}
 
     # ---- one operation
 
-    def _statement(self, operation: proto.Operation, place: Path, text: str, indent: str) -> str:
-        text = f"{indent}{self._results(operation, place)}{text}"
-        for at, block in enumerate(operation.blocks):
+    def _statement(self, op: Op, place: Path, text: str, indent: str) -> str:
+        text = f"{indent}{self._results(op, place)}{text}"
+        for at, block in enumerate(op.blocks):
             path, closing = (*place, "blocks", at), f"{indent}    "
             assert closing != CLOSING
-            inputs = ", ".join([self._output(value, (*path, "inputs", nth)) for nth, value in enumerate(block.inputs)])
-            inner = "".join(self._block(block, closing, [*self._statements(block, path, f"{closing}    ")]))
+            declared = enumerate(block.message.inputs)
+            inputs = ", ".join([self._output(value, (*path, "inputs", nth)) for nth, value in declared])
+            inner = "".join(self._block(block.message, closing, [*self._statements(block, path, f"{closing}    ")]))
             text += f"\n{closing}({inputs}) {inner}"
         return f"{text};\n"
 
-    def _results(self, operation: proto.Operation, place: Path) -> str:
+    def _results(self, op: Op, place: Path) -> str:
         """`y = `"""
-        found = [self._output(output, (*place, "outputs", at)) for at, output in enumerate(operation.outputs)]
+        found = [self._output(output, (*place, "outputs", at)) for at, output in enumerate(op.message.outputs)]
         return f"{', '.join(found)} = " if found else ""
 
     def _output(self, value: proto.NamedValueType, gap: Path) -> str:
         return self.name(value.name) if gap in self._gaps else self._named_value(value)
 
-    def _text(self, operation: proto.Operation, place: Path, calls: Mapping[str, _Call]) -> str:
+    def _text(self, op: Op, place: Path, calls: Mapping[Value, _Call]) -> str:
         """Return an operation without its outputs and blocks: `relu(x)`."""
-        by_place, by_name = self._keys(operation, place)
+        by_place, by_name = self._keys(op, place)
         found = {}
         for key in (*by_place, *by_name):
-            bindings = operation.inputs[key].arguments
-            parts = [
-                calls[binding.name].text
-                if binding.name in calls
-                else self._bound(binding, (*place, "inputs", Key(key), "arguments", at))
-                for at, binding in enumerate(bindings)
-            ]
+            path = (*place, "inputs", Key(key), "arguments")
+            parts = [self._bound(operand, (*path, at), calls) for at, operand in enumerate(op.inputs[key])]
             found[key] = parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
         arguments = [found[key] for key in by_place] + [f"{self.name(key)} = {found[key]}" for key in by_name]
-        attributes = [self._attribute(key, operation.attributes[key], place) for key in sorted(operation.attributes)]
+        attributes = [self._attribute(key, op.attributes[key], place) for key in sorted(op.attributes)]
         ending = f"[{', '.join(attributes)}]" if attributes else ""
-        return f"{self._operator(operation.type)}({', '.join(arguments)}){ending}"
+        return f"{self._operator(op.type)}({', '.join(arguments)}){ending}"
 
-    def _keys(self, operation: proto.Operation, place: Path) -> tuple[list[str], list[str]]:
+    def _keys(self, op: Op, place: Path) -> tuple[list[str], list[str]]:
         """Return the parameters of the arguments that stand without names, and those of the others.
 
         Required ones go without, and then those that are given values: `linear(x, w, b)`, but `softmax(x, axis = -1)`.
         """
-        known, inputs = signature(operation.type, self._version), operation.inputs
+        known, inputs = signature(op.type, self._version), op.inputs
         by_place: list[str] = []
         if known and place[:STATEMENT] not in self._whole:
             parameters = map(known.parameters.__getitem__, known.positions)
@@ -177,8 +189,11 @@ class DraftPrinter(DigestPrinter):
             by_place = [each.name for each in found]
         return by_place, sorted(set(inputs).difference(by_place))
 
-    def _bound(self, binding: proto.Argument.Binding, gap: Path) -> str:
-        return self._untyped(binding.value, gap) or self._binding(binding)
+    def _bound(self, operand: Operand, gap: Path, calls: Mapping[Value, _Call]) -> str:
+        if isinstance(operand, Value):
+            return calls[operand].text if operand in calls else self.name(operand.name)
+        assert operand is not None, "what has errors has no draft"
+        return self._untyped(operand, gap) or self.value(operand)
 
     def _attribute(self, key: str, value: proto.Value, place: Path) -> str:
         text = self._untyped(value, (*place, "attributes", Key(key))) or self._weight(value) or self.value(value)
@@ -198,22 +213,21 @@ class DraftPrinter(DigestPrinter):
         return literal_of(self, value) if gap in self._gaps else None
 
 
-def _too_much(calls: Mapping[str, _Call], is_long: bool) -> str | None:
+def _too_much(calls: Mapping[Value, _Call], is_long: bool) -> Value | None:
     """Return the value that is to stand before an operation whose line is too long, or too deep; None if neither is."""
     if is_long:
-        return max((name for name in calls if calls[name].depth), key=lambda name: len(calls[name].text), default=None)
-    return next((name for name in calls if calls[name].depth >= DEPTH), None)
+        return max((each for each in calls if calls[each].depth), key=lambda each: len(calls[each].text), default=None)
+    return next((each for each in calls if calls[each].depth >= DEPTH), None)
 
 
-def _is_value(argument: proto.Argument) -> bool:
+def _is_value(operands: Sequence[Operand]) -> bool:
     """Tell whether no literal is among what is given."""
-    return not any(each.value.WhichOneof("value") == "immediateValue" for each in argument.arguments)
+    literals = (each for each in operands if each is not None and not isinstance(each, Value))
+    return not any(each.WhichOneof("value") == "immediateValue" for each in literals)
 
 
-def _in_order(index: int, nested: Mapping[int, list[int]]) -> Iterable[int]:
-    """Return an operation after those inside it, in the order in which `infer` writes them."""
-    todo, found = [index], []
-    while todo:
-        found.append(todo.pop())
-        todo += nested[found[-1]]
-    return reversed(found)
+def _in_order(op: Op, nested: Mapping[Op, list[Op]]) -> Iterator[Op]:
+    """Yield an operation after those inside it, in the order in which `infer` writes them."""
+    for inner in nested[op]:
+        yield from _in_order(inner, nested)
+    yield op

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from miltext.checking.operations import message_path
 from miltext.drafting.given_defaults import Defaults
 from miltext.ir.graph import Graph
 from miltext.models.compact import fold
@@ -46,9 +47,7 @@ def folded(program: Program, style: Style) -> Program:
         for block in function.blocks.values():
             fold(block, folds)
             _shorten(block, {*function.inputs, *block.inputs, *block.outputs, *function.undefined.values()})
-    made = graph.program()
-    _leave_out_defaults(made, style.dialect)
-    return made
+    return _without_defaults(graph.program(), style.dialect)
 
 
 def _shorten(block: parts.Block, kept: set[parts.Value]) -> None:
@@ -63,15 +62,12 @@ def _shorten(block: parts.Block, kept: set[parts.Value]) -> None:
             taken.add(short)
 
 
-def _leave_out_defaults(program: Program, dialect: str) -> None:
-    """Take arguments that say the default out of the operations of a Program."""
-    defaults = Defaults(program, dialect)
-    for each in defaults.operations:
-        inputs = each.operation.inputs
-        values = {
-            name: argument.arguments[0].value
-            for name, argument in inputs.items()
-            if len(argument.arguments) == 1 and argument.arguments[0].WhichOneof("binding") == "value"
-        }
-        for name in defaults.among(each, values):
-            del inputs[name]
+def _without_defaults(program: Program, dialect: str) -> Program:
+    """Return a Program without the arguments of operations that say the default."""
+    graph, defaults = Graph(program), Defaults(program, dialect)
+    operations = graph.operations()
+    for each in defaults.inferred:
+        op = operations[message_path(each.path)]
+        for name in defaults.among(each, op.literals()):
+            op.remove_input(name)
+    return graph.program()

@@ -29,12 +29,12 @@ class Defaults:
 
     def __init__(self, program: Program, dialect: str) -> None:
         self.dialect = dialect
-        self.operations = Walk().program(read_program(program))
+        self.inferred = Walk().program(read_program(program))
         self._wires: dict[str, bytes] = {}
 
     def missing(self) -> Iterator[str]:
         """Yield the parameters that operations leave out although they have a default."""
-        for each in self.operations:
+        for each in self.inferred:
             yield from defaults(each.arguments, self.dialect)
 
     def among(self, operation: Inference, values: Mapping[str, Value]) -> list[str]:

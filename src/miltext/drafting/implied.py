@@ -5,30 +5,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from miltext.checking.operations import message_path
 from miltext.checking.spelled_out import constant_name, implied_name, is_converted, owner_of, stays_inline
 from miltext.drafting.given_defaults import Defaults
 from miltext.drafting.omitting import STATEMENT
+from miltext.ir.graph import Graph
+from miltext.ir.parts import Value as Made
 from miltext.models.compact import VALUE, is_plain_constant
 from miltext.printing.renaming import NAME
 from miltext.schema.operations import signature
-from miltext.schema.proto import Block
-from miltext.schema.types import read_type, spelled
+from miltext.schema.types import spelled
 from miltext.schema.value_builders import STRING, immediate
-from miltext.schema.walk import block_parts, operations, uses_of
 from miltext.syntax.names import identifier
-from miltext.syntax.programs import own_copy
 from miltext.syntax.vocabulary import DRAFT_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence, Set
+    from collections.abc import Iterator, Sequence, Set
 
-    from miltext.schema.operations import Parameter, Signature
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Op, Operand
+    from miltext.schema.operations import Parameter
     from miltext.schema.paths import Path
-    from miltext.schema.proto import Operation, Program, Value
+    from miltext.schema.proto import Program, Value
 
 
 class Implied(NamedTuple):
@@ -49,42 +51,40 @@ class _Slot(NamedTuple):
     parameter: str
     place: int
     name: str
-    is_inline: bool
 
 
 def implied(program: Program, dialect: str, kept: Set[Path]) -> Implied:
     """Return a copy of a Program without what a marker can imply, but for the operations at the paths of `kept`."""
-    made = own_copy(program)
-    defaults = Defaults(made, dialect)
-    taking = _Taking(defaults, {word for word in DRAFT_WORDS if _HOLDS[word](made, defaults)}, kept)
-    for name, function in made.functions.items():
-        for opset, block in function.block_specializations.items():
-            taking.function(block, ("functions", name, "block_specializations", opset))
-    return Implied(made, [word for word in DRAFT_WORDS if word in taking.used], taking.owners)
+    graph = Graph(program)
+    defaults = Defaults(program, dialect)
+    taking = _Taking(graph, defaults, {word for word in DRAFT_WORDS if _HOLDS[word](graph, defaults)}, kept)
+    for function in graph.functions.values():
+        taking.function(function)
+    return Implied(graph.program(), [word for word in DRAFT_WORDS if word in taking.used], taking.owners)
 
 
-def _holds_names(program: Program, _: Defaults) -> bool:
+def _holds_names(graph: Graph, _: Defaults) -> bool:
     """Tell whether each operation that gives something back has a name."""
-    return all(NAME in each.attributes for _, each in operations(program) if each.outputs)
+    return all(NAME in op.attributes for op in graph.walk() if op.outputs)
 
 
-def _holds_constants(program: Program, _: Defaults) -> bool:
+def _holds_constants(graph: Graph, _: Defaults) -> bool:
     """Tell whether no operation is given a literal that would be a constant."""
     return not any(
-        binding.WhichOneof("binding") == "value"
-        for path, each in operations(program)
-        for name, argument in each.inputs.items()
-        if not stays_inline(each.type, name, _parameter(each, name, str(path[3])))
-        for binding in argument.arguments
+        _is_literal(operand)
+        for path, op in graph.operations().items()
+        for name, operands in op.inputs.items()
+        if not stays_inline(op.type, name, _parameter(op, name, path))
+        for operand in operands
     )
 
 
-def _parameter(operation: Operation, name: str, opset: str) -> Parameter | None:
-    known = signature(operation.type, opset)
+def _parameter(op: Op, name: str, path: Path) -> Parameter | None:
+    known = signature(op.type, str(path[3]))
     return known.parameters.get(name) if known else None
 
 
-def _holds_defaults(_: Program, defaults: Defaults) -> bool:
+def _holds_defaults(_: Graph, defaults: Defaults) -> bool:
     """Tell whether no operation leaves out what has a default."""
     return not any(defaults.missing())
 
@@ -94,105 +94,89 @@ _HOLDS = {"names": _holds_names, "consts": _holds_constants, "defaults": _holds_
 
 
 class _Taking:
-    """Takes what is implied out of blocks; `used` are the words that are needed for it."""
+    """Takes what is implied out of functions; `used` are the words that are needed for it."""
 
-    def __init__(self, defaults: Defaults, words: Set[str], kept: Set[Path]) -> None:
+    def __init__(self, graph: Graph, defaults: Defaults, words: Set[str], kept: Set[Path]) -> None:
+        self.places = {op: path for path, op in graph.operations().items()}
         self.defaults = defaults
-        self.inferences = {message_path(each.path): each for each in defaults.operations}
+        self.inferences = {message_path(each.path): each for each in defaults.inferred}
         self.words = words
         self.kept = kept
         self.used: set[str] = set()
         self.owners: dict[Path, Path] = {}
+        self.names = Counter[str]()
 
-    def function(self, block: Block, path: Path) -> None:
-        """Take it out of the block of a function, and of those inside."""
-        parts = [*block_parts(block, path)]
-        uses = uses_of(part for _, part in parts)
-        for place, part in reversed(parts):
-            if isinstance(part, Block):
-                self.block(part, place, {name for name, count in uses.items() if count == 1})
+    def function(self, function: Function) -> None:
+        """Take it out of the operations of a function."""
+        self.names = Counter(value.name for value in function.defined())
+        free = [op for op in function.walk() if self.places[op][:STATEMENT] not in self.kept]
+        for op in free:
+            if op.type != "const":
+                self.arguments(op)
+        for op in free:
+            if op.block is not None:
+                self.name(op)
 
-    def block(self, block: Block, path: Path, once: Set[str]) -> None:
-        """Take it out of a block, in which the names of `once` are defined and used once."""
-        gone = set[int]()
-        for index, operation in enumerate(block.operations):
-            place = (*path, "operations", index)
-            if operation.type != "const" and place[:STATEMENT] not in self.kept:
-                gone |= self.arguments(block, index, place, once)
-        for index, operation in enumerate(block.operations):
-            if (*path, "operations", index)[:STATEMENT] not in self.kept and index not in gone:
-                self.name(operation)
-        copy = Block(operations=[each for index, each in enumerate(block.operations) if index not in gone])
-        del block.operations[:]
-        block.operations.MergeFrom(copy.operations)
-
-    def name(self, operation: Operation) -> None:
+    def name(self, op: Op) -> None:
         """Take out the name that is that of the first output."""
-        if "names" in self.words and operation.outputs and _is_named(operation):
-            del operation.attributes[NAME]
+        if "names" in self.words and op.outputs and _is_named(op):
+            del op.own().attributes[NAME]
             self.used.add("names")
 
     # ---- constants and defaults
 
-    def arguments(self, block: Block, index: int, place: Path, once: Set[str]) -> set[int]:
-        """Take the constants before an operation into it, or out if they are defaults; return their places."""
-        operation = block.operations[index]
-        found = self.own(block, index, place, once) if "consts" in self.words else {}
-        free = self.free(operation, place, {slot.parameter: _value(block, at) for at, slot in found.items()})
+    def arguments(self, op: Op) -> None:
+        """Take the constants before an operation into it, or out if they are defaults."""
+        found = self.own(op) if "consts" in self.words else {}
+        free = self.free(op, {slot.parameter: each.attributes[VALUE] for each, slot in found.items()})
         first, middle = _split([*found.values()], free)
-        taken = [*found.items()][first:]
-        for at, slot in taken[: middle - first]:
-            operation.inputs[slot.parameter].arguments[slot.place].value.CopyFrom(_value(block, at))
-        for _, slot in taken[middle - first :]:
-            del operation.inputs[slot.parameter]
-            self.used.add("defaults")
-        self.used.update(["consts"] * bool(taken))
-        self.owners |= {(*place[:-1], at): place for at, _ in taken}
-        return {at for at, _ in taken}
+        for nth, (constant, slot) in [*enumerate(found.items())][first:]:
+            if nth < middle:
+                constant.outputs[0].replace_uses(constant.attributes[VALUE])
+            else:
+                op.remove_input(slot.parameter)
+                self.used.add("defaults")
+            constant.remove()
+            self.used.add("consts")
+            self.owners[self.places[constant]] = self.places[op]
 
-    def free(self, operation: Operation, place: Path, values: dict[str, Value]) -> list[str]:
+    def free(self, op: Op, values: dict[str, Value]) -> list[str]:
         """Return which of the arguments, and of these constants, say the default; leave out literals that do."""
         if "defaults" not in self.words:
             return []
-        for name, argument in operation.inputs.items():
-            if len(argument.arguments) == 1 and argument.arguments[0].WhichOneof("binding") == "value":
-                values[name] = argument.arguments[0].value
-        found = self.defaults.among(self.inferences[place], values)
-        for name in [name for name in found if operation.inputs[name].arguments[0].WhichOneof("binding") == "value"]:
-            del operation.inputs[name]
+        literals = op.literals()
+        found = self.defaults.among(self.inferences[self.places[op]], {**values, **literals})
+        for name in literals.keys() & {*found}:
+            op.remove_input(name)
             self.used.add("defaults")
         return found
 
-    def own(self, block: Block, index: int, place: Path, once: Set[str]) -> dict[int, _Slot]:
-        """Return the constants before an operation that are its own, by their places; converted ones may be nearer."""
-        operation = block.operations[index]
-        known = signature(operation.type, str(self.inferences[place].arguments.opset))
-        owner = owner_of(operation.type, [each.name for each in operation.outputs], _name(operation))
-        slots, found = _slots(operation, known), dict[int, _Slot]()
-        row = [*takewhile(lambda at: _is_used(block.operations[at], slots), range(index - 1, -1, -1))]
-        is_own = [self.is_own(block.operations[at], owner, slots, operation, once) for at in row]
-        nearer = next((nth for nth, own in enumerate(is_own) if own or not _is_converted(block, row[nth])), len(row))
-        for at, own in zip(row[nearer:], is_own[nearer:], strict=True):
-            if not own:
+    def own(self, op: Op) -> dict[Op, _Slot]:
+        """Return the constants before an operation that are its own, in order; converted ones may be nearer."""
+        owner = owner_of(op.type, [each.name for each in op.outputs], _name(op))
+        found: dict[Op, _Slot] = {}
+        for constant in takewhile(lambda each: each.type == "const" and op in _users(each), _before(op)):
+            slot = self.slot(constant, owner, op)
+            if slot is not None:
+                found[constant] = slot
+            elif found or not any(is_converted(output.name) for output in constant.outputs):
                 break
-            found[at] = slots[block.operations[at].outputs[0].name]
         return dict(reversed(found.items()))
 
-    def is_own(
-        self, constant: Operation, owner: str, slots: Mapping[str, _Slot], operation: Operation, once: Set[str]
-    ) -> bool:
-        """Tell whether a constant is for one operation, and called by it."""
-        if not is_plain_constant(constant):
-            return False
+    def slot(self, constant: Op, owner: str, op: Op) -> _Slot | None:
+        """Return where a constant is given to an operation; None if it is not its own, and called by it."""
+        if not is_plain_constant(constant.message):
+            return None
         [output] = constant.outputs
-        slot = slots[output.name]
-        if output.name not in once or slot.is_inline:
-            return False
-        typed = spelled(read_type(output.type), self.defaults.dialect)
+        if len(output.uses) != 1 or self.names[output.name] != 1:
+            return None
+        slot, is_inline = _slot(op, output, self.places[op])
+        typed = spelled(output.type, self.defaults.dialect)
         before, after = constant_name(owner, slot.parameter, slot.name, typed)
-        has_name = NAME in operation.attributes or not operation.outputs
+        has_name = NAME in op.attributes or not op.outputs
         is_named = _is_named(constant) if has_name else NAME not in constant.attributes
-        return is_named and output.name == f"{identifier(before)}_0{after}"
+        is_own = not is_inline and is_named and output.name == f"{identifier(before)}_0{after}"
+        return slot if is_own else None
 
 
 def _split(slots: Sequence[_Slot], free: Sequence[str]) -> tuple[int, int]:
@@ -212,40 +196,40 @@ def _split(slots: Sequence[_Slot], free: Sequence[str]) -> tuple[int, int]:
     return starts[best], best
 
 
-def _slots(operation: Operation, known: Signature | None) -> dict[str, _Slot]:
-    """Return where an operation is given the values of names."""
-    found = {}
-    order = {name: place for place, name in enumerate(known.parameters if known else ())}
-    for name, argument in operation.inputs.items():
-        parameter = known.parameters.get(name) if known else None
-        is_one = len(argument.arguments) == 1 and not (parameter and parameter.variadic)
-        is_inline = stays_inline(operation.type, name, parameter)
-        for place, binding in enumerate(argument.arguments):
-            number = "" if is_one else str(place)
-            found[binding.name] = _Slot(order.get(name, len(order)), name, place, number, is_inline)
-    return found
+def _slot(op: Op, value: Made, path: Path) -> tuple[_Slot, bool]:
+    """Return where an operation is given a value that it uses once, and whether a literal there stays one."""
+    [use] = value.uses
+    known = signature(op.type, str(path[3]))
+    order = [*known.parameters] if known else []
+    parameter = known.parameters.get(use.parameter) if known else None
+    is_one = len(op.inputs[use.parameter]) == 1 and not (parameter and parameter.variadic)
+    at = order.index(use.parameter) if parameter else len(order)
+    slot = _Slot(at, use.parameter, use.place, "" if is_one else str(use.place))
+    return slot, stays_inline(op.type, use.parameter, parameter)
 
 
-def _is_used(operation: Operation, slots: Mapping[str, _Slot]) -> bool:
-    """Tell whether this is a constant that an operation with these slots uses."""
-    return operation.type == "const" and any(output.name in slots for output in operation.outputs)
+def _before(op: Op) -> Iterator[Op]:
+    """Yield the operations before one of its block, the nearest first."""
+    while op.previous is not None:
+        op = op.previous
+        yield op
 
 
-def _is_converted(block: Block, index: int) -> bool:
-    return any(is_converted(output.name) for output in block.operations[index].outputs)
+def _users(op: Op) -> list[Op]:
+    return [user for value in op.outputs for user in value.users]
 
 
-def _value(block: Block, index: int) -> Value:
-    return block.operations[index].attributes[VALUE]
+def _is_literal(operand: Operand) -> TypeGuard[Value]:
+    return operand is not None and not isinstance(operand, Made)
 
 
-def _name(operation: Operation) -> str | None:
+def _name(op: Op) -> str | None:
     """Return the attribute `name` of an operation, if it is a string."""
-    strings = operation.attributes[NAME].immediateValue.tensor.strings.values if NAME in operation.attributes else ()
+    strings = op.attributes[NAME].immediateValue.tensor.strings.values if NAME in op.attributes else ()
     return next(iter(strings)) if len(strings) == 1 else None
 
 
-def _is_named(operation: Operation) -> bool:
+def _is_named(op: Op) -> bool:
     """Tell whether an operation has the name that its first output implies."""
-    named = operation.attributes.get(NAME)
-    return named == immediate(STRING, implied_name(operation.outputs[0].name))
+    named = op.attributes.get(NAME)
+    return named == immediate(STRING, implied_name(op.outputs[0].name))

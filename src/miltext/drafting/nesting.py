@@ -1,4 +1,4 @@
-"""Nesting: which operations and weights may stand inside others, and the order in which `infer` takes them out."""
+"""Nesting: which operations and weights may stand inside others."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from miltext.drafting.draft_printer import record_path
 from miltext.ir.graph import Graph
-from miltext.ir.parts import Block, Op
+from miltext.ir.parts import Op
 from miltext.models.compact import VALUE, is_plain_constant
 from miltext.schema.operations import signature
-from miltext.schema.paths import Path
-from miltext.syntax.programs import own_copy
+from miltext.schema.paths import Path, block_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence, Set
+    from collections.abc import Mapping, Set
 
     from miltext.schema.proto import Operation, Program
 
@@ -25,10 +24,9 @@ def movable(program: Program, gaps: Set[Path]) -> set[Path]:
     for function in Graph(program).functions.values():
         for opset, block in function.blocks.items():
             counts = Counter(value.name for value in (*function.inputs, *block.defined()))
-            path = ("functions", function.name, "block_specializations", opset)
             found.update(
                 place
-                for place, op in block.parts(path)
+                for place, op in block.parts(block_path(function.name, opset))
                 if isinstance(op, Op)
                 and (*place, "outputs", 0) in gaps
                 and _has_one_use(op, counts)
@@ -62,14 +60,3 @@ def _is_weight(operation: Operation) -> bool:
     """Tell whether an operation is a constant in a file, which may stand as an argument."""
     value = operation.attributes[VALUE] if is_plain_constant(operation) else None
     return value is not None and not value.docString and record_path(value.blobFileValue.fileName) is not None
-
-
-def in_order(program: Program, order: Mapping[Path, Sequence[int]]) -> Program:
-    """Return a copy of a Program with the operations of each block in another order."""
-    graph = Graph(own_copy(program))
-    for function in graph.functions.values():
-        for opset, own in function.blocks.items():
-            for place, block in [*own.parts(("functions", function.name, "block_specializations", opset))]:
-                if isinstance(block, Block) and [*order[place]] != [*range(len(ops := [*block]))]:
-                    block.append(*(ops[index] for index in order[place]))
-    return graph.program()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +12,7 @@ from miltext.diagnostics import Diagnostic
 from miltext.drafting.draft_printer import DraftPrinter, literal_of
 from miltext.drafting.folding import folded
 from miltext.drafting.implied import Implied, implied
-from miltext.drafting.nesting import in_order, movable
+from miltext.drafting.nesting import movable
 from miltext.drafting.omitting import STATEMENT, gaps_of
 from miltext.models.weight_printing import DigestPrinter
 from miltext.parsing.parser import parse
@@ -22,7 +21,8 @@ from miltext.printing.printer import Printer
 from miltext.printing.printing import pieces
 from miltext.printing.renaming import rename_values
 from miltext.printing.tensors import Style
-from miltext.schema.paths import Key, Path
+from miltext.schema.paths import Path
+from miltext.schema.walk import statements
 from miltext.schema.wire import wire_of
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.programs import own_copy
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from miltext.checking.findings import Finding
     from miltext.models.weight_printing import Spell
     from miltext.parsing.recovery import Recovered
-    from miltext.schema.proto import Message, Operation, Program
+    from miltext.schema.proto import Message, Program
 
 ROUNDS = 4
 """How often a draft is written anew, with more in it, before the Program is written in full."""
@@ -149,11 +149,9 @@ def _draft(short: Implied, style: Style, whole: set[Path], is_moved: bool) -> _D
         draft = _Draft(short, gaps, whole, movable(short.program, gaps) if is_moved else set())
         if not is_moved:
             break
-        printer = draft.printer(style)
-        deque(printer.draft(draft.program), maxlen=0)
-        if all(order == [*range(len(order))] for order in printer.order.values()):
+        if (moved := draft.printer(style).in_order(draft.program)) is None:
             break
-        short = short._replace(program=in_order(draft.program, printer.order))
+        short = short._replace(program=moved)
     return draft
 
 
@@ -183,18 +181,10 @@ def _different(made: Program, meant: Program) -> set[Path]:
     """Return the paths of the statements in which two Programs differ; all of them where it is more than these."""
     if wire_of(made) == wire_of(meant):
         return set()
-    others = {path: wire_of(operation) for path, operation in _operations(made)}
-    wrong = {path for path, operation in _operations(meant) if others.pop(path, None) != wire_of(operation)}
+    others = {path: wire_of(operation) for path, operation in statements(made)}
+    wrong = {path for path, operation in statements(meant) if others.pop(path, None) != wire_of(operation)}
     return wrong if wrong and not others else _statements(meant)
 
 
-def _operations(program: Program) -> Iterator[tuple[Path, Operation]]:
-    """Yield the operations of functions, with their paths."""
-    for name, function in program.functions.items():
-        for opset, block in function.block_specializations.items():
-            path = ("functions", Key(name), "block_specializations", Key(opset), "operations")
-            yield from (((*path, index), operation) for index, operation in enumerate(block.operations))
-
-
 def _statements(program: Program) -> set[Path]:
-    return {path for path, _ in _operations(program)}
+    return {path for path, _ in statements(program)}

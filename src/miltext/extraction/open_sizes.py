@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.checking.verifier import infer_anew
+from miltext.ir.graph import Graph
 from miltext.models.sizes import Size
 from miltext.parsing.parser import attempt
 from miltext.printing.flexible_shapes import flexible
 from miltext.printing.printing import to_text
 from miltext.schema.types import TensorType, read_type
-from miltext.schema.walk import own_block
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -32,7 +32,7 @@ def ranges_that_follow(source: Model, function: str, names: Collection[str]) -> 
     """
     program, description = source.program, source.description
     chosen = program.functions[function]
-    wanted = {name for name, shape in _shapes(chosen).items() if name in names and None in shape}
+    wanted = {name for name, shape in _shapes(program, function).items() if name in names and None in shape}
     ranges = _ranges(chosen, description, function) if wanted and description is not None else {}
     if not ranges:
         return {}
@@ -42,11 +42,10 @@ def ranges_that_follow(source: Model, function: str, names: Collection[str]) -> 
     return {name: sizes for name, sizes in made.items() if sizes is not None}
 
 
-def _shapes(function: Function) -> dict[str, Shape]:
+def _shapes(program: Program, name: str) -> dict[str, Shape]:
     """Return the shapes that a function states of its inputs and of what its own block makes."""
-    block = own_block(function)
-    made = [*function.inputs, *(value for each in (block.operations if block else ()) for value in each.outputs)]
-    types = {value.name: read_type(value.type) for value in made}
+    function = Graph(program).functions[name]
+    types = {value.name: value.type for value in (*function.inputs, *(function.block.made() if function.block else ()))}
     return {name: known.shape for name, known in types.items() if isinstance(known, TensorType)}
 
 
@@ -85,7 +84,7 @@ def _sizes(text: str, function: str, shapes: Mapping[str, Shape]) -> dict[str, S
 
     made = infer_anew(text, None, types)
     program = attempt(made.text) if made.text is not None else None
-    return _shapes(program.functions[function]) if program is not None else {}
+    return _shapes(program, function) if program is not None else {}
 
 
 def _between(found: list[Shape | None]) -> Sizes | None:

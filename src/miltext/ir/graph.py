@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.ir.naming import settle_names
+from miltext.ir.parts import Op
 from miltext.ir.reading import read_function
 from miltext.ir.writing import write_function
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
-    from miltext.ir.parts import Function, Op
+    from miltext.ir.functions import Function
     from miltext.schema import proto
+    from miltext.schema.paths import Path
 
 
 class Graph:
@@ -35,6 +37,11 @@ class Graph:
         """Yield all operations, each before those inside it, in the order of the text."""
         for function in self.functions.values():
             yield from function.walk()
+
+    def operations(self) -> dict[Path, Op]:
+        """Return all operations by the paths of their messages, in the order of the text."""
+        parts = (part for function in self.functions.values() for part in function.parts())
+        return {path: part for path, part in parts if isinstance(part, Op)}
 
     @with_room
     def program(self) -> proto.Program:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.extraction.compile_time import constant_parameters
 from miltext.ir import graph as ir
-from miltext.schema.walk import is_constant, operations
+from miltext.schema.walk import blocks_of, is_constant, operations
 
 if TYPE_CHECKING:
-    from miltext.ir.parts import Function, Op
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Op
     from miltext.schema.proto import Block, Program, ValueType
 
 NO_OPERATION = -1
@@ -80,7 +81,7 @@ def count_operations(program: Program) -> int:
 def extent(program: Program) -> tuple[int, ...]:
     """Return how large a program is: its operations, functions, inputs and outputs."""
     functions = [program.functions[name] for name in program.functions]
-    outputs = sum(len(block.outputs) for each in functions for block in each.block_specializations.values())
+    outputs = sum(len(block.outputs) for each in functions for block in blocks_of(each).values())
     return count_operations(program), len(functions), sum(len(each.inputs) for each in functions), outputs
 
 

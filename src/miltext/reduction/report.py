@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from miltext.diagnostics.wording import tally
 from miltext.diffing import diff
 from miltext.reduction.graph import count_operations
-from miltext.schema.walk import is_constant, operations
+from miltext.schema.walk import blocks_of, is_constant, operations
 
 if TYPE_CHECKING:
     from miltext.reduction.reducing import Reduction
@@ -34,7 +34,7 @@ def sizes(program: Program) -> str:
 
 
 def _outputs(function: Function) -> int:
-    return len({name for block in function.block_specializations.values() for name in block.outputs})
+    return len({name for block in blocks_of(function).values() for name in block.outputs})
 
 
 def record(done: Reduction) -> dict[str, Any]:

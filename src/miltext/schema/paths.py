@@ -27,10 +27,19 @@ def depth(path: Path) -> int:
     return 1 + sum(isinstance(step, str) for step in path)
 
 
+PARTS = ("blocks", "block_specializations", "operations")
+"""The fields that hold the parts of a function: blocks and operations."""
+
+
 class Key(str):
     """A step of a path that is the key of a map."""
 
     __slots__ = ()
+
+
+def block_path(function: str, opset: str) -> Path:
+    """Return the path of the block that a function has for an opset."""
+    return "functions", Key(function), "block_specializations", Key(opset)
 
 
 def too_deep(wire: bytes, outermost: type[Message] = Program) -> Path | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard
 
-from miltext.schema.paths import Key, Path, is_repeated
+from miltext.schema.paths import Key, Path, block_path, is_repeated
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Block, Function, Message, NamedValueType, Operation, Program, Value
+    from miltext.schema.proto import Block, Function, Message, Operation, Program, Value
 
     Part: TypeAlias = Program | Function | Block | Operation
 
@@ -58,6 +57,11 @@ def own_block(function: Function) -> Block | None:
     return None if opset is None else function.block_specializations[opset]
 
 
+def blocks_of(function: Function) -> dict[str, Block]:
+    """Return the blocks of a function by their opsets, in the order of these."""
+    return {opset: function.block_specializations[opset] for opset in sorted(function.block_specializations)}
+
+
 def own_opset(function: Function) -> str | None:
     """Return the opset of the function's own block: its own, or that of the only block there is."""
     blocks = function.block_specializations
@@ -87,11 +91,18 @@ def parts(program: Program) -> Iterator[tuple[Path, Part]]:
     """Yield the Program and each of its functions, blocks and operations, with its path."""
     yield (), program
     for name in sorted(program.functions):
-        path, function = ("functions", Key(name)), program.functions[name]
-        yield path, function
-        for opset in sorted(function.block_specializations):
-            block = function.block_specializations[opset]
-            yield from block_parts(block, (*path, "block_specializations", Key(opset)))
+        function = program.functions[name]
+        yield ("functions", Key(name)), function
+        for opset, block in blocks_of(function).items():
+            yield from block_parts(block, block_path(name, opset))
+
+
+def statements(program: Program) -> Iterator[tuple[Path, Operation]]:
+    """Yield the operations of a Program that are in no other one, with their paths."""
+    for name in sorted(program.functions):
+        for opset, block in blocks_of(program.functions[name]).items():
+            path = block_path(name, opset)
+            yield from (((*path, "operations", index), each) for index, each in enumerate(block.operations))
 
 
 def block_parts(block: Block, path: Path = ()) -> Iterator[tuple[Path, Part]]:
@@ -107,28 +118,6 @@ def block_parts(block: Block, path: Path = ()) -> Iterator[tuple[Path, Part]]:
 def operations_in(block: Block) -> Iterator[Operation]:
     """Yield a block's operations, each before those inside it."""
     return (part for _, part in block_parts(block) if _is_operation(part))
-
-
-def values_in(block: Block) -> Iterator[NamedValueType]:
-    """Yield what declares the values of a block, and of those inside it."""
-    parts: Iterator[Any] = (part for _, part in block_parts(block))
-    return (value for part in parts for value in (part.outputs if _is_operation(part) else part.inputs))
-
-
-def uses_of(parts: Iterable[Any]) -> Counter[str]:
-    """Count the uses of names in a function's blocks and operations: two or more of what a block gives back, or of what
-    is defined twice.
-    """
-    used, defined = Counter[str](), Counter[str]()
-    for part in parts:
-        if _is_operation(part):
-            used.update(each.name for argument in part.inputs.values() for each in argument.arguments)
-            defined.update(output.name for output in part.outputs)
-        else:
-            used.update([*part.outputs, *part.outputs])
-            defined.update(value.name for value in part.inputs)
-    used.update(name for name, count in defined.items() if count > 1 for _ in range(2))
-    return used
 
 
 def operations(program: Program) -> Iterator[tuple[Path, Operation]]:

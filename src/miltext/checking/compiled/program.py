@@ -15,9 +15,9 @@ from miltext.printing.coremlc import LAST_OF_DIALECT_1_0
 from miltext.printing.flexible_shapes import ATTRIBUTE, KEYS, flexible, read_information
 from miltext.schema.features import COLORS, PREDICTIONS, word_of
 from miltext.schema.function_io import interface
-from miltext.schema.paths import Key
+from miltext.schema.paths import Key, block_path
 from miltext.schema.types import read_type, spelled
-from miltext.schema.walk import own_block
+from miltext.schema.walk import own_block, own_opset
 
 if TYPE_CHECKING:
     from miltext.printing.flexible_shapes import Flexible
@@ -79,7 +79,7 @@ def _found(path: Path, message: str, severity: str = "warning") -> Finding:
 
 def _function(name: str, function: Function, described: Any) -> Iterator[Finding]:
     path: Path = ("functions", Key(name))
-    outputs, block = _outputs(function, path)
+    outputs, block = _outputs(name, function)
     places = {value.name: (*path, "inputs", index) for index, value in enumerate(function.inputs)}
     given = {name: (*block, "outputs", index) for index, name in enumerate(outputs)}
     for output in _doubled(outputs):
@@ -96,11 +96,10 @@ def _function(name: str, function: Function, described: Any) -> Iterator[Finding
             yield _found(path, f"{FILE_NAME} has the {key} `{predicted}`, which is not an output of `{name}`")
 
 
-def _outputs(function: Function, path: Path) -> tuple[list[str], Path]:
+def _outputs(name: str, function: Function) -> tuple[list[str], Path]:
     """Return the names of a function's outputs, and the path of the block that gives them."""
-    block, blocks = own_block(function), function.block_specializations
-    key = function.opset if function.opset in blocks else min(blocks, default="")
-    return [*block.outputs] if block is not None else [], (*path, "block_specializations", Key(key))
+    block = own_block(function)
+    return [*block.outputs] if block is not None else [], block_path(name, own_opset(function) or "")
 
 
 def _doubled(names: list[str]) -> list[str]:
@@ -132,7 +131,7 @@ def _type(entry: FeatureDescription, declared: ValueType, side: str, path: Path)
 
 def _order(name: str, function: Function, described: Any, path: Path) -> Iterator[Finding]:
     """Yield inputs that are not sorted by their names, as the compiler does it, and outputs in another order."""
-    taken, (given, _) = [value.name for value in function.inputs], _outputs(function, path)
+    taken, (given, _) = [value.name for value in function.inputs], _outputs(name, function)
     ordered = sorted(taken, key=str.encode)
     if taken != ordered:
         first, second = _first_unlike(ordered, taken)

@@ -7,7 +7,7 @@ bytes is read once. The class names are mostly the schema's. Messages are read b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.checking.inference.operands import Value as Known
@@ -17,6 +17,7 @@ from miltext.syntax.memo import LONGEST
 
 if TYPE_CHECKING:
     from miltext.schema import proto
+    from miltext.schema.paths import Path
 
 
 class Stated:
@@ -83,6 +84,19 @@ class Block(NamedTuple):
     operations: list[Operation]
     attributes: dict[str, Constant]
 
+    def made(self) -> Iterator[Declared]:
+        """Yield the outputs of the block's own operations."""
+        return (output for operation in self.operations for output in operation.outputs)
+
+    def parts(self, path: Path) -> Iterator[tuple[Path, Block | Operation]]:
+        """Yield the block, which stands at a path, and each operation and block inside it, with its path."""
+        yield path, self
+        for index, operation in enumerate(self.operations):
+            place = (*path, "operations", index)
+            yield place, operation
+            for nested, block in enumerate(operation.blocks):
+                yield from block.parts((*place, "blocks", nested))
+
 
 class Function(NamedTuple):
     """A function; `blocks` are its specializations by opset."""
@@ -140,6 +154,12 @@ class Reader:
             self.declared(message.outputs),
             [self.block(block) for block in blocks] if blocks else [],
         )
+
+    def bind(self, operation: Operation, parameter: str, place: int, value: proto.Value) -> Constant:
+        """Give an operation and its message a value in the place of an argument."""
+        operation.message.inputs[parameter].arguments[place].value.CopyFrom(value)
+        constant = operation.inputs[parameter][place] = self.value(value)
+        return constant
 
     def binding(self, message: proto.Argument.Binding) -> Binding:
         if name := message.name:

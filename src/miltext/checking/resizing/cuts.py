@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.checking.inference.operands import read_value
-from miltext.checking.inference.reading import Constant
+from miltext.ir.parts import literal_of
+from miltext.schema.types import read_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from miltext.checking.inference.operands import Value
-    from miltext.checking.inference.reading import Block, Operation
+    from miltext.checking.inference.operands import Value as Held
+    from miltext.ir.parts import Block, Op, Value
 
 Cuts: TypeAlias = "dict[int, set[tuple[int, int]]]"
 """From where to where slices of a value go, by axis."""
@@ -19,25 +20,22 @@ Cuts: TypeAlias = "dict[int, set[tuple[int, int]]]"
 MASKS = ("begin_mask", "end_mask", "squeeze_mask")
 
 
-def cuts_of(block: Block) -> dict[str, Cuts]:
-    """Return the cuts of each value that a block slices by constants, by its name."""
-    slices = [each for each in block.operations if each.type == "slice_by_index"]
-    if len(slices) <= 1:
-        return {}
-    constants = {each.outputs[0].name: each for each in block.operations if each.type == "const" and each.outputs}
-    found: dict[str, Cuts] = {}
-    for operation in slices:
-        [x, *_] = operation.inputs.get("x", [None])
-        begin, end = (_value(operation, name, constants) for name in ("begin", "end"))
-        if not isinstance(x, str) or not isinstance(begin, tuple) or not isinstance(end, tuple):
+def cuts_of(value: Value, block: Block) -> Cuts:
+    """Return the cuts of a value that a block slices by constants."""
+    cuts: Cuts = {}
+    for op in value.users:
+        if op.type != "slice_by_index" or op.block is not block or op.operand("x") is not value:
             continue
-        masks = [_value(operation, name, constants) or (False,) * len(begin) for name in MASKS]
+        begin, end = _held(op, "begin"), _held(op, "end")
+        if not isinstance(begin, tuple) or not isinstance(end, tuple):
+            continue
+        masks = [_held(op, name) or (False,) * len(begin) for name in MASKS]
         if all(isinstance(each, tuple) and len(each) == len(begin) for each in (end, *masks)):
-            _note(found.setdefault(x, {}), begin, end, masks)
-    return found
+            _note(cuts, begin, end, masks)
+    return cuts
 
 
-def _note(cuts: Cuts, begin: Value, end: Value, masks: Sequence[Value]) -> None:
+def _note(cuts: Cuts, begin: Held, end: Held, masks: Sequence[Held]) -> None:
     """Note where a slice begins and ends, at each axis where it says both."""
     for axis, (first, last, from_start, to_end, squeezed) in enumerate(zip(begin, end, *masks, strict=True)):  # type: ignore[arg-type]
         if squeezed and not from_start:
@@ -46,13 +44,10 @@ def _note(cuts: Cuts, begin: Value, end: Value, masks: Sequence[Value]) -> None:
             cuts.setdefault(axis, set()).add((0 if from_start else first, last))
 
 
-def _value(operation: Operation, name: str, constants: dict[str, Operation]) -> Value:
-    """Return the value of a parameter that is a literal, or a `const` of the block."""
-    [binding, *_] = operation.inputs.get(name, [None])
-    if isinstance(binding, str):
-        made = constants.get(binding)
-        binding = made.attributes.get("val") if made is not None else None
-    return read_value(binding.message, binding.stated.type) if isinstance(binding, Constant) else None
+def _held(op: Op, name: str) -> Held:
+    """Return the value of a parameter that is a literal or a `const`."""
+    literal = literal_of(op.operand(name))
+    return None if literal is None else read_value(literal, read_type(literal.type))
 
 
 def parts(size: int, count: int) -> list[tuple[int, int]]:

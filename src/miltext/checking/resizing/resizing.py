@@ -9,15 +9,17 @@ from miltext.checking.findings import Finding, Remark, counted
 from miltext.checking.findings import named as quoted
 from miltext.checking.inference.operands import read_value
 from miltext.checking.inference.program import bound
-from miltext.checking.inference.reading import Constant
 from miltext.checking.resizing.cuts import cuts_of
 from miltext.checking.resizing.facts import GREATEST, KEPT, RULES, STUCK, TOO_LARGE
 from miltext.checking.resizing.following import Following
+from miltext.ir.graph import Graph
+from miltext.ir.parts import Use, literal_of
+from miltext.ir.parts import Value as Made
 from miltext.models.model_weights import Weights
 from miltext.models.refusals import WeightsError
 from miltext.parsing.parser import parse_value
 from miltext.schema.paths import Key
-from miltext.schema.types import TensorType, spelled
+from miltext.schema.types import TensorType, read_type, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
     from miltext.checking.inference.operands import Operand
     from miltext.checking.inference.operands import Value as Held
     from miltext.checking.inference.program import Scope
-    from miltext.checking.inference.reading import Block, Operation, Reader
+    from miltext.checking.inference.reading import Operation, Reader
     from miltext.checking.resizing.cuts import Cuts
     from miltext.checking.resizing.facts import Follow
+    from miltext.ir.parts import Block, Op
     from miltext.schema.paths import Path
     from miltext.schema.proto import Program, Value
     from miltext.schema.types import Type
@@ -45,52 +48,43 @@ LISTED = 3
 class Rewritten(NamedTuple):
     """A constant that is another one now: the `const` that makes it, if one does, its type and its literal."""
 
-    maker: Path | None
+    maker: Op | None
     type: TensorType
     literal: str
 
 
 class Resizing:
-    """What becomes of the constants of a program; `given` are the `const`s that blocks give back."""
+    """What becomes of the constants of a program."""
 
-    def __init__(
-        self, program: Program, weights: FilePath | None, reader: Reader, makers: Mapping[Operand, Path]
-    ) -> None:
+    def __init__(self, program: Program, weights: FilePath | None, reader: Reader) -> None:
         self._weights = Weights(program, weights)
         self._reader = reader
-        self._makers = makers
+        self._ops = Graph(program).operations()
         self._following = Following()
-        self._held: dict[Operand, Value] = {}
         self._rewritten: dict[Path, Rewritten] = {}
-        self._used: set[Path] = set()
-        self._cuts: dict[Path, dict[str, Cuts]] = {}
+        self._cuts: dict[tuple[Made, Block], Cuts] = {}
         self._found: dict[tuple[str, str], list[Path]] = {}
-        self.given: set[Path] = set()
 
     # ---- while the program is walked over
-
-    def enter_block(self, block: Block, place: Path) -> None:
-        """Note how the operations of a block slice values."""
-        self._cuts[place] = cuts_of(block)
 
     def enter(self, made: Operand, old: Type) -> None:
         """Note an input of a function or of a block, and the type that it had."""
         self._following.note(made, old, None, {})
 
     def note(
-        self, operation: Operation, old: Sequence[Type], scope: Scope, operands: Mapping[str, Sequence[Operand]]
+        self,
+        operation: Operation,
+        old: Sequence[Type],
+        scope: Scope,
+        operands: Mapping[str, Sequence[Operand]],
+        place: Path,
     ) -> None:
-        """Note what an operation makes, of which types that was, and which constants it uses as they are."""
-        captured = _captured(operation, scope) if operation.blocks else ()
+        """Note what an operation makes, and of which types that was."""
+        if operation.type == "const":
+            return
+        captured = _captured(self._ops[place], scope) if operation.blocks else ()
         for output, stated in zip(operation.outputs, old, strict=True):
-            made = scope[output.name]
-            if operation.type == "const":
-                if "val" in operation.attributes:
-                    self._held[made] = operation.attributes["val"].message
-            else:
-                self._following.note(made, stated, operation.type, operands, captured)
-        for bound_to in operands.values():
-            self._used.update(self._makers[operand] for operand in bound_to if operand in self._makers)
+            self._following.note(scope[output.name], stated, operation.type, operands, captured)
 
     def follow(self, operation: Operation, old: Type, scope: Scope, place: Path) -> None:
         """Give an operation the constants that follow from the sizes now."""
@@ -98,16 +92,15 @@ class Resizing:
             self._loop(operation, scope, place)
         if operation.type not in RULES:
             return
-        operands = bound(operation, scope)
+        operands, op = bound(operation, scope), self._ops[place]
 
         def array(name: str, at: int) -> npt.NDArray[Any] | None:
-            bindings = operation.inputs.get(name, [])
-            binding = bindings[at] if at < len(bindings) else None
-            held = binding.message if isinstance(binding, Constant) else self._held.get(operands[name][at])
+            given = op.inputs.get(name, [])
+            held = literal_of(given[at]) if at < len(given) else None
             return None if held is None else self._array(held, operands[name][at].type)
 
-        [x, *_] = operation.inputs.get("x") or [None]
-        cuts = self._cuts.get(place[:-2], {}).get(x) if isinstance(x, str) else None
+        x = op.operand("x")
+        cuts = self._cuts_of(x, op.block) if isinstance(x, Made) and op.block else None
         for each in self._following.follow(operation.type, operands, old, array, cuts):
             path: Path = (*place, "inputs", Key(each.parameter), "arguments", each.place)
             if each.code is not None:
@@ -115,14 +108,21 @@ class Resizing:
             if each.elements is not None:
                 self._rewrite(operation, each, operands[each.parameter][each.place], path)
 
+    def _cuts_of(self, value: Made, block: Block) -> Cuts:
+        """Return the cuts of a value in a block as they were before any of them changed."""
+        if (value, block) not in self._cuts:
+            self._cuts[value, block] = cuts_of(value, block)
+        return self._cuts[value, block]
+
     def _loop(self, operation: Operation, scope: Scope, place: Path) -> None:
         """Report a loop that counts to what a size was."""
+        loop = self._ops[place]
         given = [
-            *_captured(operation, scope),
+            *_captured(loop, scope),
             *(each for bound_to in bound(operation, scope).values() for each in bound_to),
         ]
         changed = {each.before: each for each in self._following.changed(given) if each.before > 1 and not each.spread}
-        for number in {*_counts(operation), *(each.value for each in given if each.constant)}:
+        for number in {*_counts(loop), *(each.value for each in given if each.constant)}:
             held = number[0] if isinstance(number, tuple) and len(number) == 1 else number
             if type(held) is int and held in changed:
                 message = f"`while_loop` counts with {held}, and {changed[held]} is a size"
@@ -152,8 +152,7 @@ class Resizing:
 
     def _rewrite(self, operation: Operation, follow: Follow, operand: Operand, path: Path) -> None:
         """Give an operation another constant."""
-        bindings = operation.inputs.get(follow.parameter)
-        if bindings is None or not isinstance(operand.type, TensorType):
+        if follow.parameter not in operation.inputs or not isinstance(operand.type, TensorType):
             return
         greatest = max(follow.elements, default=0) if follow.elements is not None else 0
         if operand.type.dtype == "int32" and greatest > GREATEST:
@@ -162,9 +161,13 @@ class Resizing:
         made = TensorType(operand.type.dtype, follow.shape)
         literal = _literal(() if follow.elements is None else follow.elements, follow.shape, made.dtype)
         value = parse_value(f"{spelled(made)}({literal})")
-        operation.message.inputs[follow.parameter].arguments[follow.place].value.CopyFrom(value)
-        bindings[follow.place] = self._reader.value(value)
-        self._rewritten[path] = Rewritten(self._makers.get(operand), made, literal)
+        op = self._ops[path[:-4]]
+        source = op.inputs[follow.parameter][follow.place]
+        if isinstance(source, Made):
+            source.replace_uses(value, [Use(op, follow.parameter, follow.place)])
+        self._reader.bind(operation, follow.parameter, follow.place, value)
+        maker = source.maker if isinstance(source, Made) else None
+        self._rewritten[path] = Rewritten(maker if maker and maker.type == "const" else None, made, literal)
 
     # ---- in the end
 
@@ -173,17 +176,17 @@ class Resizing:
 
         The `types` of outputs get those of the `const`s.
         """
-        by_maker: dict[Path, set[tuple[Type, str]]] = {}
+        places = {op: path for path, op in self._ops.items()}
+        by_maker: dict[Op, set[tuple[Type, str]]] = {}
         for each in self._rewritten.values():
             if each.maker is not None:
                 by_maker.setdefault(each.maker, set()).add(each[1:])
-        kept = self._used | self.given
         found: dict[Path, str] = {}
         for path, (maker, made, literal) in self._rewritten.items():
             text = f"{spelled(made, dialect)}({literal})"
-            held = (*maker, "attributes", Key("val")) if maker is not None else path
-            output: Path = (*(maker or ()), "outputs", 0)
-            is_own = maker is not None and len(by_maker[maker]) == 1 and maker not in kept
+            place = places[maker] if maker is not None else ()
+            held, output = (*place, "attributes", Key("val")), (*place, "outputs", 0)
+            is_own = maker is not None and len(by_maker[maker]) == 1 and not any(each.uses for each in maker.outputs)
             if is_own and held not in drafts and output not in drafts:
                 found[held] = text
                 types[output] = spelled(made, dialect)
@@ -201,29 +204,17 @@ class Resizing:
             yield Finding(paths[0], code, f"{message}; {way}", tuple(remarks), severity=severity)
 
 
-def _captured(operation: Operation, scope: Scope) -> list[Operand]:
+def _captured(op: Op, scope: Scope) -> list[Operand]:
     """Return what the blocks of an operation use of what is around it."""
-    found: list[Operand] = []
-    for block in operation.blocks:
-        for inner in block.operations:
-            names = [each for bindings in inner.inputs.values() for each in bindings if isinstance(each, str)]
-            found += [scope[name] for name in names if name in scope]
-            found += _captured(inner, scope)
-    return found
+    return [scope[value.name] for value in op.captured() if value.name in scope]
 
 
-def _counts(operation: Operation) -> Iterator[Held]:
+def _counts(op: Op) -> Iterator[Held]:
     """Yield the constants in the blocks of an operation."""
-    for block in operation.blocks:
-        for inner in block.operations:
-            held = inner.attributes.get("val") if inner.type == "const" else None
-            if held is not None:
-                yield read_value(held.message, held.stated.type)
-            for bindings in inner.inputs.values():
-                yield from (
-                    read_value(each.message, each.stated.type) for each in bindings if isinstance(each, Constant)
-                )
-            yield from _counts(inner)
+    for inner in op.walk():
+        held = [each for operands in inner.inputs.values() for each in operands if not isinstance(each, Made)]
+        held += [inner.attributes["val"]] if inner.type == "const" and "val" in inner.attributes else []
+        yield from (read_value(each, read_type(each.type)) for each in held if each is not None)
 
 
 WAYS = {

@@ -19,7 +19,7 @@ from miltext.schema.features import PREDICTIONS
 from miltext.schema.function_io import SIDES, interfaces
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO, TEXT_BY_PROTO
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, ModelDescription
-from miltext.schema.walk import own_block
+from miltext.schema.walk import blocks_of, operations_in, own_block
 
 if TYPE_CHECKING:
     from miltext.models.sizes import Sizes
@@ -281,7 +281,7 @@ def _name_predictions(described: Described, program: Program, function: str) -> 
     block = own_block(program.functions[function])
     if block is None:
         return
-    for operation in block.operations:
+    for operation in operations_in(block):
         names = [output.name for output in operation.outputs]
         if operation.type == "classify" and len(names) == 2 and set(names) <= set(block.outputs):
             described.predictedFeatureName, described.predictedProbabilitiesName = names
@@ -294,8 +294,8 @@ def required_version(program: Program, description: ModelDescription) -> int:
     """Return the least specification version that has all that the program and its description use; 0 if no opset is
     known.
     """
-    opsets = {opset for name in program.functions for opset in program.functions[name].block_specializations}
-    opsets |= {program.functions[name].opset for name in program.functions}
+    functions = [program.functions[name] for name in program.functions]
+    opsets = {opset for function in functions for opset in (function.opset, *blocks_of(function))}
     versions = [SPECIFICATION_BY_PROTO.get(opset, 0) for opset in opsets]
     described: list[Described] = [description, *description.functions]
     for each in described:
@@ -303,7 +303,7 @@ def required_version(program: Program, description: ModelDescription) -> int:
         for entry in (*each.input, *each.output):
             versions.append(SINCE.get(entry.type.multiArrayType.dataType, 0))
             versions.append(SINCE.get(entry.type.imageType.colorSpace, 0))
-    if len(program.functions) > 1:
+    if len(functions) > 1:
         versions.append(SEVERAL_FUNCTIONS)
     return max(versions, default=0)
 

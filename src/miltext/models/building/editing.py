@@ -20,6 +20,7 @@ from miltext.parsing.spans import bodies_of, name_of
 from miltext.parsing.text_edits import Edit, changed_meaning, proven, require_program
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.renaming import rename_all
+from miltext.schema.walk import blocks_of
 from miltext.syntax.literals import quote
 from miltext.syntax.names import DRAFT, fitting, name_text, unfit
 from miltext.syntax.tree import named, walk
@@ -124,7 +125,7 @@ def expose(
         added.append(name)
         if program is not None:
             opset, _ = _own_body(holders[0])
-            program.functions[function_name(holders[0])].block_specializations[opset].outputs.append(name)
+            blocks_of(program.functions[function_name(holders[0])])[opset].outputs.append(name)
     made = proven(text, [_listed(place, added, is_first) for place, (added, is_first) in edits.items()], path)
     require_program(program and attempt(made, LeavingOut()), program, path)
     return made
