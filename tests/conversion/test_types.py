@@ -426,3 +426,8 @@ def test_names_that_are_made_of_odd_ones_are_identifiers() -> None:
     block.outputs[0] = block.operations[0].outputs[0].name = "1/out@2"
     operations = convert(program, "fp16").after.functions["main"].block_specializations["CoreML8"].operations
     assert [each.outputs[0].name for each in operations][2:] == ["_1_out@2_cast_fp16", "_1_out@2_dtype_0", "1/out@2"]
+
+
+def test_a_word_that_is_given_back_stays_without_its_cast() -> None:
+    text = draft('d = const()[val = "fp16"]; a = cast(x = x, dtype = d); y = relu(x = a);', "y, d", "fp32 x")
+    assert convert(text, "fp16", io=True).lines == ['d = const()[val = "fp16"];', "y = relu(x);"]

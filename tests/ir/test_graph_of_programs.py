@@ -261,9 +261,36 @@ def test_replaced_operation() -> None:
 def test_fresh_names_are_identifiers_that_nothing_has() -> None:
     graph, _ = main()
     function = graph.functions["main"]
-    assert [function.fresh(stem) for stem in ("y", "y", "new", "new", "a/b", "1", "")] == [
-        "y_1", "y_2", "new", "new_1", "a_b", "_1", "_"
+    assert [function.fresh(stem) for stem in ("y", "y", "new", "new", "a/b", "1", "", "@x")] == [
+        "y_1", "y_2", "new", "new_1", "a_b", "_1", "_", "_@x"
     ]  # fmt: skip
+    assert [function.fresh("z", first=0), function.fresh("z")] == ["z_0", "z_1"]
+
+
+def test_constants_at_an_operation_are_edited_there() -> None:
+    graph, values = main()
+    add, mul, const = maker(values["z"]), maker(values["w"]), maker(values["k"])
+    assert add.literal("x") is None
+    assert add.literal("axes") is None
+    for op, name in ((mul, "y"), (const, "val")):
+        assert op.literal(name) is not None
+        op.own_literal(name).immediateValue.tensor.floats.values[0] = 7
+        assert floats(op.literal(name))[0] == 7
+    assert wire(graph.message) == wire(parse(TEXT))
+    assert wire(graph.program()) == wire(parse(TEXT.replace("([1, 2])", "([7, 2])").replace("([3, 4])", "([7, 4])")))
+
+
+def test_a_copy_of_an_operation_is_edited_by_itself() -> None:
+    graph, values = main()
+    copy = maker(values["w"]).copy()
+    assert (copy.block, copy.operands, copy.outputs[0].name) == (None, [values["y"]], "w")
+    assert copy in values["y"].users
+    copy.own_literal("y").immediateValue.tensor.floats.values[0] = 7
+    body(graph).append(copy)
+    copy.outputs[0].name = "v"
+    line = TEXT.splitlines()[6].replace("> w", "> v").replace("[3, 4]", "[7, 4]")
+    text = TEXT.replace("        } -> (z)", f"{line}\n        }} -> (z)")
+    assert wire(graph.program()) == wire(parse(text))
 
 
 NESTED = """program(1.3)
@@ -329,6 +356,17 @@ def test_values_that_inner_blocks_capture() -> None:
     assert variable.results == (values["t"], values["a"])
     with pytest.raises(GraphError):
         maker(values["a"]).remove()
+
+
+def test_the_operation_of_a_block_that_holds_a_use() -> None:
+    graph, values = main(NESTED)
+    cond, block = maker(values["c"]), body(graph)
+    found = [block.holding(use.user) for use in values["a"].uses]
+    assert found == [cond, cond]
+    assert block.holding(maker(values["a"])) is maker(values["a"])
+    assert block.holding(block) is None
+    assert cond.blocks[0].holding(cond) is None
+    assert all(use.operand is values["a"] for use in values["a"].uses)
 
 
 def test_variables_of_a_loop() -> None:

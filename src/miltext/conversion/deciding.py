@@ -14,7 +14,6 @@ from miltext.schema.types import TensorType, Type, compatible
 
 if TYPE_CHECKING:
     from miltext.checking.inference.operands import Value
-    from miltext.checking.inference.program import Walk
     from miltext.conversion.known import Precisions
     from miltext.schema.operations import Parameter, Signature
 
@@ -69,11 +68,11 @@ class Decision(NamedTuple):
 
 
 class Deciding:
-    """Decides about operations of one opset, which is that of `walk`."""
+    """Decides about operations of one opset."""
 
-    def __init__(self, precisions: Precisions, walk: Walk) -> None:
+    def __init__(self, precisions: Precisions, opset: str) -> None:
         self.precisions = precisions
-        self.walk = walk
+        self._opset = opset
 
     def kept(self, given: GivenArguments, declared: Sequence[Type]) -> Decision:
         """Return that an operation is left as it is; lists and states cannot be cast, and are what they are now."""
@@ -97,7 +96,7 @@ class Deciding:
         new |= {name: [Operand(TensorType("string", ()), lambda: self.precisions.new)] for name in left_out}
         if self._clash(known, new):
             return None
-        arguments = Arguments(op_type, new, self.walk.opset)
+        arguments = Arguments(op_type, new, self._opset)
         outcome = OUTCOMES.of(arguments)
         if outcome.clash is not None:
             return None

@@ -1,203 +1,213 @@
-"""The end of a conversion: every use gets the name of what it wants, and casts and copies are put where they belong."""
+"""The end of a conversion: every use takes the value that it wants, and casts and copies are put where they belong."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from miltext.conversion.known import Known, KnownConstant, TakenOut
-from miltext.conversion.places import cast, identity, subject
-from miltext.schema.dtypes import BY_NAME
-from miltext.schema.proto import Operation
+from miltext.conversion.known import Known, KnownConstant, dtype_of
+from miltext.ir.parts import Block, Op, Use, Value
+from miltext.printing.renaming import rename
 from miltext.schema.types import TensorType, Type
 from miltext.schema.value_builders import STRING, immediate
 
 if TYPE_CHECKING:
     from miltext.conversion.contents import Contents
-    from miltext.conversion.places import BlockPlan, Names
-    from miltext.conversion.planning import Planning, Scope
+    from miltext.conversion.planning import Planning
 
 DROPPED = {"source_val", "output_dtype"}
 """What a `constexpr_cast` has and a `const` has not."""
 
 
 class Finishing:
-    """Finishes what was planned for one block of a function, whose values have `names`."""
+    """Finishes what was planned for one block of a function."""
 
-    def __init__(self, planning: Planning, contents: Contents, names: Names) -> None:
+    def __init__(self, planning: Planning, contents: Contents, block: Block) -> None:
         self._planning = planning
         self._contents = contents
         self._precisions = contents.precisions
-        self._names = names
-        self._restored: list[TakenOut] = []
-        self._lost: set[str] = set()
-        """The names of casts that are taken out which other values bear now."""
+        self._block = block
+        self._restored: set[Op] = set()
+        self._gone: set[Op] = set()
+        self._last: list[Op] = []
+        """The operations that stand behind all others."""
+        self._given: dict[Value, Value] = {}
+        """The values that the block gives back in the place of others, whose names they bear."""
 
     def finish(self) -> None:
         """Make every block what it is to be."""
-        named = {known: self._put_back(known) for known in self._planning.values if known.taken_out}
-        for known in self._planning.values:
+        values = self._planning.values
+        named = {known: self._put_back(known) for known in values}
+        for known in values:
             if isinstance(known, KnownConstant):
                 self._constant(known)
             else:
-                self._value(known, named.get(known, {}))
-        for block in self._planning.blocks:
-            block.apply()
+                self._value(known, named[known])
+        self._block.append(*self._last)
+        self._block.outputs = [self._given.get(value, value) for value in self._block.outputs]
+        self._gone |= {cast for known in values for cast in known.idle} - self._restored
+        for op in reversed([*self._block.walk()]):
+            if op in self._gone and not any(value.uses for value in op.outputs):
+                op.remove()
 
     # ---- the border
 
-    def give_back(self, plan: BlockPlan, scope: Scope, outputs: dict[str, Type]) -> None:
-        """Have a function give back values of these names and types, each of which was known by its name.
+    def give_back(self, outputs: Mapping[Value, Type]) -> None:
+        """Have the block give back values of the names of its outputs, of these types.
 
-        Those that bear an output's name come first: where they lose it, they may bear that of a cast taken out.
+        Values that bear an output's name come first: where they lose it, they may bear that of a cast taken out.
         """
-        for name, asked in sorted(outputs.items(), key=lambda output: scope[output[0]].name != output[0]):
-            known = scope[name]
-            if not isinstance(asked, TensorType) or asked.dtype not in self._precisions:
-                continue
-            if asked.dtype == known.dtype or (isinstance(known, KnownConstant) and not known.wide):
-                self._give_back_as(known, plan, name, asked, outputs)
-            elif taken_out := next((each for each in known.taken_out if self._is_output(each, plan, name)), None):
-                self._restore(known, taken_out)
+        known = self._planning.known
+        names = {value.name for value in outputs}
+        for value, asked in sorted(outputs.items(), key=lambda output: known[output[0]].value is not output[0]):
+            self._give(known[value], value, asked, names)
+
+    def _give(self, known: Known, value: Value, asked: Type, names: Collection[str]) -> None:
+        """Give back a value in the type that is asked, by its name, one of the `names` of all outputs."""
+        if not isinstance(asked, TensorType) or asked.dtype not in self._precisions:
+            return
+        is_constant = isinstance(known, KnownConstant)
+        is_own = known.block is self._block and known.value.maker is not None
+        if asked.dtype != known.dtype and (known.wide or not is_constant):
+            if value.maker is not None and value is not known.value:
+                self._restore(known, value.maker)
             else:
-                if known.name == name:
-                    self._rename(known, self._names.free(f"{name}_cast_{known.dtype}"))
-                self._append(plan, known, cast(self._names, name, asked, asked.dtype))
-
-    def _give_back_as(
-        self, known: Known, plan: BlockPlan, name: str, type: TensorType, outputs: dict[str, Type]
-    ) -> None:
-        """Give back a value that has the type; its name is that of a cast which was taken out, or its own."""
-        if known.name == name:
+                name = value.name
+                rename(value, self._fresh(f"{name}_cast_{known.dtype}"))
+                self._append(known, value, self._cast_of(known.value, name, asked))
+        elif value is known.value:
             if isinstance(known, KnownConstant):
-                known.named = type.dtype
-            known.use(lambda _: None, type.dtype)
-        elif known.maker and known.block is plan and known.name not in outputs and not isinstance(known, KnownConstant):
-            self._rename(known, name)
+                known.named = asked.dtype
+            for use in value.uses:
+                if use.user is self._block:
+                    known.use(use, asked.dtype)
+        elif is_own and not is_constant and known.value.name not in names:
+            rename(known.value, value.name)
+            self._given[value] = known.value
         else:
-            self._append(plan, known, [identity(name, type)], type.dtype)
+            stated = {"name": immediate(STRING, value.name)}
+            self._append(
+                known, value, [Op.new("identity", {"x": known.value}, {value.name: asked}, stated)], asked.dtype
+            )
 
-    def _is_output(self, taken_out: TakenOut, plan: BlockPlan, name: str) -> bool:
-        return taken_out.block is plan and taken_out.name == name
+    def _append(self, known: Known, value: Value, ops: list[Op], wanted: str | None = None) -> None:
+        """Put operations behind all others, of which the last one makes an output of what is known."""
+        self._last += ops
+        self._given[value] = ops[-1].outputs[0]
+        known.use(Use(ops[-1], "x", 0), wanted or known.dtype)
 
-    def _append(
-        self, plan: BlockPlan, known: Known, operations: Sequence[Operation], wanted: str | None = None
-    ) -> None:
-        self._lost.add(operations[-1].outputs[0].name)
-        known.use(partial(setattr, subject(operations[-1]), "name"), wanted or known.dtype)
-        plan.append(operations)
+    # ---- casts
 
-    def _rename(self, known: Known, name: str) -> None:
-        assert known.maker is not None
-        self._lost.add(name)
-        _rename(known.maker, known.name, name)
-        known.name = name
-
-    # ---- casts that were taken out
-
-    def _put_back(self, known: Known) -> dict[str, str]:
+    def _put_back(self, known: Known) -> dict[str, Value]:
         """Put back the first cast of a value that stands before all who want what it gives; return it by data type."""
         named = {}
-        for dtype, place in known.casts.items():
-            fitting = (each for each in known.taken_out if each.dtype == dtype and each.block is known.block)
-            found = next((each for each in fitting if each.at < place and each.name not in self._lost), None)
-            if found is not None:
-                self._restore(known, found)
-                named[dtype] = found.name
+        for dtype, cast in known.casts.items():
+            for idle in known.idle[: cast.idle]:
+                [value] = idle.outputs
+                if idle.block is known.block and value not in self._given and dtype_of(value.type) == dtype:
+                    self._restore(known, idle)
+                    named[dtype] = value
+                    break
         return named
 
-    def _restore(self, known: Known, taken_out: TakenOut) -> None:
+    def _restore(self, known: Known, cast: Op) -> None:
         """Leave a cast in after all."""
-        if taken_out in self._restored:
+        if cast in self._restored:
             return
-        self._restored.append(taken_out)
-        taken_out.block.restore(taken_out.at)
-        for used, put in taken_out.uses:
-            used.use(put, used.dtype if used is known else None)
+        self._restored.add(cast)
+        for parameter, operands in cast.inputs.items():
+            for place, operand in enumerate(operands):
+                used = self._planning.known.get(operand) if isinstance(operand, Value) else None
+                if used is not None:
+                    used.use(Use(cast, parameter, place), used.dtype if used is known else None)
+
+    def _cast(self, known: Known, dtype: str, before: Op | None) -> Value:
+        """Put a cast of a value to a data type before an operation of its block; return what it gives."""
+        name = self._fresh(f"{known.value.name}_to_{dtype}")
+        assert isinstance(known.type, TensorType)
+        made = self._cast_of(known.value, name, known.type._replace(dtype=dtype))
+        known.block.insert_before(before, *made)
+        return made[-1].outputs[0]
+
+    def _cast_of(self, value: Value, name: str, type: TensorType) -> list[Op]:
+        """Return a `cast` of a value, and before it the `const` of the data type, as coremltools writes them."""
+        stated = self._fresh(f"{name}_dtype_0")
+        held = {"val": immediate(STRING, type.dtype), "name": immediate(STRING, stated)}
+        word = Op.new("const", {}, {stated: STRING}, held)
+        inputs = {"x": value, "dtype": word.outputs[0]}
+        return [word, Op.new("cast", inputs, {name: type}, {"name": immediate(STRING, name)})]
+
+    def _fresh(self, stem: str) -> str:
+        return self._block.function.fresh(stem, first=0)
 
     # ---- values
 
-    def _value(self, known: Known, named: dict[str, str]) -> None:
-        for dtype, place in known.casts.items():
+    def _value(self, known: Known, named: dict[str, Value]) -> None:
+        for dtype, cast in known.casts.items():
             if dtype not in named:
-                named[dtype] = self._cast(known, dtype, place)
-        for use in known.uses:
-            use.put(named.get(use.wanted or "", known.name))
-
-    def _cast(self, known: Known, dtype: str, place: int) -> str:
-        """Put a cast of a value to a data type at a place of its block; return its name."""
-        assert isinstance(known.type, TensorType)
-        name = self._names.free(f"{known.name}_to_{dtype}")
-        made = cast(self._names, name, known.type._replace(dtype=dtype), dtype)
-        subject(made[-1]).name = known.name
-        known.block.insert(place, made)
-        return name
+                named[dtype] = self._cast(known, dtype, cast.before)
+        for use, wanted in known.uses.items():
+            _put(use, named.get(wanted or "", known.value))
 
     # ---- constants
 
     def _constant(self, known: KnownConstant) -> None:
         """Make a constant what is wanted of it; where both types are, a copy is of the other one."""
         new = self._precisions.new
-        is_wanted = {use.wanted == new for use in known.uses}
-        named = {True: known.name, False: known.name}
+        is_wanted = {wanted == new for wanted in known.uses.values()}
+        named = {True: known.value, False: known.value}
         if not is_wanted:
             self._unused(known)
         elif known.wide and True in is_wanted:
-            named[True] = self._cast(known, new, known.at + 1)
+            named[True] = self._cast(known, new, known.following)
         elif is_wanted == {True}:
             self._become(known.maker, known)
         elif True in is_wanted:
             is_new = known.named == new
-            other = f"{known.name}_to_{self._precisions.old if is_new else new}"
-            named[not is_new] = self._copy(known, self._names.free(other), is_new)
-        for use in known.uses:
-            use.put(named[use.wanted == new])
+            named[not is_new] = self._copy(known, is_new)
+        for use, wanted in known.uses.items():
+            _put(use, named[wanted == new])
 
     def _unused(self, known: KnownConstant) -> None:
         if known.lost_a_use:
-            known.block.remove(known.at)
+            self._gone.add(known.maker)
         elif known.numbers is not None and not known.wide:
             self._become(known.maker, known)
 
-    def _copy(self, known: KnownConstant, name: str, is_new: bool) -> str:
+    def _copy(self, known: KnownConstant, is_new: bool) -> Value:
         """Put a copy behind a constant; it is of the new type, or the constant is if that is the one with the name."""
-        copy = Operation()
-        copy.CopyFrom(known.maker)
-        _rename(copy, known.name, name)
+        name = self._fresh(f"{known.value.name}_to_{self._precisions.old if is_new else self._precisions.new}")
+        copy = known.maker.copy()
+        rename(copy.outputs[0], name)
         self._become(known.maker if is_new else copy, known)
-        known.block.insert(known.at + 1, [copy])
-        return name
+        known.block.insert_before(known.following, copy)
+        return copy.outputs[0]
 
-    def _become(self, operation: Operation, known: KnownConstant) -> None:
+    def _become(self, op: Op, known: KnownConstant) -> None:
         """Have the operation of a constant hold it in the new type."""
-        if operation.type == "constexpr_cast":
-            _hold_itself(operation)
-        is_attribute = "val" in operation.attributes
-        value = operation.attributes["val"] if is_attribute else operation.inputs["val"].arguments[0].value
+        if op.type == "constexpr_cast":
+            _hold_itself(op)
+        value = op.own_literal("val")
         if known.numbers is None:
             value.CopyFrom(immediate(STRING, self._precisions.new))
             return
-        operation.outputs[0].type.tensorType.dataType = BY_NAME[self._precisions.new].number
-        self._contents.convert(value, known.numbers, known.name, self._planning.function)
+        op.outputs[0].type = self._precisions.of(op.outputs[0].type)
+        self._contents.convert(value, known.numbers, known.value.name, self._planning.function)
 
 
-def _hold_itself(operation: Operation) -> None:
+def _put(use: Use, value: Value) -> None:
+    """Have a use take a value."""
+    taken = use.operand
+    assert isinstance(taken, Value)
+    taken.replace_uses(value, [use])
+
+
+def _hold_itself(op: Op) -> None:
     """Make a `constexpr_cast` the `const` that it casts."""
-    is_attribute = "source_val" in operation.attributes
-    source = operation.attributes["source_val"] if is_attribute else operation.inputs["source_val"].arguments[0].value
-    operation.attributes["val"].CopyFrom(source)
-    for name in DROPPED & {*operation.inputs}:
-        del operation.inputs[name]
-    for name in DROPPED & {*operation.attributes}:
-        del operation.attributes[name]
-    operation.type = "const"
-
-
-def _rename(operation: Operation, old: str, new: str) -> None:
-    """Have an operation give back a value of another name, and bear that name if it bore the old one."""
-    for output in operation.outputs:
-        if output.name == old:
-            output.name = new
-    if "name" in operation.attributes and operation.attributes["name"] == immediate(STRING, old):
-        operation.attributes["name"].CopyFrom(immediate(STRING, new))
+    source, own = op.literal("source_val"), op.own()
+    assert source is not None
+    own.type = "const"
+    own.attributes["val"].CopyFrom(source)
+    for name in DROPPED:
+        own.attributes.pop(name, None)
+        op.remove_input(name)

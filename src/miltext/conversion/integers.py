@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from miltext.conversion.known import dtype_of
+from miltext.ir.parts import Op
 from miltext.schema.dtypes import BY_NAME
 
 if TYPE_CHECKING:
     from miltext.checking.inference.operands import Value
-    from miltext.checking.inference.reading import Block, Operation
     from miltext.conversion.planning import Bound
+    from miltext.ir.parts import Use
     from miltext.schema.types import Type
 
 GREATEST_WHOLE = 2048
@@ -35,34 +36,21 @@ def is_float(type: Type) -> bool:
     return dtype is not None and BY_NAME[dtype].kind == "float"
 
 
-def computed_with(block: Block) -> set[str]:
-    """Return the names of the values that anything but a `cast` takes, or that an inner block gives back."""
-    return {name for operation in _operations(block) for name in _computed_with(operation)}
-
-
-def _operations(block: Block) -> Iterator[Operation]:
-    for operation in block.operations:
-        yield operation
-        for inner in operation.blocks:
-            yield from _operations(inner)
-
-
-def _computed_with(operation: Operation) -> Iterator[str]:
-    if operation.type != "cast":
-        yield from (each for bindings in operation.inputs.values() for each in bindings if isinstance(each, str))
-    yield from (name for inner in operation.blocks for name in inner.outputs if name)
-
-
-def is_exact(operation: Operation, bound: Mapping[str, list[Bound]], computed: Collection[str]) -> bool:
-    """Whether an operation is a `cast` of whole numbers to fp32, with which nothing is `computed`.
+def is_exact(op: Op, bound: Mapping[str, list[Bound]]) -> bool:
+    """Whether an operation is a `cast` of whole numbers to fp32 with which nothing is computed: casts alone take it.
 
     What is cast may be such a cast, too.
     """
-    if operation.type != "cast" or len(operation.outputs) != 1 or operation.outputs[0].name in computed:
+    if op.type != "cast" or len(op.outputs) != 1 or any(map(_computes, op.outputs[0].uses)):
         return False
     given = bound.get("x", ())
-    is_fp32 = dtype_of(operation.outputs[0].stated.type) == "fp32"
+    is_fp32 = dtype_of(op.outputs[0].type) == "fp32"
     return is_fp32 and any(is_whole(each.given.old) or (each.known and each.known.exact) for each in given)
+
+
+def _computes(use: Use) -> bool:
+    """Whether a use is by anything but a cast or the function's caller."""
+    return use.user.type != "cast" if isinstance(use.user, Op) else isinstance(use.user.owner, Op)
 
 
 def may_count(op_type: str, given: Iterable[Bound], type: Type, value: Value) -> bool:

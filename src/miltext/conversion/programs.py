@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.checking.inference.reading import read_program
 from miltext.conversion.finishing import Finishing
 from miltext.conversion.halves import LEAST
-from miltext.conversion.integers import GREATEST_WHOLE, computed_with
+from miltext.conversion.integers import GREATEST_WHOLE
 from miltext.conversion.known import dtype_of
-from miltext.conversion.places import Names
 from miltext.conversion.planning import Planning
 from miltext.diagnostics import Note, warning
+from miltext.ir.graph import Graph
 from miltext.models.building.placing import Subject
 from miltext.models.refusals import refusal
 from miltext.schema.operations import opset_place
 from miltext.schema.opsets import TEXT_BY_PROTO
-from miltext.schema.types import Type, write_type
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
-    from miltext.checking.inference.reading import Block, Function
     from miltext.conversion.contents import Contents
     from miltext.conversion.known import Precisions
     from miltext.conversion.planning import KeptConstant
     from miltext.diagnostics import Diagnostic
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Value
     from miltext.schema import proto
+    from miltext.schema.types import Type
 
 IO_SINCE = "ios16"
 """The opset from which on a function takes and gives fp16."""
@@ -49,36 +49,34 @@ def convert_program(program: proto.Program, contents: Contents, border: Border) 
     """
     warnings: list[Diagnostic] = []
     with gc_paused:
-        for name, function in read_program(program).functions.items():
-            warnings += _convert_function(name, function, program.functions[name], contents, border)
+        graph = Graph(program)
+        for function in graph.functions.values():
+            warnings += _convert_function(function, contents, border)
+        program.CopyFrom(graph.program())
     return warnings
 
 
-def _convert_function(
-    name: str, function: Function, message: proto.Function, contents: Contents, border: Border
-) -> Iterator[Diagnostic]:
+def _convert_function(function: Function, contents: Contents, border: Border) -> Iterator[Diagnostic]:
     def outside(each: str, type: Type) -> Type:
-        return _outside(type, contents.precisions) if border(name, each) else type
+        return _outside(type, contents.precisions) if border(function.name, each) else type
 
-    names = Names(_names(function))
-    inputs = [(each, outside(each.name, each.stated.type)) for each in function.inputs]
+    inputs = {each: outside(each.name, each.type) for each in function.inputs}
+    changed = [each for each, now in inputs.items() if now != each.type]
     for opset, block in function.blocks.items():
-        planning = Planning(contents, name, opset, computed_with(block))
-        plan, scope = planning.block(block, message.block_specializations[opset], {}, inputs)
-        old = {each: planning.before(each, scope[each]).type for each in block.outputs if each in scope}
-        outputs = {each: outside(each, stated) for each, stated in old.items()}
-        changed = [each.name for each, now in inputs if now != each.stated.type]
-        _check(name, opset, [*changed, *(each for each in old if outputs[each] != old[each])], contents)
+        planning = Planning(contents, function.name, opset)
+        planning.block(block, inputs.items())
+        old = {each: planning.before(each).type for each in block.outputs if each in planning.known}
+        outputs = {each: outside(each.name, stated) for each, stated in old.items()}
+        _check(function.name, opset, [*changed, *(each for each in old if outputs[each] != old[each])], contents)
         narrowed = _narrowed(planning, outputs)
-        finishing = Finishing(planning, contents, names)
-        finishing.give_back(plan, scope, outputs)
+        finishing = Finishing(planning, contents, block)
+        finishing.give_back(outputs)
         finishing.finish()
         yield from (_kept(constant, kept, narrowed) for constant, kept in planning.kept.items())
         if planning.rounded:
             yield _rounded(planning.rounded)
-    for place, (each, now) in enumerate(inputs):
-        if now != each.stated.type:
-            message.inputs[place].type.CopyFrom(write_type(now))
+    for each in changed:
+        each.type = inputs[each]
 
 
 def _outside(type: Type, precisions: Precisions) -> Type:
@@ -89,19 +87,19 @@ def _outside(type: Type, precisions: Precisions) -> Type:
     return precisions.with_states(type) if precisions.new == "fp16" else precisions.of(type)
 
 
-def _check(function: str, opset: str, changed: list[str], contents: Contents) -> None:
+def _check(function: str, opset: str, changed: list[Value], contents: Contents) -> None:
     """Refuse inputs and outputs of fp16 where the opset has none."""
     if changed and contents.precisions.new == "fp16" and opset_place(opset) < opset_place(IO_SINCE):
         text = TEXT_BY_PROTO.get(opset, opset)
-        message = f"`{changed[0]}` of `{function}` cannot be fp16 in {text}: {IO_SINCE} brought that"
+        message = f"`{changed[0].name}` of `{function}` cannot be fp16 in {text}: {IO_SINCE} brought that"
         raise refusal("MIL439", message, about=Subject("opset", opset, function))
 
 
-def _narrowed(planning: Planning, outputs: Mapping[str, Type]) -> set[str]:
+def _narrowed(planning: Planning, outputs: Mapping[Value, Type]) -> set[str]:
     """Return the names of the values that are cast to the new type."""
     new = planning.precisions.new
-    cast = {known.name for known in planning.values if new in known.casts}
-    return cast | {name for name, asked in outputs.items() if dtype_of(asked) == new}
+    cast = {known.value.name for known in planning.values if new in known.casts}
+    return cast | {each.name for each, asked in outputs.items() if dtype_of(asked) == new}
 
 
 def _kept(name: str, kept: KeptConstant, narrowed: set[str]) -> Diagnostic:
@@ -130,18 +128,3 @@ def _rounded(names: Sequence[str]) -> Diagnostic:
 def _listed(names: Sequence[str]) -> str:
     listed = ", ".join(f"`{each}`" for each in names[:SHOWN])
     return listed + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
-
-
-def _names(function: Function) -> Iterator[str]:
-    """Yield the names of all values of a function."""
-    yield from (each.name for each in function.inputs)
-    for block in function.blocks.values():
-        yield from _names_in(block)
-
-
-def _names_in(block: Block) -> Iterator[str]:
-    yield from (each.name for each in block.inputs)
-    for operation in block.operations:
-        yield from (each.name for each in operation.outputs)
-        for inner in operation.blocks:
-            yield from _names_in(inner)

@@ -16,12 +16,10 @@ from miltext.schema.types import TensorType
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from miltext.checking.inference.reading import Operation
     from miltext.conversion.contents import Contents
     from miltext.conversion.numbers import Numbers
     from miltext.conversion.planning import Bound
-    from miltext.schema.proto import Operation as MilOperation
-    from miltext.schema.proto import Value
+    from miltext.ir.parts import Op
 
 DATA_AND_SHIFT = {
     "constexpr_affine_dequantize": ("quantized_data", "zero_point"),
@@ -91,15 +89,13 @@ def scaled(op_type: str, bound: Mapping[str, list[Bound]], contents: Contents) -
     return None if steps is None else Scaled(scales, steps)
 
 
-def compressed(
-    operation: Operation, bound: Mapping[str, list[Bound]], function: str, contents: Contents
-) -> list[Change]:
+def compressed(op: Op, bound: Mapping[str, list[Bound]], function: str, contents: Contents) -> list[Change]:
     """Return what the weight that an operation makes loses where its scales are converted, if it has any."""
-    made = scaled(operation.type, bound, contents)
+    made = scaled(op.type, bound, contents)
     if made is None:
         return []
-    output = operation.outputs[-1]
-    sizes = (output.stated.type.shape or ()) if isinstance(output.stated.type, TensorType) else ()
+    output = op.outputs[-1]
+    sizes = (output.type.shape or ()) if isinstance(output.type, TensorType) else ()
     shape = tuple(size if isinstance(size, int) else 0 for size in sizes)
     return [Change(output.name, function, shape, made.loss(), compressed=True)]
 
@@ -122,22 +118,12 @@ def _steps(data: Bound, shift: Bound | None, contents: Contents) -> float | None
 
 def _range(shift: Bound, contents: Contents) -> tuple[float, float] | None:
     """Return the least and the greatest number of a constant; None if it cannot be read here."""
-    value = shift.value if shift.known is None else _held(shift.known.maker)
-    if value is None:
+    held = shift.held
+    if held is None:
         return None
-    numbers = contents.numbers(value, "shift")
+    numbers = contents.numbers(held, "shift")
     if numbers.dtype.packed or (numbers.dtype.numpy[1] == "u" and numbers.dtype.kind == "float"):
         return None
     made = [np.frombuffer(piece, numbers.dtype.numpy) for piece in numbers.pieces(numbers.dtype)]
     ends = [(float(each.min()), float(each.max())) for each in made if each.size]
     return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else (0.0, 0.0)
-
-
-def _held(maker: MilOperation | None) -> Value | None:
-    """Return the value that a `const` holds."""
-    if maker is None or maker.type != "const":
-        return None
-    if "val" in maker.attributes:
-        return maker.attributes["val"]
-    given = maker.inputs["val"].arguments if "val" in maker.inputs else ()
-    return given[0].value if given else None

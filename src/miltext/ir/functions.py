@@ -100,12 +100,16 @@ class Function:
         for opset in sorted(self.blocks):
             yield from self.blocks[opset].defined()
 
-    def fresh(self, stem: str) -> str:
-        """Return an identifier that no value of the function has: the stem, or that with a number behind it."""
+    def fresh(self, stem: str, *, first: int = 1) -> str:
+        """Return an identifier that no value of the function has: the stem, or that with a number behind it.
+
+        `first` is the number that is tried first.
+        """
         if self._taken is None:
             self._taken = {value.name for value in self.defined()}.union(self.undefined)
-        stem = identifier(stem) or "_"
-        numbers = self._numbers.setdefault(stem, count(1))
+        stem = identifier(stem)
+        stem = f"_{stem}" if stem[:1] in ("", "@") else stem
+        numbers = self._numbers.setdefault(stem, count(first))
         name = stem
         while name in self._taken:
             name = f"{stem}_{next(numbers)}"

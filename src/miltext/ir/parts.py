@@ -35,6 +35,12 @@ class Use(NamedTuple):
         """The operation that takes the value, or None for an output of a block."""
         return self.user if isinstance(self.user, Op) else None
 
+    @property
+    def operand(self) -> Operand:
+        """The value or literal that stands there now."""
+        user = self.user
+        return user.inputs[self.parameter][self.place] if isinstance(user, Op) else user.outputs[self.place]
+
 
 class Value:
     """A value: an output of an operation, an input of a block or of a function, or an undefined name.
@@ -161,6 +167,15 @@ class Op:
             op.outputs.append(Value(name, declared, op))
         return op
 
+    def copy(self) -> Op:
+        """Return an operation like this one, to be inserted, without blocks; its outputs have the same names."""
+        made = Op(self.message)
+        made.own()
+        for parameter, operands in self.inputs.items():
+            made.set_input(parameter, operands)
+        made.outputs = [Value(value.name, value.message, made) for value in self.outputs]
+        return made
+
     def __repr__(self) -> str:
         return f"<Op {', '.join(value.name for value in self.outputs)} = {self.type}>"
 
@@ -201,6 +216,24 @@ class Op:
         """Return the literals that are the only argument of a parameter, by parameter."""
         single = ((parameter, self.operand(parameter)) for parameter in self.inputs)
         return {parameter: each for parameter, each in single if each is not None and not isinstance(each, Value)}
+
+    def literal(self, name: str) -> proto.Value | None:
+        """Return the constant that is written at the operation: the only argument of a parameter, or an attribute."""
+        operand = self.operand(name) if name in self.inputs else self.attributes.get(name)
+        return None if isinstance(operand, Value) else operand
+
+    def own_literal(self, name: str, place: int = 0) -> proto.Value:
+        """Return the operation's own constant, to be edited: a literal argument, or an attribute."""
+        if name not in self.inputs:
+            return self.own().attributes[name]
+        literal = self.inputs[name][place]
+        assert literal is not None, f"`{name}` is bound to nothing"
+        assert not isinstance(literal, Value), f"`{name}` is bound to a value"
+        made = literal.__class__()
+        made.CopyFrom(literal)
+        self.inputs[name][place] = made
+        self.touch()
+        return made
 
     def own(self) -> proto.Operation:
         """Return the operation's own message, in which its type, attributes and docString may be edited."""
@@ -362,6 +395,17 @@ class Block:
             for nested, block in enumerate(op.blocks):
                 yield from block.parts((*place, "blocks", nested))
 
+    def holding(self, user: Op | Block) -> Op | None:
+        """Return the block's own operation that a user is or stands in; None for the block itself, and outside it."""
+        while user is not self:
+            outer = user.owner if isinstance(user, Block) else user.block
+            if outer is self:
+                return user if isinstance(user, Op) else None
+            if not isinstance(outer, Op | Block):
+                return None
+            user = outer
+        return None
+
     def made(self) -> Iterator[Value]:
         """Yield the outputs of the block's own operations."""
         return (value for op in self for value in op.outputs)
@@ -442,9 +486,7 @@ def literal_of(operand: Operand) -> proto.Value | None:
     if not isinstance(operand, Value):
         return operand
     maker = operand.maker
-    if maker is None or maker.type != "const":
-        return None
-    return maker.attributes.get("val")
+    return maker.literal("val") if maker is not None and maker.type == "const" else None
 
 
 def _is_inside(user: Op | Block, op: Op) -> bool:
