@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -52,6 +53,32 @@ def test_forms_say_that_there_is_no_difference() -> None:
     assert b'class="panes"' not in html.stdout
 
 
+NOTES = {
+    "notes": "mine",
+    "README": "# Models\n\nTwo of them.\n",
+    "title": "# Models\n",
+    "rules": "# what git leaves out\n*.bin\n",
+    "config.json": '{"form": 1}\n',
+    "page.md": "### Models\n\nTwo of them.\n",
+    "front.md": "---\ntitle: Models\n---\n",
+    "list": "- one: 2 operations\n- two\n",
+}
+"""Texts of others."""
+
+FORMS = ("text", "unified", "json", "markdown")
+CASES = sorted(path.name for path in FOLDER.iterdir() if (path / "b.mil").exists())[::3]
+SHOWN = [*(("--format", form) for form in FORMS), ("--stat",), ("--breaking",), ("--format", "unified", "--draft")]
+
+
+@pytest.mark.parametrize("options", SHOWN, ids=" ".join)
+@pytest.mark.parametrize("case", CASES)
+def test_a_file_of_its_own_is_replaced_whatever_was_found(case: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    a, b = FOLDER / case / "a.mil", FOLDER / case / "b.mil"
+    for sides in ((a, b), (a, a), (a, b)):
+        told = run("diff", *sides, *options, "-o", tmp_path / "out")
+        assert b"MIL40" not in told.stderr + told.stdout, (tmp_path / "out").read_text()
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -65,15 +92,19 @@ def test_forms_say_that_there_is_no_difference() -> None:
         (("--format", "html", "-o", "no-such/d.html"), b"no-such"),
         (("-o", "other"), b"error[MIL402]"),
         (("--format", "html", "-o", "notes"), b"error[MIL402]"),
+        *((("--format", form, "-o", name), b"error[MIL402]") for form in FORMS for name in NOTES),
+        (("--stat", "-o", "notes"), b"error[MIL402]"),
+        (("--breaking", "-o", "notes"), b"error[MIL402]"),
     ],
 )
 def test_what_cannot_be_written_is_left_as_it_is(folder: Path, options: tuple[str, ...], said: bytes) -> None:
     shutil.copy("a.mil", "other")
-    (folder / "notes").write_text("mine")
+    for name, text in NOTES.items():
+        (folder / name).write_text(text)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     result = run("diff", "a.mil", "b.mil", *options)
-    assert (result.returncode, result.stdout) == (2, b"")
-    assert said in result.stderr
+    told = json.loads(result.stdout)["diagnostics"][0]["code"].encode() if result.stdout else result.stderr
+    assert (result.returncode, said.removeprefix(b"error[").removesuffix(b"]") in told) == (2, True), told
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 

@@ -22,6 +22,7 @@ from support.package_versions import (
     laid_anew,
     padding,
     sigmoid,
+    spelled,
     tanh,
 )
 
@@ -55,6 +56,33 @@ def test_each_weight_holds_what_the_sides_made_of_it(ours: str, theirs: str, sce
     kinds = {each.type for each in operations(Spec.FromString((merged / "model.mlmodel").read_bytes()))}
     assert ("tanh" in kinds) == ("program" in (ours, theirs))
     assert result.errors == ()
+
+
+SPELLED: dict[str, tuple[Sequence[Edit], Sequence[Edit]]] = {
+    "both weights": ((FIRST,), (SECOND,)),
+    "program and layout": ((tanh, FIRST), (laid_anew, SECOND)),
+    "layouts": ((laid_anew, FIRST), (padding, SECOND)),
+    "program": ((tanh,), (FIRST,)),
+}
+
+
+@pytest.mark.parametrize("name", ["weights/./weight.bin", "weights//weight.bin", "./weights/weight.bin"])
+@pytest.mark.parametrize("edits", SPELLED)
+@pytest.mark.parametrize("where", ["in all", "in ours", "in theirs"])
+def test_a_weight_file_is_one_however_it_is_called(name: str, edits: str, where: str, scene: Scene) -> None:
+    for side, package in zip(("in base", "in ours", "in theirs"), scene.packages, strict=True):
+        if where in ("in all", side):
+            spelled(name)(package)
+    scene.edit(*SPELLED[edits])
+    before, mine, other = [contents(folder_of(package)) for package in scene.packages]
+    wanted = {name: other[name] if mine[name] == held else mine[name] for name, held in before.items()}
+    result, merged = scene.as_git_does()
+    assert result.is_whole, result.conflicts
+    assert contents(merged) == wanted
+    made = scene.folder / "made.mlpackage"
+    done = run("merge", *scene.packages, "-o", made)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert contents(folder_of(made)) == wanted
 
 
 @pytest.mark.parametrize("seed", range(8))

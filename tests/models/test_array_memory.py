@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from math import prod
 from pathlib import Path
@@ -68,6 +69,22 @@ def test_weights_of_any_size_are_left_out_with_little_memory(tmp_path: Path) -> 
     assert path.stat().st_size == 2 * count + 128
     assert path.stat().st_blocks * 512 < count
     os.remove(path)
+
+
+def test_a_weight_file_of_any_size_is_told_with_little_memory(tmp_path: Path) -> None:
+    """To git as text, too where it is cut off, or is no weight file at all."""
+    size = 300 << 20
+    with BlobWriter(tmp_path / "weight.bin") as writer:
+        writer.add_pieces(BY_NAME["fp16"], size // 2, (bytes(CHUNK) for _ in range(size // CHUNK)))
+    shutil.copy(tmp_path / "weight.bin", tmp_path / "cut-weight.bin")
+    os.truncate(tmp_path / "cut-weight.bin", size // 2)
+    with open(tmp_path / "no-weight.bin", "wb") as file:
+        file.truncate(size)
+    for name in ("weight.bin", "cut-weight.bin", "no-weight.bin"):
+        told = run("textconv", tmp_path / name)
+        assert (told.status, told.said) == (0, "")
+        assert told.resident < MOST // 2, name
+        os.remove(tmp_path / name)
 
 
 def test_the_measure_can_fail(tmp_path: Path) -> None:

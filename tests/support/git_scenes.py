@@ -129,6 +129,10 @@ class Scene(NamedTuple):
         return f"seed {self.seed}, {', '.join(words)}"
 
 
+NO_COMMITTER = "no email was given"
+EMPTY = "is now empty"
+"""What git says where it refuses to commit, and where a picked change is there already."""
+
 AUTHOR = {
     f"GIT_{role}_{key}": said for role in ("AUTHOR", "COMMITTER") for key, said in (("NAME", "a"), ("EMAIL", "a@b"))
 }
@@ -254,12 +258,15 @@ def held(scene: Scene, folder: Path, template: Path) -> str:
         checkout.commit()
     sides = _branches(checkout, scene, ours, theirs)
     done = _merged(checkout, scene)
+    if done.returncode and NO_COMMITTER in done.stderr:
+        done = _with_committer(checkout, scene)
     shown = checkout.run("git", "diff", "HEAD~"), checkout.run("git", "log", "-p", "-2")
     assert [each.returncode for each in shown] == [0, 0], [each.stderr for each in shown]
     if not checkout.unmerged:
         if checkout.package.exists():
             require_sound(checkout.package)
-        return "merged" if done.returncode == 0 else f"refused by git: {done.stderr.strip().splitlines()[-1]}"
+        assert done.returncode == 0 or EMPTY in done.stderr, done.stderr
+        return "merged" if done.returncode == 0 else "nothing left to pick"
     if "of neither side" not in done.stderr:
         require_sound(checkout.package)
     for number, (side, commit) in enumerate(sides.items()):
@@ -289,7 +296,7 @@ def _branches(checkout: Checkout, scene: Scene, ours: list[Edit], theirs: list[E
     return {"ours": "ours", "theirs": "stash@{0}" if scene.command == "stash" else "theirs"}
 
 
-def _merged(checkout: Checkout, scene: Scene) -> subprocess.CompletedProcess[str]:
+def _merged(checkout: Checkout, scene: Scene, known: bool = False) -> subprocess.CompletedProcess[str]:
     later = () if scene.identity else ("--no-commit",)
     words = {
         "merge": ("merge", *(later or ("--no-edit",)), "theirs"),
@@ -297,7 +304,20 @@ def _merged(checkout: Checkout, scene: Scene) -> subprocess.CompletedProcess[str
         "cherry-pick": ("cherry-pick", *later, "theirs"),
         "stash": ("stash", "pop"),
     }[scene.command]
-    return checkout.run("git", *words)
+    return checkout.run("git", *words, known=known)
+
+
+def _with_committer(checkout: Checkout, scene: Scene) -> subprocess.CompletedProcess[str]:
+    """Merge again what git refuses where it knows no committer; all that comes after is done without one again.
+
+    git asks for its committer before it merges, or after the first commit that it picks; what it leaves is sound.
+    """
+    if (checkout.folder / ".git" / "rebase-merge").exists():
+        require_sound(checkout.package)
+        checkout.git("rebase", "--abort")
+    left = checkout.git("status", "--porcelain")
+    assert left == "", left
+    return _merged(checkout, scene, known=True)
 
 
 def _resolved(checkout: Checkout, scene: Scene, folder: Path, side: str, commit: str) -> None:

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from posixpath import normpath
 from random import Random
 from uuid import UUID
 
@@ -74,7 +75,7 @@ def laid_anew(package: Path) -> None:
         writer.add_packed(BY_NAME["fp16"], bytes(range(64)))
         places = {blob.offset: writer.copy(blob) for blob in file}
     for held in blob_values(model.program):
-        if held.value.blobFileValue.fileName == NAME:  # and not the file that `in_two_files` made
+        if normpath(held.value.blobFileValue.fileName) == NAME:  # and not the file that `in_two_files` made
             held.value.blobFileValue.offset = places[held.value.blobFileValue.offset]
     path.with_name("new.bin").replace(path)
     assert model.spec is not None
@@ -91,6 +92,18 @@ def in_two_files(package: Path) -> None:
     held.fileName = "@model_path/weights/1-weight.bin"
     assert model.spec is not None
     save(package, model.spec)
+
+
+def spelled(name: str) -> Edit:
+    """Name the weight file of the first weight otherwise."""
+
+    def edit(package: Path) -> None:
+        model = miltext.load(package)
+        next(blob_values(model.program)).value.blobFileValue.fileName = f"@model_path/{name}"
+        assert model.spec is not None
+        save(package, model.spec)
+
+    return edit
 
 
 def exported_again(seed: int) -> Edit:

@@ -171,7 +171,7 @@ class Form(NamedTuple):
     @property
     def kind(self) -> str:
         """What the output is, as `miltext.models.outputs` calls it."""
-        return {"html": "html", "unified": "diff"}.get(self.form, "told")
+        return {"text": "difference", "unified": "diff", "markdown": "comment"}.get(self.form, self.form)
 
     def refuse_unclear(self) -> None:
         """Refuse options that do not go together. Raise UsageError."""

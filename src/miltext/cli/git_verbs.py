@@ -109,15 +109,17 @@ def _installation(everywhere: bool, options: str = "") -> Iterator[Installation]
 @click.argument("file", type=click.Path(path_type=Path))
 @_draft
 @_build_info
-@click.option("--keep", metavar="PATH", help="Also write the text to PATH, if that can be written, for the next time.")
+@click.option("--keep", metavar="PATH", help="Also write the text to PATH, where git's texts are kept, if that can be.")
 def textconv(file: Path, draft: bool, build_info: bool, keep: str | None) -> None:
     """Print FILE as text to compare: a .mlmodel, a coremldata.bin, or a weight file.
 
     git calls this after `miltext git setup`; it never fails because of the contents of the file.
     """
-    from miltext.review.kept_texts import kept
+    from miltext.review.kept_texts import FOLDER, is_place, kept
     from miltext.review.textconv import Shown, file_text
 
+    if keep is not None and not is_place(Path(keep)):
+        raise click.UsageError(f"--keep is for git, whose texts are in its folder {FOLDER}: write the text with `>`")
     text = file_text(file, Shown(draft, build_info))
     write_text("-", text if keep is None else kept(Path(keep), text))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from posixpath import normpath
 from shutil import copyfile
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ class Contents:
         for held in blob_values(program):
             place = held.value.blobFileValue
             blob = folder.blob(held.value)
-            place.fileName, place.offset = self._place(blob, place.fileName, place.offset)
+            place.fileName, place.offset = self._place(blob, *_place_of(place))
         return program
 
     def _place(self, blob: Blob, name: str, offset: int) -> Place:
@@ -100,6 +101,11 @@ def compared_work(models: Iterable[Model]) -> int:
     return sum(sizes.values())
 
 
+def _place_of(place: Any) -> Place:
+    """Return where a value says that it is; a file has one name, however it is spelled."""
+    return normpath(place.fileName), place.offset
+
+
 def programs_of(model: Model) -> list[Program]:
     """Return the programs of a model: its own, or those of a pipeline's models; none of a model of another kind."""
     return [stage.model.program for stage in model.programs()]
@@ -107,7 +113,7 @@ def programs_of(model: Model) -> list[Program]:
 
 def weight_files(programs: Iterable[Program]) -> list[str]:
     """Return the names of the weight files that programs name."""
-    return sorted({held.value.blobFileValue.fileName for held in _values(programs)})
+    return sorted({_place_of(held.value.blobFileValue)[0] for held in _values(programs)})
 
 
 def _values(programs: Iterable[Program]) -> Iterator[Held]:
@@ -130,8 +136,8 @@ def placed_in(programs: Sequence[Program], contents: Contents, folder: Path, nam
     placed = list[tuple[Any, int]]()
     for held in _values(programs):
         place = held.value.blobFileValue
-        if place.fileName == name:
-            content = contents.content(contents.at((name, place.offset)))
+        if _place_of(place)[0] == name:
+            content = contents.content(contents.at(_place_of(place)))
             if content not in offsets:
                 raise Unplaced(f"the weight `{held.name}` is not in the weight file that git takes from one side")
             placed.append((place, offsets[content]))
@@ -145,8 +151,8 @@ def written_anew(programs: Sequence[Program], contents: Contents, folder: Path, 
     with BlobWriter(file_for(name, folder)) as writer:
         for held in _values(programs):
             place = held.value.blobFileValue
-            if place.fileName == name:
-                blob = contents.at((name, place.offset))
+            if _place_of(place)[0] == name:
+                blob = contents.at(_place_of(place))
                 content = contents.content(blob)
                 if content not in written:
                     written[content] = writer.copy(blob)
@@ -166,7 +172,7 @@ def replaced(
     with BlobFile(path) as file:
         for before, after in _pairs(own, merged, name):
             offset = before.offset
-            blob = contents.at((after.fileName, after.offset))
+            blob = contents.at(_place_of(after))
             known = wanted.setdefault(offset, blob)
             record = file.blob(offset)
             same = (blob.dtype, blob.size, blob.padding_bits) == (record.dtype, record.size, record.padding_bits)
@@ -184,4 +190,5 @@ def replaced(
 
 def _pairs(own: Sequence[Program], merged: Sequence[Program], name: str) -> Iterator[tuple[Any, Any]]:
     both = zip(_values(own), _values(merged), strict=True)
-    return ((a.value.blobFileValue, b.value.blobFileValue) for a, b in both if a.value.blobFileValue.fileName == name)
+    places = ((a.value.blobFileValue, b.value.blobFileValue) for a, b in both)
+    return ((before, after) for before, after in places if _place_of(before)[0] == name)

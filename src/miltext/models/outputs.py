@@ -48,8 +48,10 @@ _CALLED = {
     "npz": "an archive of arrays",
     "png": "a picture",
     "toml": "a description",
-    "told": "what a command tells",
-    "diff": "a patch",
+    "difference": "a difference told in lines",
+    "diff": "a unified diff",
+    "json": "a difference as JSON",
+    "comment": "a difference as Markdown",
 }
 
 FOLDERS = {".mlpackage": ("package", (MANIFEST,)), ".mlmodelc": ("compiled model", ("coremldata.bin", "model.mil"))}
@@ -75,9 +77,21 @@ def _is_program(data: bytes) -> bool:
         return False
 
 
-def _is_told(data: bytes) -> bool:
-    """Whether it can be what a command told: text, and none of the kinds that are read."""
-    return b"\0" not in data and not any(_IS[kind](data) for kind in ("mil", "html", "sidecar"))
+_DIFFERENCE = re.compile(
+    rb"(?:# [^\n]*\n)*(?:--- [^\n]*\n\+\+\+ |no (?:difference|breaking change)\n|cannot be told: )",
+)
+_NOTE = re.compile(rb"# [^\n]*(?:: | -> )")
+_COUNT = re.compile(
+    rb"[^\n]+: (?:added|removed|renamed from |interface changed|\d+ (?:operation|value|change|differ))",
+)
+"""How a difference begins that is told line by line; and the lines of one that has no other, or is counted."""
+
+
+def _is_difference(data: bytes) -> bool:
+    """Whether it can be a difference that was told in lines."""
+    lines = data.splitlines()
+    alone = (all(map(pattern.match, lines)) for pattern in (_NOTE, _COUNT))
+    return _DIFFERENCE.match(data) is not None or any(alone)
 
 
 _IS: dict[str, Callable[[bytes], object]] = {
@@ -90,8 +104,10 @@ _IS: dict[str, Callable[[bytes], object]] = {
     "npz": re.compile(rb"PK").match,
     "png": re.compile(rb"\x89PNG\r\n\x1a\n").match,
     "toml": bool,  # it was read before
-    "told": _is_told,
-    "diff": _is_told,
+    "difference": _is_difference,
+    "diff": _is_difference,
+    "json": re.compile(rb'\{\s*"form": \d+,\s*"breaking": ').match,
+    "comment": re.compile("### [^\n]+ → [^\n]+\n\n".encode()).match,
 }
 
 

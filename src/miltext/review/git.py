@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from miltext.review.kept_texts import FOLDER
+
 DRIVER = "miltext"
 TEXT_DRIVER = "miltext-text"
 MANIFEST_DRIVER = "miltext-manifest"
@@ -39,9 +41,6 @@ IN_CONFLICT = 3
 _NOTES = f"refs/notes/textconv/{DRIVER}"
 _NOTED = f"diff.{DRIVER}.cachetextconv"
 """Where earlier versions had git keep texts, and how: as notes, which git does not write without a committer."""
-
-KEPT = "miltext-texts"
-"""The folder in git's own where the texts are kept that git has asked for."""
 
 _NAME_IT = 'git hash-object --no-filters "$1"'
 _COMPARE = 'git --no-pager diff --no-ext-diff --no-index -- "$LOCAL" "$REMOTE"'
@@ -147,14 +146,15 @@ class Installation:
     def _kept_or_name(self, command: str) -> str:
         """Return a command for git's shell that shows a text that is kept, or has the given command make and keep it.
 
-        Texts have the names of objects, of which git and git-lfs give the bytes. Where the command fails, the name is
-        all that is shown: git would stop.
+        Texts have the names of objects, of which git and git-lfs give the bytes; outside a repository, none is kept.
+        Where the command fails, the name is all that is shown: git would stop.
         """
         setup = f"miltext git setup{self._options}{' --global' * self._everywhere}"
         said = f'echo "miltext cannot be run; to record where it is now: {setup}"'
-        folder = f'"$(git rev-parse --git-common-dir)/{KEPT}/{self._kind_of_texts()}"'
-        kept = f'n=$({_NAME_IT}); k={folder}/$n.${{1##*.}}; cat "$k" 2>/dev/null'
-        return f'f() {{ {kept} || {command} --keep "$k" "$1" 2>/dev/null || {{ {said}; echo "$n"; }}; }}; f'
+        place = f"{FOLDER}/{self._kind_of_texts()}/$n.${{1##*.}}"
+        kept = f'n=$({_NAME_IT}); k=$(git rev-parse --git-common-dir 2>/dev/null) && k="$k/{place}"'
+        made = f'{command} ${{k:+--keep "$k"}} "$1" 2>/dev/null'
+        return f'f() {{ {kept}; cat "$k" 2>/dev/null || {made} || {{ {said}; echo "$n"; }}; }}; f'
 
     def _kind_of_texts(self) -> str:
         """Return the name of the folder for texts of this version of miltext, with these options."""
@@ -224,7 +224,7 @@ class Installation:
         """Delete the texts that the repository here keeps, if there is one; those of earlier versions, too."""
         self._asked("update-ref", "-d", _NOTES)
         if folder := self._asked("rev-parse", "--git-common-dir"):
-            shutil.rmtree(self._folder / folder / KEPT, ignore_errors=True)
+            shutil.rmtree(self._folder / folder / FOLDER, ignore_errors=True)
 
 
 def _command() -> str:

@@ -7,12 +7,24 @@ containers.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+FOLDER = "miltext-texts"
+"""The folder in git's own where texts are kept, in a folder for each version of miltext and its options."""
+
+_NAME = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\.\w+")
+"""What a text is called: as git calls the object that it is of, with the ending of that."""
+
 MOST = 1 << 28
 """How many bytes of texts are kept; when there are more, the oldest are deleted, down to half of that."""
+
+
+def is_place(path: Path) -> bool:
+    """Whether a path is a place for a text: nothing else is replaced, and nothing beside it is deleted."""
+    return path.parent.parent.name == FOLDER and _NAME.fullmatch(path.name) is not None
 
 
 def kept(path: Path, pieces: Iterable[str]) -> Iterator[str]:
@@ -30,7 +42,9 @@ def _keep(path: Path, pieces: list[bytes]) -> None:
 
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, pieces)
-    files = [(each.stat().st_mtime, each.stat().st_size, each.path) for each in os.scandir(path.parent)]
+    with os.scandir(path.parent) as listed:
+        texts = [each for each in listed if _NAME.fullmatch(each.name) and each.is_file(follow_symlinks=False)]
+    files = [(each.stat().st_mtime, each.stat().st_size, each.path) for each in texts]
     left = sum(size for _, size, _ in files)
     if left <= MOST:
         return
