@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from miltext import Comparison
 
 FIRST, LATER, MISSED, NONE = "first", "later", "missed", "without effect"
+PRECISIONS = ("fp32", "fp16")
 LEAST = 0.98
 """The share of faults that have to be reported first."""
 
@@ -38,36 +39,43 @@ LEAST = 0.98
 @click.option("--each", default=1, help="Only every so many-th fault.  [1]")
 @click.option("--network", "chosen", type=click.Choice(list(NETWORKS)), multiple=True, help="Only this network.")
 @click.option("--mask", "masks", type=click.Choice(list(MASKS)), multiple=True, help="Only this mask.")
+@click.option("--precision", "kinds", type=click.Choice(PRECISIONS), multiple=True, help="Only in this precision.")
 @click.option("--all", "full", is_flag=True, help="Print all faults that are not reported first.")
-def main(across: bool, each: int, chosen: tuple[str, ...], masks: tuple[str, ...], full: bool) -> None:
-    """Print how many faults are reported first, by network and way, and those that are not."""
+def main(
+    across: bool, each: int, chosen: tuple[str, ...], masks: tuple[str, ...], kinds: tuple[str, ...], full: bool
+) -> None:
+    """Print how many faults are reported first, by network, mask and way, and those that are not."""
     logging.disable(logging.ERROR)
     counts: Counter[tuple[str, str]] = Counter()
     numbers: Counter[int] = Counter()
-    for label, old, new in _pairs(chosen or tuple(NETWORKS), masks or tuple(MASKS), across):
+    precisions = [("fp32", "fp16")] if across else [(kind, kind) for kind in kinds or PRECISIONS]
+    for label, old, new in _pairs(chosen or tuple(NETWORKS), masks or tuple(MASKS), precisions):
         for fault in list(faults(new.program))[::each]:
             outcome, comparison = _tried(fault, old, new)
-            counts[label.split(",")[0], outcome] += 1
-            counts[f"way: {fault.way}", outcome] += 1
-            counts["all", outcome] += 1
+            for row in (label, f"way: {fault.way}", "all"):
+                counts[row, outcome] += 1
             if outcome == FIRST:
                 numbers[sum(origin.reaches_output for origin in comparison.origins) or 1] += 1
             if full and outcome in (LATER, MISSED):
                 reported = [(origin.value.name, origin.value.operation) for origin in comparison.origins[:3]]
                 print(f"{label}: {fault.way}, {fault.kind} of {fault.name}: {outcome}, {reported}", flush=True)
     for row in dict.fromkeys(row for row, _ in counts):
-        print(f"{row:<28}", *(f"{counts[row, outcome]:>6} {outcome}" for outcome in (FIRST, LATER, MISSED, NONE)))
+        print(f"{row:<38}", *(f"{counts[row, outcome]:>6} {outcome}" for outcome in (FIRST, LATER, MISSED, NONE)))
     print("origins of one fault, where it is first:", dict(sorted(numbers.items())))
     known = sum(counts["all", outcome] for outcome in (FIRST, LATER, MISSED))
     print(f"{counts['all', FIRST] / max(1, known):.1%} of {known} are first")
     sys.exit(counts["all", FIRST] < LEAST * known or not known)
 
 
-def _pairs(names: tuple[str, ...], masks: tuple[str, ...], across: bool) -> Iterator[tuple[str, Converted, Converted]]:
+def _pairs(
+    names: tuple[str, ...], masks: tuple[str, ...], precisions: list[tuple[str, str]]
+) -> Iterator[tuple[str, Converted, Converted]]:
+    """Yield networks to compare, with a label: the old one, and that which faults are put into."""
     for name in names:
         for mask in masks:
-            made = {precision: converted(name, MASKS[mask], precision) for precision in ("fp32", "fp16")}
-            for old, new in [("fp32", "fp16")] if across else [("fp32", "fp32"), ("fp16", "fp16")]:
+            used = {each for pair in precisions for each in pair}
+            made = {precision: converted(name, MASKS[mask], precision) for precision in used}
+            for old, new in precisions:
                 yield f"{name}, {mask}, {new}", made[old], made[new]
 
 
