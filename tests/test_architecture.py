@@ -41,8 +41,6 @@ LEFT = {
     "extraction.trimming": 1,
     "conversion.finishing": 2,  # not yet on the graph
     "conversion.integers": 1,
-    "conversion.places": 8,
-    "conversion.programs": 2,
     "diffing.bindings": 1,
     "diffing.compression": 2,
     "diffing.lining_up": 3,
