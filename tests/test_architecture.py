@@ -35,13 +35,11 @@ LEFT = {
     "generation.growing": 4,
     "reduction.selecting": 5,
     "checking.operations": 1,  # classes of their own, whose fields are called like the message's
-    "conversion.planning": 6,
+    "conversion.planning": 2,
     "diffing.structure": 4,
     "evaluation.machine": 1,
     "extraction.trimming": 1,
-    "conversion.finishing": 2,  # not yet on the graph
-    "conversion.integers": 1,
-    "diffing.bindings": 1,
+    "diffing.bindings": 1,  # not yet on the graph
     "diffing.compression": 2,
     "diffing.lining_up": 3,
     "diffing.report": 1,
