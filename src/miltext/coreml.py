@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from miltext.diagnostics import ModelError, Note, error, warning
+from miltext.diagnostics import ModelError, Note, codes, error, warning
 from miltext.diagnostics.home import install
 from miltext.models.model_weights import blob_values
 
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from miltext.models.building.ranges import Range
     from miltext.models.model import Model
     from miltext.schema.proto import ModelDescription
-
-MISSING = "MIL480"
-UNLIKE = "MIL481"
-"""The codes of a ModelError here: coremltools is not there; it would not find the weights."""
 
 
 def to_pymil(model: Model, *, watched: Callable[[Any], Any] = lambda spec: spec) -> Any:
@@ -91,7 +87,7 @@ def _unbounded(description: ModelDescription) -> Iterator[Diagnostic]:
         for entry in inputs:
             if any(size.upperBound < 0 for size in entry.type.multiArrayType.shapeRange.sizeRanges):
                 message = f"the sizes of the input `{entry.name}` for its `?` are unknown: give them as `ranges`"
-                yield warning("MIL452", message)
+                yield warning(codes.INPUT_WITHOUT_RANGE, message)
 
 
 def _coremltools() -> Any:
@@ -99,7 +95,9 @@ def _coremltools() -> Any:
         import coremltools
     except ImportError as failure:
         way = Note(f"install it: {install('coremltools')}")
-        raise ModelError([error(MISSING, "coremltools is not installed, and this needs it", None, way)]) from failure
+        raise ModelError(
+            [error(codes.NO_COREMLTOOLS, "coremltools is not installed, and this needs it", None, way)]
+        ) from failure
     return coremltools
 
 
@@ -109,5 +107,5 @@ def _weights_folder(model: Model) -> Path:
     folders = {name.rpartition("/")[0].partition("/")[2] for name in names}
     if len(folders) > 1:
         message = f"coremltools takes weights from one folder, and they are in {', '.join(sorted(folders))}"
-        raise ModelError([error(UNLIKE, message)], path=model.name)
+        raise ModelError([error(codes.WEIGHTS_IN_SEVERAL_FOLDERS, message)], path=model.name)
     return (model.model_path or Path.cwd()) / next(iter(folders), "")

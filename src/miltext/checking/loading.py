@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from miltext.checking.findings import Finding
+from miltext.diagnostics import codes
 from miltext.schema.paths import Key, Path
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
 
-NOT_INSTALLED = "MIL480"
 
 LONG = 300
 """The most characters that are quoted of what the loader says; a longer text is cut."""
@@ -39,14 +39,16 @@ def loader_findings(model: Model) -> list[Finding]:
         to_pymil(model, watched=watched)
     except ModelError as refused:
         reason = refused.diagnostics[0]
-        if reason.code == NOT_INSTALLED:
+        if reason.code == codes.NO_COREMLTOOLS:
             raise
         return [Finding((), reason.code, f"coremltools cannot be asked: {reason.message}", severity="warning")]
     except Exception as failure:  # whatever the loader runs into is what it says
         if not at:  # the loader was not reached
             raise
         path = (*at[-1], "type") if at[-1] else ()
-        return [Finding(path, "MIL801", f"coremltools does not load this: {_said(failure)}", severity="warning")]
+        return [
+            Finding(path, codes.NOT_LOADABLE, f"coremltools does not load this: {_said(failure)}", severity="warning")
+        ]
     return []
 
 

@@ -16,6 +16,7 @@ from miltext.conversion.integers import is_exact, is_float, is_wide, may_count
 from miltext.conversion.known import Known, KnownConstant, TakenOut, dtype_of
 from miltext.conversion.places import BlockPlan
 from miltext.conversion.scales import compressed, scaled
+from miltext.diagnostics import codes
 from miltext.models.refusals import refusal
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import signature
@@ -109,7 +110,9 @@ class Planning:
         """Refuse a value of the old data type of which too little is known to state it in the new one."""
         stated = declared.stated
         if stated.type is None and stated.message.tensorType.dataType == BY_NAME[self.precisions.old].number:
-            raise refusal("MIL438", f"`{declared.name}` cannot be converted: its type does not say its rank")
+            raise refusal(
+                codes.UNCONVERTIBLE_VALUE, f"`{declared.name}` cannot be converted: its type does not say its rank"
+            )
 
     def before(self, name: str, known: Known) -> Operand:
         """Return what a name stood for; that of a cast which is taken out stands for another value now."""
@@ -219,7 +222,9 @@ class Planning:
                 message = (
                     f"`{_made(operation)}` cannot be converted: `{operation.type}` stays {self.precisions.old} here"
                 )
-                raise refusal("MIL438", f"{message}, but its list becomes one of {self.precisions.new}")
+                raise refusal(
+                    codes.UNCONVERTIBLE_VALUE, f"{message}, but its list becomes one of {self.precisions.new}"
+                )
         return self._deciding.kept(given, declared)
 
     def _beyond(self, operation: Operation, bound: Mapping[str, list[Bound]]) -> list[str]:

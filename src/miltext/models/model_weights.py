@@ -13,6 +13,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from miltext.diagnostics import codes
 from miltext.models.refusals import WeightsError, reason_of, refusal
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape
 from miltext.models.weights import ALIGNMENT, Blob, BlobFile, digest
@@ -46,7 +47,7 @@ def resolve(file_name: str, model_path: Path) -> Path:
     """
     reason = suspicion(file_name)
     if reason:
-        raise refusal("MIL301", f"the file name {file_name!r} {reason}", model_path)
+        raise refusal(codes.WEIGHT_FILE_OUTSIDE, f"the file name {file_name!r} {reason}", model_path)
     root = os.path.realpath(model_path)
     try:
         real = Path(os.path.realpath(os.path.join(root, file_name[len(MODEL_PATH) + 1 :]), strict=True))
@@ -54,11 +55,13 @@ def resolve(file_name: str, model_path: Path) -> Path:
     except (OSError, ValueError) as failure:
         is_there = not isinstance(failure, (FileNotFoundError, NotADirectoryError))
         why = f" cannot be followed: {reason_of(failure)}" if is_there else " does not exist"
-        raise refusal("MIL302", f"the weight file `{file_name}`{why}", model_path) from failure
+        raise refusal(codes.MISSING_WEIGHT_FILE, f"the weight file `{file_name}`{why}", model_path) from failure
     if not real.is_relative_to(root):
-        raise refusal("MIL301", f"the file name `{file_name}` leads outside through a link", model_path)
+        raise refusal(
+            codes.WEIGHT_FILE_OUTSIDE, f"the file name `{file_name}` leads outside through a link", model_path
+        )
     if not regular:
-        raise refusal("MIL302", f"the weight file `{file_name}` is not a regular file", model_path)
+        raise refusal(codes.MISSING_WEIGHT_FILE, f"the weight file `{file_name}` is not a regular file", model_path)
     return real
 
 
@@ -107,7 +110,9 @@ class BlobFolder:
     def path(self, file_name: str) -> Path:
         """Return the real path of the file that a BlobFileValue's fileName names."""
         if self.model_path is None:
-            raise refusal("MIL302", f"the folder of the weight file `{file_name}` is unknown", "<stdin>")
+            raise refusal(
+                codes.MISSING_WEIGHT_FILE, f"the folder of the weight file `{file_name}` is unknown", "<stdin>"
+            )
         return resolve(file_name, self.model_path)
 
     def blob(self, value: Value) -> Blob:
@@ -129,7 +134,7 @@ class BlobFolder:
         dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
         if dtype is None or (shape is None and dtype != blob.dtype):
             message = f"the record at offset {blob.offset} holds {blob.dtype.name}, but its value has another type"
-            raise refusal("MIL309", message, blob.path)
+            raise refusal(codes.MISFIT_RECORD, message, blob.path)
         return blob if shape is None else blob.require(dtype, prod(shape))
 
     def close(self) -> None:
@@ -146,7 +151,11 @@ class LooseFolder(BlobFolder):
         try:
             return super().path(file_name)
         except WeightsError as failure:
-            if failure.diagnostics[0].code == "MIL302" and self.model_path is not None and "/" in file_name:
+            if (
+                failure.diagnostics[0].code == codes.MISSING_WEIGHT_FILE
+                and self.model_path is not None
+                and "/" in file_name
+            ):
                 with suppress(WeightsError):
                     return resolve(f"{MODEL_PATH}/{file_name.rpartition('/')[2]}", self.model_path)
             raise
