@@ -7,8 +7,7 @@ from itertools import count
 from typing import NamedTuple
 
 import miltext
-from miltext.diagnostics import Diagnostic
-from miltext.diagnostics import codes
+from miltext.diagnostics import Diagnostic, codes
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.text_edits import Edit, edited
 from miltext.syntax.tree import Node, named, walk
