@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,24 @@ if TYPE_CHECKING:
     from miltext.schema.proto import ModelDescription
 
 
-def to_pymil(model: Model, *, watched: Callable[[Any], Any] = lambda spec: spec) -> Any:
+def to_pymil(model: Model) -> Any:
     """Return the program of a model as coremltools' `Program`, its weights loaded.
 
-    For a `.mil`, the specification version is that of its opsets. coremltools reads what `watched` makes of the Model
-    message, and refuses what its own loader does not know. Raise ModelError: MIL480 without coremltools, MIL481 where
-    the weights are in more than one folder; and what coremltools raises.
+    For a `.mil`, the specification version is that of its opsets. Raise ModelError as `loader_of` does, and what
+    coremltools raises: its loader refuses operations that it does not know.
+    """
+    spec, load = loader_of(model)
+    program = load()
+    default = spec.description.defaultFunctionName
+    if default in program.functions:
+        program.default_function_name = default
+    return program
+
+
+def loader_of(model: Model) -> tuple[Any, Callable[[], Any]]:
+    """Return coremltools' Model message of a model, and a call of coremltools' loader that reads it.
+
+    Raise ModelError: MIL480 without coremltools, MIL481 where the weights are in more than one folder.
     """
     coremltools = _coremltools()
     from coremltools.converters.mil.frontend.milproto.load import load
@@ -42,11 +55,7 @@ def to_pymil(model: Model, *, watched: Callable[[Any], Any] = lambda spec: spec)
         spec.specificationVersion = version
         spec.description.ParseFromString(description.SerializeToString())
         spec.mlProgram.ParseFromString(model.program.SerializeToString())
-    program = load(watched(spec), spec.specificationVersion, str(_weights_folder(model)))
-    default = spec.description.defaultFunctionName
-    if default in program.functions:
-        program.default_function_name = default
-    return program
+    return spec, partial(load, spec, spec.specificationVersion, str(_weights_folder(model)))
 
 
 def from_pymil(program: Any, *, ranges: Mapping[str, Range] | None = None) -> Model:

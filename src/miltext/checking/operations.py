@@ -248,8 +248,10 @@ class _Call:
             yield self.several(parameter, operands)
             return
         for index, operand in enumerate(operands):
-            if (found := list(self.operand(parameter, operand, index))) and self.is_news(found, operand):
-                yield from found
+            if found := list(self.operand(parameter, operand, index)):
+                is_news = operand not in self._told.operands
+                self.blame(operand)
+                yield from found if is_news else ()
 
     def several(self, parameter: Parameter, operands: Sequence[Operand]) -> Finding:
         """Tell of what takes one value, bound to another number of them: constants may be meant as a vector."""
@@ -263,13 +265,10 @@ class _Call:
         suggestion = f"{name_text(name)} = {meant}" if meant else None
         return Finding(self.argument(name), codes.SEVERAL_VALUES, message + to_write(meant), suggestion=suggestion)
 
-    def is_news(self, found: list[Finding], *operands: Operand) -> bool:
-        """Tell whether findings about operands are news: what is wrong with a value is told where it is first used."""
-        known = not self._told.operands.isdisjoint(operands)
-        if found:
-            self.faulty = True
-            self._told.operands.update(operands)
-        return not known
+    def blame(self, operand: Operand) -> None:
+        """Note a fault of an operand, which is reported where it is first used."""
+        self.faulty = True
+        self._told.operands.add(operand)
 
     def operand(self, parameter: Parameter, operand: Operand, index: int) -> Iterator[Finding]:
         """Find what is wrong with one thing that a parameter is bound to; of several faults, the first."""
