@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from miltext.diagnostics import ModelError, Note, error, warning
+from miltext.diagnostics import ModelError, Note, codes, error, warning
 from miltext.diagnostics.home import install
 from miltext.models.model_weights import blob_values
 
@@ -20,17 +21,25 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.schema.proto import ModelDescription
 
-MISSING = "MIL480"
-UNLIKE = "MIL481"
-"""The codes of a ModelError here: coremltools is not there; it would not find the weights."""
 
-
-def to_pymil(model: Model, *, watched: Callable[[Any], Any] = lambda spec: spec) -> Any:
+def to_pymil(model: Model) -> Any:
     """Return the program of a model as coremltools' `Program`, its weights loaded.
 
-    For a `.mil`, the specification version is that of its opsets. coremltools reads what `watched` makes of the Model
-    message, and refuses what its own loader does not know. Raise ModelError: MIL480 without coremltools, MIL481 where
-    the weights are in more than one folder; and what coremltools raises.
+    For a `.mil`, the specification version is that of its opsets. Raise ModelError as `loader_of` does, and what
+    coremltools raises: its loader refuses operations that it does not know.
+    """
+    spec, load = loader_of(model)
+    program = load()
+    default = spec.description.defaultFunctionName
+    if default in program.functions:
+        program.default_function_name = default
+    return program
+
+
+def loader_of(model: Model) -> tuple[Any, Callable[[], Any]]:
+    """Return coremltools' Model message of a model, and a call of coremltools' loader that reads it.
+
+    Raise ModelError: MIL480 without coremltools, MIL481 where the weights are in more than one folder.
     """
     coremltools = _coremltools()
     from coremltools.converters.mil.frontend.milproto.load import load
@@ -46,11 +55,7 @@ def to_pymil(model: Model, *, watched: Callable[[Any], Any] = lambda spec: spec)
         spec.specificationVersion = version
         spec.description.ParseFromString(description.SerializeToString())
         spec.mlProgram.ParseFromString(model.program.SerializeToString())
-    program = load(watched(spec), spec.specificationVersion, str(_weights_folder(model)))
-    default = spec.description.defaultFunctionName
-    if default in program.functions:
-        program.default_function_name = default
-    return program
+    return spec, partial(load, spec, spec.specificationVersion, str(_weights_folder(model)))
 
 
 def from_pymil(program: Any, *, ranges: Mapping[str, Range] | None = None) -> Model:
@@ -91,7 +96,7 @@ def _unbounded(description: ModelDescription) -> Iterator[Diagnostic]:
         for entry in inputs:
             if any(size.upperBound < 0 for size in entry.type.multiArrayType.shapeRange.sizeRanges):
                 message = f"the sizes of the input `{entry.name}` for its `?` are unknown: give them as `ranges`"
-                yield warning("MIL452", message)
+                yield warning(codes.INPUT_WITHOUT_RANGE, message)
 
 
 def _coremltools() -> Any:
@@ -99,7 +104,9 @@ def _coremltools() -> Any:
         import coremltools
     except ImportError as failure:
         way = Note(f"install it: {install('coremltools')}")
-        raise ModelError([error(MISSING, "coremltools is not installed, and this needs it", None, way)]) from failure
+        raise ModelError(
+            [error(codes.NO_COREMLTOOLS, "coremltools is not installed, and this needs it", None, way)]
+        ) from failure
     return coremltools
 
 
@@ -109,5 +116,5 @@ def _weights_folder(model: Model) -> Path:
     folders = {name.rpartition("/")[0].partition("/")[2] for name in names}
     if len(folders) > 1:
         message = f"coremltools takes weights from one folder, and they are in {', '.join(sorted(folders))}"
-        raise ModelError([error(UNLIKE, message)], path=model.name)
+        raise ModelError([error(codes.WEIGHTS_IN_SEVERAL_FOLDERS, message)], path=model.name)
     return (model.model_path or Path.cwd()) / next(iter(folders), "")

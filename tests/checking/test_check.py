@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 import time
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,8 @@ from conftest import GOLDEN, ROOT, Check
 
 import miltext
 from miltext.checking.verifier import examine
-from miltext.diagnostics import render
-from miltext.diagnostics.codes import TITLES, explanation
+from miltext.diagnostics import codes, render
+from miltext.diagnostics.codes import TABLE, TITLES, explanation, fix
 from miltext.schema.proto import Program
 
 CASES = sorted((GOLDEN / "check").glob("*.mil"))
@@ -54,13 +56,77 @@ def test_golden(case: Path, matches_golden: Check) -> None:
     matches_golden(case.with_suffix(".txt"), report(text, case.name))
 
 
-def used_codes() -> set[str]:
-    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py") if path.name != "codes.py"]
-    return {code for source in sources for code in re.findall(r'"(MIL\d{3})"', source)}
+NAMES = {name: code for name, code in vars(codes).items() if isinstance(code, str) and code in TABLE}
+SOURCES = [path for path in sorted((ROOT / "src").rglob("*.py")) if path.parent.name != "codes"]
+HELP = "Explain a code such as MIL604, and its fix."
+"""The help of a verb, which is read without the table."""
 
 
-def test_the_table_has_just_the_codes_that_are_used() -> None:
-    assert set(TITLES) == used_codes()
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    return [*ast.walk(ast.parse(path.read_bytes()))]
+
+
+def test_each_code_has_one_name() -> None:
+    assert sorted(NAMES.values()) == list(TITLES)
+
+
+def test_each_name_of_a_code_is_used() -> None:
+    attributes = [node for path in SOURCES for node in nodes(path) if isinstance(node, ast.Attribute)]
+    used = {node.attr for node in attributes if ast.unparse(node.value) == "codes"}
+    assert NAMES.keys() - used == set()
+
+
+def test_no_code_has_a_second_name() -> None:
+    called = {f"codes.{name}" for name in NAMES}
+    second = []
+    for path in SOURCES:
+        for node in (node for node in ast.parse(path.read_bytes()).body if isinstance(node, ast.Assign)):
+            is_pairwise = isinstance(node.targets[0], ast.Tuple)
+            values = node.value.elts if is_pairwise and isinstance(node.value, ast.Tuple) else [node.value]
+            second += [(path.name, ast.unparse(value)) for value in values if ast.unparse(value) in called]
+    assert second == []
+
+
+def test_codes_are_spelled_in_the_table_alone() -> None:
+    """Apart from docstrings, which are remarks or the help of a verb."""
+    spelled = []
+    for path in SOURCES:
+        remarks = {id(node.value) for node in nodes(path) if isinstance(node, ast.Expr)}
+        for node in nodes(path):
+            if isinstance(node, ast.Constant) and id(node) not in remarks and node.value != HELP:
+                spelled += [(path.name, code) for code in re.findall(r"MIL\d{3}", str(node.value))]
+    assert [each for each in spelled if each[0] not in ("check_verb.py", "explain_verb.py")] == []
+
+
+@pytest.mark.parametrize("code", TITLES)
+def test_the_fix_on_the_page_begins_with_the_way_out(code: str) -> None:
+    assert f"Fix: {fix(code)}" in " ".join(explanation(code).split())
+
+
+GRAVITY = {"note": 0, "warning": 1, "error": 2}
+REPORTS = {"error": 2, "refusal": 2, "LoweringError": 2, "ArrayProblem": 2, "warning": 1}
+"""Calls that report a code, and how grave that is."""
+
+
+def test_what_is_reported_is_as_grave_as_its_row() -> None:
+    """The code of an error may be a warning elsewhere, as for a fault of the original."""
+    graver = []
+    for path in SOURCES:
+        for call in (node for node in nodes(path) if isinstance(node, ast.Call) and node.args):
+            name, gravity = ast.unparse(call.args[0]).removeprefix("codes."), REPORTS.get(ast.unparse(call.func), 0)
+            if name in NAMES and GRAVITY[TABLE[NAMES[name]].severity] < gravity:
+                graver.append((path.name, call.lineno, name))
+    assert graver == []
+
+
+def test_the_page_shows_codes_as_grave_as_their_rows() -> None:
+    shown: dict[str, int] = {}
+    for severity, code in re.findall(r"\b(error|warning|note)\[(MIL\d{3})\]: ", DOCS.read_text(encoding="utf-8")):
+        shown[code] = max(GRAVITY[severity], shown.get(code, 0))
+    assert len(shown) > 70
+    rows = {code: GRAVITY[TABLE[code].severity] for code in shown}
+    assert {code: row for code, row in rows.items() if row != shown[code]} == {"MIL107": 2, "MIL111": 2}  # of a parse
 
 
 def test_every_code_of_texts_has_a_golden() -> None:

@@ -7,8 +7,7 @@ from itertools import count
 from typing import NamedTuple
 
 import miltext
-from miltext.diagnostics import Diagnostic
-from miltext.diagnostics.selection import DRAFT
+from miltext.diagnostics import Diagnostic, codes
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.text_edits import Edit, edited
 from miltext.syntax.tree import Node, named, walk
@@ -84,7 +83,7 @@ def _in_list(phrase: Node, text: str) -> Iterator[Mistake]:
 
 def reports(text: str) -> list[Diagnostic]:
     """Return what is reported of a draft, each message once."""
-    told = {(found.code, found.message): found for found in miltext.check(text) if found.code != DRAFT}
+    told = {(found.code, found.message): found for found in miltext.check(text) if found.code != codes.DRAFT}
     return [*told.values()]
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding
-from miltext.diagnostics import ModelError
-from miltext.models.refusals import WAYS_OUT
+from miltext.diagnostics import ModelError, codes
 from miltext.parsing.lowering.left_out import array_named
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import TensorType, compatible, read_type
@@ -48,7 +47,7 @@ class Arrays:
         if reference is None:
             return []
         if self.folder is None:
-            return self._once(reference, Finding(path, "MIL111", _NO_VALUES, severity="note"))
+            return self._once(reference, Finding(path, codes.VALUE_IN_ARRAY_FILE, _NO_VALUES, severity="note"))
         stated = read_type(value.type)
         found = self._held(reference, stated, path)[1]
         way = self._conversion(reference, stated)
@@ -63,7 +62,7 @@ class Arrays:
         reference = array_named(value)
         assert reference is not None
         if self.folder is None:
-            return None, self._once(reference, Finding(path, "MIL111", _NO_TYPE))
+            return None, self._once(reference, Finding(path, codes.VALUE_IN_ARRAY_FILE, _NO_TYPE))
         return self._held(reference, stated, path)
 
     def stored(self, reference: ArrayReference) -> StoredArray | None:
@@ -101,7 +100,7 @@ class Arrays:
                 self._opened[reference] = self._files.open(reference)
             except ModelError as failure:
                 found = failure.diagnostics[0]
-                self._opened[reference] = Finding((), found.code, f"{found.message}; {WAYS_OUT[found.code]}")
+                self._opened[reference] = Finding((), found.code, f"{found.message}; {codes.TABLE[found.code].way_out}")
         return self._opened[reference]
 
     def _once(self, reference: ArrayReference, found: Finding) -> list[Finding]:
@@ -121,20 +120,22 @@ def _too_wide(opened: StoredArray) -> Finding | None:
         return None
     most = f"no type of more than {LARGEST_RANK} is inferred"
     message = f"`{opened.reference}` has {len(opened.shape)} dimensions, and {most}"
-    return Finding((), "MIL414", f"{message}; {WAYS_OUT['MIL414']}")
+    return Finding((), codes.UNREADABLE_ARRAY_FILE, f"{message}; {codes.TABLE[codes.UNREADABLE_ARRAY_FILE].way_out}")
 
 
 def _misfit(opened: StoredArray, stated: Type) -> Finding | None:
     """Return what keeps an array from being a value of a type; without a path."""
     if not isinstance(stated, TensorType):
-        return Finding((), "MIL412", "an array can only be the value of a tensor of a known data type and rank")
+        return Finding(
+            (), codes.MISFIT_ARRAY, "an array can only be the value of a tensor of a known data type and rank"
+        )
     if not compatible(stated.shape, opened.shape):
         wanted = ["?" if size is None else size for size in stated.shape]
         message = f"`{opened.reference}` has the shape {list(opened.shape)}, but the value has {wanted}"
-        return Finding((), "MIL412", message)
+        return Finding((), codes.MISFIT_ARRAY, message)
     problem = opened.misfit(BY_NAME[stated.dtype])
     meant = converted_to(opened, stated.dtype)
-    return Finding((), "MIL412", problem, suggestion=meant) if problem else None
+    return Finding((), codes.MISFIT_ARRAY, problem, suggestion=meant) if problem else None
 
 
 def converted_to(opened: StoredArray, dtype: str) -> str | None:

@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Remark, named, operations_around
-from miltext.checking.inference.clash_codes import OTHER_TYPE, UNSUPPORTED_TYPE
 from miltext.checking.inference.program import UNDEFINED
 from miltext.checking.operations import message_path
 from miltext.checking.refitting import Refitting
+from miltext.diagnostics import codes
 from miltext.schema.paths import Key
 from miltext.schema.types import TensorType, show
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from miltext.schema.paths import Path
     from miltext.schema.types import Type
 
-OF_DATA_TYPES = (UNSUPPORTED_TYPE, OTHER_TYPE)
+OF_DATA_TYPES = (codes.UNSUPPORTED_DTYPE, codes.DTYPES_DIFFER)
 """The codes of errors that no constant for other sizes would make."""
 
 MADE_FOR_OTHERS = "which was made for other sizes"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Finding, Remark, but, counted, named, opset_named
+from miltext.diagnostics import codes
 from miltext.diagnostics.wording import listed
 from miltext.schema.paths import Path, block_path
 from miltext.schema.types import ListType, TensorType, Type, compatible, spelled
@@ -41,7 +42,7 @@ def specialization_findings(program: Program) -> Iterator[Finding]:
                 difference = _difference(function, blocks[first], blocks[opset], opset)
                 if difference:
                     remark = Remark(f"the block for {opset_named(first)}", block_path(name, first))
-                    yield Finding((*block_path(name, opset), "key"), "MIL608", difference, (remark,))
+                    yield Finding((*block_path(name, opset), "key"), codes.BLOCK_OUTPUTS_DIFFER, difference, (remark,))
 
 
 def _difference(function: Function, block: Block, other: Block, opset: str) -> str | None:
@@ -69,7 +70,7 @@ def block_findings(inference: Inference, known: Signature, path: Path) -> Iterat
     if len(blocks) != len(known.blocks):
         names = f" ({', '.join(block.name for block in known.blocks)})" if known.blocks else ""
         message = f"`{known.name}` has {counted(len(known.blocks), 'block')}{names}, {but(len(blocks))} given"
-        yield Finding((*path, "type"), "MIL511", message)
+        yield Finding((*path, "type"), codes.WRONG_BLOCK_COUNT, message)
         return
     found: list[Finding] = []
     for index, (block, signed) in enumerate(zip(blocks, known.blocks, strict=True)):
@@ -156,8 +157,10 @@ def _agreement(path: Path, what: str, asked: Asked, given: Sequence[Type]) -> It
     """Find where inputs or outputs at `path` are not as many, or not of the types, that they must be."""
     if len(asked.types) != len(given):
         counts = counted(len(given), "value"), counted(len(asked.types), "value")
-        yield Finding(path[:-1], "MIL512", f"{what} {counts[0]}; {asked.by} {counts[1]}")
+        yield Finding(path[:-1], codes.MISFIT_BLOCK, f"{what} {counts[0]}; {asked.by} {counts[1]}")
         return
     for index, (wanted, found) in enumerate(zip(asked.types, given, strict=True)):
         if not asked.fits(wanted, found):
-            yield Finding((*path, index), "MIL512", f"{what} {spelled(found)} here; {asked.by} {spelled(wanted)}")
+            yield Finding(
+                (*path, index), codes.MISFIT_BLOCK, f"{what} {spelled(found)} here; {asked.by} {spelled(wanted)}"
+            )

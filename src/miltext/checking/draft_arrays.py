@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.checking.arrays import converted_to
 from miltext.checking.findings import Remark
 from miltext.checking.literal_types import Undecided, fitting_dtype, shared_dtypes
+from miltext.diagnostics import codes
 from miltext.schema.dtypes import BY_NAME
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 NUMBERS = ("float", "int", "uint")
 """The kinds of data types that arrays are converted to."""
 
-DATA_TYPES = ("MIL505", "MIL506")
+DATA_TYPES = (codes.UNSUPPORTED_DTYPE, codes.DTYPES_DIFFER)
 """The codes of values whose data type does not fit."""
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, Remark
 from miltext.checking.inference.program import Scope, Walk
+from miltext.diagnostics import codes
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class OpenConstant:
         message = f"the type of this literal cannot be inferred: {self.use} takes it as {_element(first)}{as_other}"
         found = [each for each in (self.use, use) if each]
         remarks = tuple(Remark(f"it is {each} here", each.path) for each in found)
-        return Finding(self.gap, "MIL711", f"{message}; write it out, or make a constant for each", remarks)
+        return Finding(self.gap, codes.NOT_INFERRED, f"{message}; write it out, or make a constant for each", remarks)
 
 
 def _element(type: TensorType | ListType) -> str | None:

@@ -17,7 +17,7 @@ from miltext.checking.inference.rules import followed
 from miltext.checking.literal_types import Beside, Misfit, Undecided, literal_type, usual_type
 from miltext.checking.not_inferred import why_not_inferred
 from miltext.checking.operations import message_path
-from miltext.diagnostics import Diagnostic, ParseError, Span
+from miltext.diagnostics import Diagnostic, ParseError, Span, codes
 from miltext.parsing.elaboration import UNNAMED
 from miltext.parsing.lowering.left_out import array_named
 from miltext.parsing.parser import parse_value
@@ -179,7 +179,7 @@ class DraftWalk(UsualWalk):
             self.state_type(gap, made)
         elif operand is not UNDEFINED and gap[:-4] not in self.flawed:
             what = f"the type of {named(message.name)} cannot be inferred"
-            told = Finding((*gap, "type"), "MIL711", f"{what}: nothing says what it stands for; write it out")
+            told = Finding((*gap, "type"), codes.NOT_INFERRED, f"{what}: nothing says what it stands for; write it out")
             self.types.unknown.setdefault(gap[:-4], told)
 
     # ---- attributes and constants
@@ -247,7 +247,7 @@ class DraftWalk(UsualWalk):
         if first_opset(operation.type) is None:
             self.strange(gap, message)
         else:
-            self.types.findings.append(Finding(gap, "MIL711", message, suggestion=written))
+            self.types.findings.append(Finding(gap, codes.NOT_INFERRED, message, suggestion=written))
         return None
 
     def is_open(self, operation: Operation, place: Path, name: str = "val") -> bool:
@@ -391,14 +391,14 @@ class DraftWalk(UsualWalk):
             self.strange(gap, f"{what}: the operation {named(inference.operation.type)} is not known; write it out")
         elif gap[:-2] not in self.around and not any(map(self.is_unknown, operands)):
             message = f"{what}: {why_not_inferred(inference, self.opset)}"
-            self.types.unknown.setdefault(gap[:-2], Finding((*gap, "type"), "MIL711", message))
+            self.types.unknown.setdefault(gap[:-2], Finding((*gap, "type"), codes.NOT_INFERRED, message))
         return False
 
     def strange(self, gap: Path, message: str) -> None:
         """Note the first thing that is left out beside an operation that is not known."""
         *_, operation = operations_around(gap)
         if operation not in self.flawed:
-            self.types.strange.setdefault((*operation, "type"), Finding(gap, "MIL711", message))
+            self.types.strange.setdefault((*operation, "type"), Finding(gap, codes.NOT_INFERRED, message))
 
     def spelling(self, gap: Path) -> str:
         """Return the literal of a binding or an attribute."""
@@ -435,7 +435,7 @@ class DraftWalk(UsualWalk):
         if known is None or name not in known.parameters:
             message = f"{what}: nothing is known of {named(name)} of {named(operation.type)}; write it out"
             if known is not None and known.open:
-                self.types.findings.append(Finding(gap, "MIL711", message))
+                self.types.findings.append(Finding(gap, codes.NOT_INFERRED, message))
             elif first_opset(operation.type) is None:
                 self.strange(gap, message)
             return None
@@ -449,7 +449,7 @@ class DraftWalk(UsualWalk):
         except Undecided as undecided:
             is_told = operation.type == "const" and gap[-2] == "arguments"  # that it is an attribute
             if not is_told and usual is not None:
-                self.types.findings.append(Finding(gap, "MIL711", f"{what}: {undecided}"))
+                self.types.findings.append(Finding(gap, codes.NOT_INFERRED, f"{what}: {undecided}"))
         return None
 
     def state_type(self, gap: Path, type: Type) -> None:

@@ -14,9 +14,7 @@ from miltext.checking.draft_arrays import at_array
 from miltext.checking.draft_walk import DraftWalk
 from miltext.checking.findings import Finding, Remark, counted, operations_around
 from miltext.checking.inference.reading import read_program
-from miltext.checking.operations import DEFAULT_ASKED_FOR
-from miltext.diagnostics import Diagnostic, Span
-from miltext.diagnostics.selection import DRAFT
+from miltext.diagnostics import Diagnostic, Span, codes
 from miltext.parsing.elaboration import Elaborated, rewritten
 from miltext.parsing.misread_types import AS_STRING
 from miltext.parsing.spans import name_of
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
 _TYPED = re.compile(r"\w+(?:<[^()]*>)?\((?P<literal>.*)\)", re.DOTALL)
 """A literal with its type."""
 
-_WRITTEN_AS_ARGUMENTS = ("MIL604", DEFAULT_ASKED_FOR)
+_WRITTEN_AS_ARGUMENTS = (codes.UNDEFINED_VALUE, codes.REQUIRED_DEFAULT)
 """The codes of findings that may suggest to write an argument, whose type follows from its parameter."""
 
 _TYPED_ARGUMENT = re.compile(r"`(?:\w+ = )?(?P<typed>\w+(?:<[^()`]*>)?\((?P<literal>[-\d.e+]+|true|false|\"\w+\")\))`")
@@ -159,8 +157,10 @@ def _nothing_inferred(read: Recovered) -> DraftTypes:
 def _outside(gap: Path) -> Finding:
     """Return the finding about what is left out where no operation is."""
     if gap[-2] == "inputs":
-        return Finding(gap, "MIL711", "an input of a function needs its type; write it before the name")
-    return Finding(gap, "MIL711", "the type of this literal cannot be inferred: nothing takes it; write it out")
+        return Finding(gap, codes.NOT_INFERRED, "an input of a function needs its type; write it before the name")
+    return Finding(
+        gap, codes.NOT_INFERRED, "the type of this literal cannot be inferred: nothing takes it; write it out"
+    )
 
 
 def _blamed(finding: Finding, strange: Finding | None) -> Finding:
@@ -179,7 +179,7 @@ def _blamed(finding: Finding, strange: Finding | None) -> Finding:
 def as_in_draft(finding: Finding, types: DraftTypes) -> Finding:
     """Return a finding with what it suggests as a draft has it, without a type where one follows: `[1]`, `true`."""
     gaps = types.read.drafts.keys()
-    if finding.path[-1] == "key" or finding.code == "MIL711" or not (gaps or types.read.elaborated):
+    if finding.path[-1] == "key" or finding.code == codes.NOT_INFERRED or not (gaps or types.read.elaborated):
         return finding
     is_literal = not gaps.isdisjoint((finding.path, (*finding.path, "arguments", 0)))
     typed = _TYPED.search(finding.suggestion or "") if is_literal and "$" not in (finding.suggestion or "") else None
@@ -221,12 +221,12 @@ def draft_notice(read: Recovered) -> list[Diagnostic]:
     first = read.elaborated.first if read.elaborated else None
     if first is not None:
         message = "this is a draft in the short spelling; `miltext infer` writes it out"
-        return [Diagnostic("note", DRAFT, message, Span(first, first + 1))]
+        return [Diagnostic("note", codes.DRAFT, message, Span(first, first + 1))]
     if not read.drafts:
         marker = marker_of(read.root)
         message = "this is a draft, whose head asks for more than types; `miltext infer` writes it out"
-        return [Diagnostic("note", DRAFT, message, marker.span)] if marker else []
+        return [Diagnostic("note", codes.DRAFT, message, marker.span)] if marker else []
     phrase = min(read.drafts.values(), key=lambda phrase: phrase.start)
     types = counted(len(read.drafts), "type")
     message = f"this is a draft, which leaves out {types}; `miltext infer` fills in what is missing"
-    return [Diagnostic("note", DRAFT, message, phrase.span)]
+    return [Diagnostic("note", codes.DRAFT, message, phrase.span)]

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from miltext.checking.findings import in_order
-from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, Span
-from miltext.diagnostics.selection import DRAFT, keeps_from_reading, means, near_code, normal, unknown
+from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, Span, codes
+from miltext.diagnostics.selection import keeps_from_reading, means, near_code, normal, unknown
 from miltext.diagnostics.wording import listed
 from miltext.syntax.lexer import FINE, lexer
 
@@ -30,9 +30,9 @@ _WORD = re.compile(r"[^,\s]+")
 _ENDS = frozenset([";", "{", "}"])
 """The tokens that end a phrase, for what a comment speaks of."""
 
-FORM = "write `// mil: ignore[MIL603]`, with codes or their beginnings, or `// mil: ignore` for all"
+FORM = f"write `// mil: ignore[{codes.SHADOWED_VALUE}]`, with codes or their beginnings, or `// mil: ignore` for all"
 
-GAPS = frozenset(["MIL107", "MIL111", DRAFT])
+GAPS = frozenset([codes.ELIDED_LITERAL, codes.VALUE_IN_ARRAY_FILE, codes.DRAFT])
 """The codes of a text that leaves values or types out."""
 
 OPTIONAL = "MIL8"
@@ -59,7 +59,7 @@ class Ignore:
 
         That a text is a draft is said of more than a line: a comment without codes does not speak of it.
         """
-        words = self.words or ([] if diagnostic.code == DRAFT else [""])
+        words = self.words or ([] if diagnostic.code == codes.DRAFT else [""])
         taking = {word for word in words if means(normal(word), diagnostic.code)}
         self.used |= taking
         return bool(taking)
@@ -108,7 +108,9 @@ def _unused(text: str, ignore: Ignore) -> Iterator[Diagnostic]:
         message = f"{listed(idle, 'and')} {'are' if len(idle) > 1 else 'is'} not found here; remove {what}"
     if left:
         mended = f"{text[slice(*ignore.span)].partition('[')[0]}[{', '.join(left)}]"
-    yield Diagnostic("warning", "MIL713", message, ignore.span, (), mended, SAFE if ignore.is_clear else UNSAFE)
+    yield Diagnostic(
+        "warning", codes.USELESS_IGNORE, message, ignore.span, (), mended, SAFE if ignore.is_clear else UNSAFE
+    )
 
 
 # ---- reading
@@ -172,8 +174,8 @@ def _words(match: re.Match[str], rest: str) -> tuple[dict[str, Span] | None, lis
     if match["codes"] is None:
         if not rest.strip() or rest.lstrip().startswith("//"):
             return {}, []
-        codes = [word for word in re.findall(r"\w+", rest) if unknown(word) is None]
-        meant = f"{match[0]}[{', '.join(codes)}]" if codes else None
+        listed = [word for word in re.findall(r"\w+", rest) if unknown(word) is None]
+        meant = f"{match[0]}[{', '.join(listed)}]" if listed else None
         whole = Span(span.start, span.end + len(rest.rstrip()))
         return None, [_wrong(f"this comment is not understood, and ignores nothing; {FORM}", whole, meant)]
     at = match.start("listed")
@@ -187,4 +189,4 @@ def _words(match: re.Match[str], rest: str) -> tuple[dict[str, Span] | None, lis
 
 
 def _wrong(message: str, span: Span, suggestion: str | None) -> Diagnostic:
-    return Diagnostic("warning", "MIL714", message, span, (), suggestion, UNSAFE)
+    return Diagnostic("warning", codes.IGNORE_WITHOUT_CODE, message, span, (), suggestion, UNSAFE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import Diagnostic, ParseError, Span
+from miltext.diagnostics import Diagnostic, ParseError, Span, codes
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt
 from miltext.syntax.lexer import FINE, lexer
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from miltext.schema.proto import Program
 
-UNFIT = ("MIL410", "MIL411")
+UNFIT = (codes.UNKNOWN_ELIDED_LITERAL, codes.ELIDED_LITERAL_TYPE)
 """The codes of values that are not to be had, or are not of their type."""
 
 
@@ -42,4 +42,4 @@ def program_of(text: str, originals: Sequence[Program]) -> tuple[Program | None,
 def _note(count: int, start: int) -> Diagnostic:
     left = "1 literal is" if count == 1 else f"{count} literals are"
     message = f"{left} left out, and all but the values is checked; `miltext check --from MODEL` fills in what it has"
-    return Diagnostic("note", "MIL107", message, Span(start, start + len("$elided")))
+    return Diagnostic("note", codes.ELIDED_LITERAL, message, Span(start, start + len("$elided")))

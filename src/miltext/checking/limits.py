@@ -11,9 +11,9 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from miltext.checking.inference.clash_codes import NO_SUCH_WORD, OUT_OF_RANGE, WRONG_RANK, WRONG_SHAPE
 from miltext.checking.inference.operands import Clash, Conflict
 from miltext.checking.inference.positions import hold_axes
+from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
 from miltext.schema.dtypes import ELSEWHERE
@@ -102,7 +102,7 @@ def _wrong_rank(parameter: Parameter, operand: Operand, sizes: Sizes, dialect: s
         written = " or ".join(pattern.text for pattern in patterns if pattern.before or pattern.after)
         takes = f"a tensor of rank {_spelled_ranks(patterns)}{', ' if written else ''}{written}"
     clause = f"takes {takes}, not {given}{to_write(meant)}"
-    return Clash(clause, parameter.name, code=WRONG_RANK, suggestion=meant)
+    return Clash(clause, parameter.name, code=codes.WRONG_ARGUMENT_RANK, suggestion=meant)
 
 
 def _vector(operand: Operand, parameter: Parameter, sizes: Sizes, dialect: str) -> str | None:
@@ -162,7 +162,7 @@ def _together(found: Iterable[Clash]) -> Iterator[Clash]:
     """Make one of the clashes of shapes with the same arguments: whichever of them is wrong, it is one mistake."""
     together: dict[object, list[Clash]] = {}
     for clash in found:
-        alone = clash.parameter if clash.code != WRONG_SHAPE else ""
+        alone = clash.parameter if clash.code != codes.WRONG_ARGUMENT_SHAPE else ""
         together.setdefault((alone, *clash.beside), []).append(clash)
     for first, *others in together.values():
         yield first._replace(beside=[*first.beside, *(str(other.parameter) for other in others)])
@@ -181,7 +181,7 @@ def _shape(parameter: Parameter, operands: Mapping[str, Operand], sizes: Sizes, 
     must = " or ".join(dict.fromkeys(map(sizes.filled, fitting)))
     meant = _vector(operand, parameter, sizes, dialect) if shape == (1,) else None
     clause = f"must be of shape {must}, not {show(shape)}{'; ' if others else ''}{others}{to_write(meant)}"
-    return Clash(clause, parameter.name, beside, WRONG_SHAPE, meant)
+    return Clash(clause, parameter.name, beside, codes.WRONG_ARGUMENT_SHAPE, meant)
 
 
 # ---- elements
@@ -238,7 +238,7 @@ class _Elements:
         clause = f"takes {listed(self.parameter.words)}, not {json.dumps(element)}{did_you_mean(near)}"
         string = spelled(TensorType("string", ()), self.dialect)
         meant = f"{string}({json.dumps(near)})" if near and self.is_scalar else None
-        return Clash(clause, self.parameter.name, code=NO_SUCH_WORD, suggestion=meant)
+        return Clash(clause, self.parameter.name, code=codes.UNKNOWN_WORD, suggestion=meant)
 
     def axis(self, axes: Sequence[int], counted: Term) -> Clash | None:
         """Hold axes to those that there are, and each to once."""
@@ -259,7 +259,7 @@ class _Elements:
             if (least is not None and number < least) or (most is not None and number > most):
                 clause = f"takes {_range(least, most)}, not {number}"
                 beside = self.sizes.said_by(filter(None, (self.parameter.least, self.parameter.most)))
-                return Clash(clause, self.parameter.name, beside, OUT_OF_RANGE)
+                return Clash(clause, self.parameter.name, beside, codes.VALUE_OUT_OF_RANGE)
         return None
 
     def limit(self, term: Term | None) -> Dimension:

@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import one_of
+from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean
 from miltext.diagnostics.wording import listed
 from miltext.schema.dtypes import BY_NAME, DTYPES
@@ -104,7 +105,9 @@ def literal_type(
     parts = _parts(literal)
     shape, is_tensor = _shape(parts), "tensor" in parameter.kinds
     if not is_tensor and not ("list" in parameter.kinds and len(shape) == 1):
-        raise Misfit("MIL509", f"`{name}` of `{known.name}` takes {one_of(parameter.kinds)}, not a tensor")
+        raise Misfit(
+            codes.WRONG_KIND_OF_ARGUMENT, f"`{name}` of `{known.name}` takes {one_of(parameter.kinds)}, not a tensor"
+        )
     looks = {_look(part) for part in parts if part not in ("[", "]", ",")}
     fitting = _fitting(looks, parameter, known, TRUTHS.get(literal) or _array_meant(literal))
     dtype = fitting_dtype(fitting, parameter, known, operands, is_whole=looks == {"int"}, usual=usual, guide=guide)
@@ -127,7 +130,7 @@ def _parts(literal: str) -> list[str]:
 
 def _look(element: str) -> str:
     if element not in ("true", "false") and element.lower() in ("true", "false"):
-        raise Misfit("MIL021", f"`{element}` is not a literal{did_you_mean(element.lower())}")
+        raise Misfit(codes.WRONG_ELEMENT, f"`{element}` is not a literal{did_you_mean(element.lower())}")
     if element[0] == '"':
         return "string"
     return "bool" if element in ("true", "false") else "int" if _WHOLE.fullmatch(element) else "float"
@@ -166,7 +169,7 @@ def _fitting(looks: set[str], parameter: Parameter, known: Signature, other: str
         takes = f"`{parameter.name}` of `{known.name}` takes {listed(sorted(parameter.dtypes))}"
         look = "float" if "float" in looks else next(iter(looks), "int")
         meant = other if (parameter.dtypes == {"bool"}) == (other in TRUTHS.values()) else None
-        raise Misfit("MIL505", f"{takes}, not {_WORDS[look]}{did_you_mean(meant)}", meant)
+        raise Misfit(codes.UNSUPPORTED_DTYPE, f"{takes}, not {_WORDS[look]}{did_you_mean(meant)}", meant)
     return fitting
 
 
@@ -174,7 +177,7 @@ def _possible(looks: set[str]) -> list[str]:
     """Return the data types that elements of these looks may be of. Raise Misfit."""
     if len(looks) > 1 and looks != {"int", "float"}:
         words = " and ".join(sorted(_WORDS[look] for look in looks))
-        raise Misfit("MIL021", f"the elements of a literal are of one data type, and here are {words}")
+        raise Misfit(codes.WRONG_ELEMENT, f"the elements of a literal are of one data type, and here are {words}")
     look = next(iter(looks & {"float"} or looks), None)
     return [dtype.name for dtype in DTYPES] if look is None else _DTYPES[look]
 

@@ -5,17 +5,22 @@ The loader stops at the first thing that it does not take, and takes less than C
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from traceback import walk_tb
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from miltext.checking.findings import Finding
-from miltext.schema.paths import Key, Path
+from miltext.diagnostics import codes
+from miltext.schema.walk import operations
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
+    from miltext.schema.paths import Path
 
-NOT_INSTALLED = "MIL480"
+
+OPERATION = "CoreML.Specification.MILSpec.Operation"
+"""The full name of an operation's message in coremltools' copy of the schema."""
 
 LONG = 300
 """The most characters that are quoted of what the loader says; a longer text is cut."""
@@ -26,28 +31,44 @@ def loader_findings(model: Model) -> list[Finding]:
 
     Raise ModelError: MIL480 without coremltools; and what asking for the program raises.
     """
-    from miltext.coreml import to_pymil
+    from miltext.coreml import loader_of
     from miltext.diagnostics import ModelError
 
-    at: list[Path] = []
-
-    def watched(spec: Any) -> _Watched:
-        at.append(())
-        return _Watched(spec, (), at)
-
     try:
-        to_pymil(model, watched=watched)
+        spec, load = loader_of(model)
     except ModelError as refused:
         reason = refused.diagnostics[0]
-        if reason.code == NOT_INSTALLED:
+        if reason.code == codes.NO_COREMLTOOLS:
             raise
         return [Finding((), reason.code, f"coremltools cannot be asked: {reason.message}", severity="warning")]
-    except Exception as failure:  # whatever the loader runs into is what it says
-        if not at:  # the loader was not reached
-            raise
-        path = (*at[-1], "type") if at[-1] else ()
-        return [Finding(path, "MIL801", f"coremltools does not load this: {_said(failure)}", severity="warning")]
+    try:
+        load()
+    except Exception as failure:  # noqa: BLE001  # any failure of the loader is its complaint
+        message = f"coremltools does not load this: {_said(failure)}"
+        return [Finding(_place(failure, spec.mlProgram), codes.NOT_LOADABLE, message, severity="warning")]
     return []
+
+
+def _place(failure: Exception, program: Any) -> Path:
+    """Return the path of the type of the innermost operation that the loader was reading; that of the program if none.
+
+    The calls that failed have the operation's message among their arguments.
+    """
+    calls = [frame for frame, _ in walk_tb(failure.__traceback__)]
+    reading = [given for frame in calls for given in _arguments(frame) if _is_operation(given)]
+    if not reading:
+        return ()
+    return next(((*path, "type") for path, each in operations(program) if each is reading[-1]), ())
+
+
+def _arguments(frame: FrameType) -> list[Any]:
+    """Return the arguments of a call."""
+    names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+    return [frame.f_locals[name] for name in names if name in frame.f_locals]
+
+
+def _is_operation(given: Any) -> bool:
+    return getattr(getattr(given, "DESCRIPTOR", None), "full_name", "") == OPERATION
 
 
 def _said(failure: Exception) -> str:
@@ -55,38 +76,3 @@ def _said(failure: Exception) -> str:
     first = failure.args[0] if failure.args else ""
     said = " ".join((first if isinstance(first, str) else str(failure)).split())
     return shown(said, LONG) if " " in said else f"{type(failure).__name__}: {shown(said, LONG)}".rstrip(": ")
-
-
-class _Watched:
-    """A message of coremltools' that its reader takes for the message itself, and that tells where the reader is.
-
-    `at` has the paths of the operations that are being read, each inside the one before it.
-    """
-
-    def __init__(self, message: Any, path: Path, at: list[Path]) -> None:
-        self._message = message
-        self._path = path
-        self._at = at
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        return self._message.__class__
-
-    def __getattr__(self, field: str) -> Any:
-        held = getattr(self._message, field)
-        if field == "mlProgram":
-            return _Watched(held, (), self._at)
-        if field in ("functions", "block_specializations"):
-            return {key: self._inside(held[key], field, Key(key)) for key in held}
-        if field == "blocks":
-            return [self._inside(block, field, index) for index, block in enumerate(held)]
-        return self._operations(held) if field == "operations" else held
-
-    def _inside(self, message: Any, field: str, place: int | Key) -> _Watched:
-        return _Watched(message, (*self._path, field, place), self._at)
-
-    def _operations(self, messages: Any) -> Iterator[_Watched]:
-        for index, message in enumerate(messages):
-            self._at.append((*self._path, "operations", index))
-            yield self._inside(message, "operations", index)
-            self._at.pop()  # a reader that fails does not come back

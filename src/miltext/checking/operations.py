@@ -16,6 +16,7 @@ from miltext.checking.findings import Finding, Remark, but, counted, named, one_
 from miltext.checking.inference.program import Walk
 from miltext.checking.limits import clashes, literal, to_write
 from miltext.checking.values import ATTRIBUTES
+from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest, one_slip_from
 from miltext.diagnostics.wording import listed
 from miltext.schema.elsewhere import Meant, meant
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from miltext.checking.inference.reading import Program
 
 _KINDS = {f"{kind.capitalize()}Type": kind for kind in ("tensor", "list", "tuple", "dictionary", "state")}
-
-DEFAULT_ASKED_FOR = "MIL513"
-"""The code of the warning that a default is left out for which some loaders ask."""
 
 
 def operation_findings(program: Program, dialect: str = "1.3", faulty: set[Path] | None = None) -> Iterator[Finding]:
@@ -120,7 +118,7 @@ class _Call:
         elif name_text(name) == name:  # what is not an identifier is told of as such
             hint, near = self.elsewhere(known) if (known := meant(name)) else _slip_of(name)
             message = f"the operation `{name}` is not known{hint}"
-            yield Finding((*self.path, "type"), "MIL501", message, suggestion=near, severity="warning")
+            yield Finding((*self.path, "type"), codes.UNKNOWN_OPERATION, message, suggestion=near, severity="warning")
 
     def elsewhere(self, known: Meant) -> tuple[str, str | None]:
         """Return what to say of an operation by its name elsewhere, and its name in MIL if it takes what is given."""
@@ -145,7 +143,7 @@ class _Call:
             self.is_told_before = True
         else:
             self._told.newer.add(key)
-            yield Finding(path, "MIL502", f"{what}; this function is {opset_named(self.opset)}")
+            yield Finding(path, codes.NOT_IN_OPSET, f"{what}; this function is {opset_named(self.opset)}")
 
     # ---- parameters
 
@@ -157,7 +155,9 @@ class _Call:
         required = _required(known, missing)
         if required:
             lacks = listed(required, "and")
-            yield Finding((*self.path, "type"), "MIL503", f"`{known.name}` lacks {lacks}, which it requires")
+            yield Finding(
+                (*self.path, "type"), codes.MISSING_PARAMETER, f"`{known.name}` lacks {lacks}, which it requires"
+            )
         yield from (self.asked(known.parameters[name]) for name in missing if known.parameters[name].asked is not None)
         for name, parameter in known.parameters.items():
             if name in self.operands:
@@ -169,7 +169,7 @@ class _Call:
         made = TensorType(max(beside & parameter.dtypes or parameter.dtypes), ())
         written = f"`{parameter.name} = {spelled(made, self.dialect)}({json.dumps(parameter.asked)})`"
         message = f"{self.named(parameter.name)} is left out, and some of Core ML's loaders ask for it; write {written}"
-        return Finding((*self.path, "type"), DEFAULT_ASKED_FOR, message, severity="warning")
+        return Finding((*self.path, "type"), codes.REQUIRED_DEFAULT, message, severity="warning")
 
     def unlisted(self, names: list[str], known: Signature, missing: list[str]) -> Iterator[Finding]:
         """Tell of inputs that the signature does not have; the parameters that they were meant to be leave `missing`.
@@ -211,7 +211,7 @@ class _Call:
             if near in ATTRIBUTES and one_slip_from(name, [near]):
                 message = f"`{known.name}` has no attribute {named(name)}{did_you_mean(near)}"
                 path = (*self.argument(name), "key")
-                yield Finding(path, "MIL630", message, suggestion=near, severity="warning")
+                yield Finding(path, codes.MISSPELLED_ATTRIBUTE, message, suggestion=near, severity="warning")
                 continue
             near = near if near in missing else None
             if near is None and len(required) == 1:
@@ -232,7 +232,7 @@ class _Call:
             missing.remove(near)
         now = f"it is `{near}`" if near else f"`{known.name}` takes {listed(known.parameters, 'and')}"
         message = f"{self.named(name)} went away with {known.opset}; from then on {now}"
-        return Finding((*self.argument(name), "key"), "MIL502", message, suggestion=near)
+        return Finding((*self.argument(name), "key"), codes.NOT_IN_OPSET, message, suggestion=near)
 
     def stranger(self, names: list[str], known: Signature, near: str | None) -> Finding:
         """Tell of inputs that were meant to be `near`, if anything is near."""
@@ -241,15 +241,17 @@ class _Call:
         hint = together or did_you_mean(near) or f"; it takes {listed(known.parameters, 'and') or 'none'}"
         message = f"`{known.name}` has no parameter {named(first[0])}{hint}"
         remarks = tuple(Remark(f"nor {named(name)}", path) for name, path in others)
-        return Finding(first[1], "MIL504", message, remarks, None if others else near)
+        return Finding(first[1], codes.UNKNOWN_PARAMETER, message, remarks, None if others else near)
 
     def bound(self, parameter: Parameter, operands: Sequence[Operand]) -> Iterator[Finding]:
         if not parameter.variadic and len(operands) != 1:
             yield self.several(parameter, operands)
             return
         for index, operand in enumerate(operands):
-            if (found := list(self.operand(parameter, operand, index))) and self.is_news(found, operand):
-                yield from found
+            if found := list(self.operand(parameter, operand, index)):
+                is_news = operand not in self._told.operands
+                self.blame(operand)
+                yield from found if is_news else ()
 
     def several(self, parameter: Parameter, operands: Sequence[Operand]) -> Finding:
         """Tell of what takes one value, bound to another number of them: constants may be meant as a vector."""
@@ -261,27 +263,24 @@ class _Call:
         if meant is None and is_vector:
             message += "; `concat` makes a vector of them first"
         suggestion = f"{name_text(name)} = {meant}" if meant else None
-        return Finding(self.argument(name), "MIL508", message + to_write(meant), suggestion=suggestion)
+        return Finding(self.argument(name), codes.SEVERAL_VALUES, message + to_write(meant), suggestion=suggestion)
 
-    def is_news(self, found: list[Finding], *operands: Operand) -> bool:
-        """Tell whether findings about operands are news: what is wrong with a value is told where it is first used."""
-        known = not self._told.operands.isdisjoint(operands)
-        if found:
-            self.faulty = True
-            self._told.operands.update(operands)
-        return not known
+    def blame(self, operand: Operand) -> None:
+        """Note a fault of an operand, which is reported where it is first used."""
+        self.faulty = True
+        self._told.operands.add(operand)
 
     def operand(self, parameter: Parameter, operand: Operand, index: int) -> Iterator[Finding]:
         """Find what is wrong with one thing that a parameter is bound to; of several faults, the first."""
         kind, name = _kind(operand.type), parameter.name
         if kind and kind not in parameter.kinds:
             message = f"{self.named(name)} takes {one_of(parameter.kinds)}, not a {kind}"
-            yield Finding(self.binding(name, index), "MIL509", message)
+            yield Finding(self.binding(name, index), codes.WRONG_KIND_OF_ARGUMENT, message)
         elif isinstance(operand.type, TensorType) and parameter.dtypes and operand.type.dtype not in parameter.dtypes:
             yield from self.data_type(parameter, operand.type.dtype, self.binding(name, index))
         elif parameter.constant and not operand.constant:
             message = f"{self.named(name)} must be known when the program is compiled"
-            yield Finding(self.binding(name, index), "MIL507", message)
+            yield Finding(self.binding(name, index), codes.NOT_CONSTANT, message)
 
     def data_type(self, parameter: Parameter, dtype: str, path: Path) -> Iterator[Finding]:
         """Tell of a data type that the parameter does not take, in this opset or in any."""
@@ -292,7 +291,7 @@ class _Call:
         else:
             before = f"; it did before {opset_named(self.opset)}" if since is not None else ""
             message = f"{self.named(name)} takes {listed(sorted(parameter.dtypes))}, not `{dtype}`{before}"
-            yield Finding(path, "MIL505", message)
+            yield Finding(path, codes.UNSUPPORTED_DTYPE, message)
 
     def domains(self, known: Signature) -> Iterator[Finding]:
         """Hold parameters of one domain to one data type; each operation tells of its own clash, the first."""
@@ -307,7 +306,7 @@ class _Call:
                 if dtype != expected:
                     remark = Remark(f"`{where}` is {expected}", self.binding(where, at))
                     message = f"`{name}` is {dtype}, but `{where}` is {expected}: they must be of one data type"
-                    finding = Finding(self.binding(name, index), "MIL506", message, (remark,))
+                    finding = Finding(self.binding(name, index), codes.DTYPES_DIFFER, message, (remark,))
                     if parameter.loose:
                         yield finding._replace(severity="warning")
                     else:
@@ -359,7 +358,11 @@ class _Call:
         if given < least or (most is not None and given > most):
             some = f"{least} or more values" if most is None else f"{least} to {most} values"
             number = counted(least, "value") if least == most else some
-            yield Finding((*self.path, "type"), "MIL510", f"`{known.name}` gives back {number}, {but(given)} declared")
+            yield Finding(
+                (*self.path, "type"),
+                codes.WRONG_OUTPUT_COUNT,
+                f"`{known.name}` gives back {number}, {but(given)} declared",
+            )
 
 
 @functools.lru_cache(maxsize=1 << 8)
@@ -395,11 +398,11 @@ def _type_findings(inference: Inference, call: _Call) -> Iterator[Finding]:
     elif len(inference.inferred) != len(inference.declared):
         gives, declares = len(inference.inferred), len(inference.declared)
         message = f"`{op_type}` gives back {counted(gives, 'value')} here, {but(declares)} declared"
-        yield Finding((*path, "type"), "MIL703", message)
+        yield Finding((*path, "type"), codes.OUTPUT_COUNT_FOR_INPUTS, message)
     else:
         for index, (declared, followed) in enumerate(zip(inference.declared, inference.inferred, strict=True)):
             if not compatible(declared, followed) and not isinstance(declared, StateType):
                 made, stated = spelled(followed, call.dialect), spelled(declared, call.dialect)
                 message = f"`{op_type}` gives back {made} here, not {stated}"
                 meant = made if is_known(followed) else None
-                yield Finding((*path, "outputs", index, "type"), "MIL701", message, suggestion=meant)
+                yield Finding((*path, "outputs", index, "type"), codes.TYPE_MISMATCH, message, suggestion=meant)

@@ -18,6 +18,7 @@ from miltext.checking.findings import named as quoted
 from miltext.checking.inference.program import UNDEFINED, result
 from miltext.checking.inference.reading import read_program
 from miltext.checking.operations import message_path
+from miltext.diagnostics import codes
 from miltext.parsing.elaboration import rewritten
 from miltext.parsing.spans import bodies_of, operations_of, phrases_by_path
 from miltext.schema.operations import signature
@@ -58,9 +59,6 @@ if TYPE_CHECKING:
 
 Inputs: TypeAlias = "Mapping[str, Mapping[str, Type]]"
 """Types of inputs and states, by function and name."""
-
-STALE = "MIL436"
-"""The code of a type that may be out of date."""
 
 
 class Retyped(NamedTuple):
@@ -209,7 +207,7 @@ class Retyping(DraftWalk):
         binding = (*place, "inputs", Key(outdated.parameter), "arguments", 0)
         what = f"`{outdated.parameter}` of `{operation.type}`"
         message = f"{what} has {outdated.before}, which was a size that is {outdated.now} now; check it"
-        self.kept.append(Finding(binding, STALE, message, severity="warning"))
+        self.kept.append(Finding(binding, codes.OUTDATED_SIZE, message, severity="warning"))
 
     def restate(self, message: NamedValueType, place: Path, type: Type) -> None:
         """Write a new type."""
@@ -224,7 +222,7 @@ class Retyping(DraftWalk):
         """Tell of a type that does not follow, while that of something that the operation is given changed."""
         stated = spelled(type, self.dialect)
         message = f"{quoted(name)} stays {stated}, which does not follow from what {quoted(changed)} is now; check it"
-        self.kept.append(Finding((*place, "type"), STALE, message, severity="warning"))
+        self.kept.append(Finding((*place, "type"), codes.OUTDATED_SIZE, message, severity="warning"))
 
     def nested(
         self, operation: Operation, operands: Mapping[str, Sequence[Operand]], scope: Scope, path: InferencePath

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from miltext.checking.findings import LONG, Finding, Remark, named, opset_named
 from miltext.checking.inference import TensorType, spelled
 from miltext.checking.inference.reading import Block
+from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean, nearest
 from miltext.schema.dtypes import ELSEWHERE
 from miltext.schema.operations import words_of
@@ -73,16 +74,23 @@ def _opsets(name: str, function: Function, path: Path) -> Iterator[Finding]:
     if not opset:
         meant = f"{name_text(name)}<{SUGGESTED_OPSET}>"
         hint = others or f"; write it after the name: `{shown(meant, LONG)}`"
-        yield Finding((*path, "key"), "MIL607", f"the function has no opset{hint}", suggestion=None if own else meant)
+        yield Finding(
+            (*path, "key"),
+            codes.MISSING_OPSET_BLOCK,
+            f"the function has no opset{hint}",
+            suggestion=None if own else meant,
+        )
     elif opset not in blocks:
         yield Finding(
-            (*path, "opset"), "MIL607", f"the function has no block for its opset `{opset_named(opset)}`{others}"
+            (*path, "opset"),
+            codes.MISSING_OPSET_BLOCK,
+            f"the function has no block for its opset `{opset_named(opset)}`{others}",
         )
     for each in sorted({opset, *blocks} - {known.proto for known in OPSETS} - {""}):
         near = nearest(each, PROTO_BY_TEXT)
         place = (*path, "opset") if each == opset else (*block_path(name, each), "key")
         message = f"unknown opset `{opset_named(each)}`{did_you_mean(near)}"
-        yield Finding(place, "MIL609", message, suggestion=near, severity="warning")
+        yield Finding(place, codes.UNKNOWN_OPSET, message, suggestion=near, severity="warning")
 
 
 def _keys(names: Iterable[str], path: Path) -> list[Finding]:
@@ -96,7 +104,9 @@ def _is_odd(name: str) -> bool:
 
 
 def _not_an_identifier(name: str, path: Path) -> Finding:
-    return Finding(path, "MIL601", f"the name {quote(name)} {unfit(name)}" if name else "a name is missing here")
+    return Finding(
+        path, codes.INVALID_IDENTIFIER, f"the name {quote(name)} {unfit(name)}" if name else "a name is missing here"
+    )
 
 
 def _define(value: Declared, place: Definition, own: Scope, outer: Scope) -> list[Finding]:
@@ -113,10 +123,10 @@ def _defined_again(name: str, place: Definition, own: Scope, outer: Scope) -> Fi
     path = (*_path(place), "name")
     if name in own:
         remark = Remark("first defined here", (*_path(own[name]), "name"))
-        return Finding(path, "MIL602", f"{named(name)} is already defined in this scope", (remark,))
+        return Finding(path, codes.DUPLICATE_VALUE, f"{named(name)} is already defined in this scope", (remark,))
     remark = Remark("the outer one is defined here", (*_path(outer[name]), "name"))
     message = f"{named(name)} hides a value of the same name outside"
-    return Finding(path, "MIL603", message, (remark,), severity="warning")
+    return Finding(path, codes.SHADOWED_VALUE, message, (remark,), severity="warning")
 
 
 def _path(definition: Definition) -> Path:
@@ -202,12 +212,17 @@ class _Specialization:
             parameter = str(path[-4]) if path[-1] == "name" else None
             near = self.near(name, seen, parameter)
             hint = "; leave the argument out" if parameter and name in NOTHING else did_you_mean(near)
-            return Finding(path, "MIL604", f"{named(name)} is not defined{hint}", suggestion=near)
+            return Finding(path, codes.UNDEFINED_VALUE, f"{named(name)} is not defined{hint}", suggestion=near)
         later = [place for place in definitions if place[1] == "outputs" and path[: len(place[0]) - 2] == place[0][:-2]]
         remark = (Remark("defined here", (*_path((later or definitions)[0]), "name")),)
         if later:
-            return Finding(path, "MIL605", f"{named(name)} is used before it is defined", remark)
-        return Finding(path, "MIL606", f"{named(name)} is defined in another block and not seen from here", remark)
+            return Finding(path, codes.USE_BEFORE_DEFINITION, f"{named(name)} is used before it is defined", remark)
+        return Finding(
+            path,
+            codes.VALUE_OF_OTHER_BLOCK,
+            f"{named(name)} is defined in another block and not seen from here",
+            remark,
+        )
 
     def near(self, name: str, seen: Iterable[str], parameter: str | None) -> str | None:
         """Return the name that was perhaps meant, as the text spells it, or where one is bound a literal: `True`.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, counted
 from miltext.checking.inference.reading import Constant
+from miltext.diagnostics import codes
 from miltext.models.weight_paths import MODEL_PATH, escape
 from miltext.models.weights import ALIGNMENT
 from miltext.parsing.lowering.left_out import MARK
@@ -91,7 +92,9 @@ class _Contents:
                     self.add(found, (*path, "inputs", Key(name), "arguments", index, "value"))
             elif binding is None:
                 message = "this argument is bound to nothing: neither to a name nor to a value"
-                self.found.append(Finding((*path, "inputs", Key(name), "arguments", index), "MIL617", message))
+                self.found.append(
+                    Finding((*path, "inputs", Key(name), "arguments", index), codes.MISSING_VALUE, message)
+                )
 
     def attributes(self, attributes: Mapping[str, Constant], path: Path, constant: str = "") -> None:
         """Look at the attributes of the message at `path`; the one named `constant` may leave no size unknown."""
@@ -112,7 +115,7 @@ class _Contents:
         for name in sorted(operation.inputs.keys() & (ATTRIBUTES | own)):
             written = f"{operation.type}({others})[{name} = ...]"
             message = f"`{name}` of `{operation.type}` is an attribute; write `{written}`"
-            self.found.append(Finding((*path, "inputs", Key(name), "key"), "MIL523", message))
+            self.found.append(Finding((*path, "inputs", Key(name), "key"), codes.ATTRIBUTE_AS_ARGUMENT, message))
 
     def declared(self, values: Iterable[Declared], path: Path) -> None:
         """Look at the types of inputs or outputs."""
@@ -132,9 +135,9 @@ class _Contents:
         for index, output in enumerate(operation.outputs):
             if isinstance(output.stated.type, StateType):
                 message = "an operation cannot make a state: a state is an input of the function"
-                self.found.append(Finding((*path, index, "type"), "MIL618", message))
+                self.found.append(Finding((*path, index, "type"), codes.MISPLACED_STATE, message))
             if settled and self.is_open(output.stated):
-                self.found.append(Finding((*path, index, "type"), "MIL611", UNKNOWN_SIZE))
+                self.found.append(Finding((*path, index, "type"), codes.CONSTANT_OF_UNKNOWN_SIZE, UNKNOWN_SIZE))
         if len(self.found) == before:
             self._right.update((held, output.stated) for output in operation.outputs)
 
@@ -194,7 +197,7 @@ def _is_whole(stated: Stated) -> bool:
 def _check_type(message: ValueType) -> Iterator[Finding]:
     kind = message.WhichOneof("type")
     if kind is None:
-        yield _fault("MIL616", "a type is missing here")
+        yield _fault(codes.INCOMPLETE_TYPE, "a type is missing here")
     elif kind == "tensorType":
         yield from _check_tensor_type(message.tensorType)
     elif kind == "stateType":
@@ -202,7 +205,7 @@ def _check_type(message: ValueType) -> Iterator[Finding]:
         if wrapped.WhichOneof("type") in ("tensorType", None):
             yield from _check_type(wrapped)
         else:
-            yield _fault("MIL618", "a state holds a tensor, nothing else")
+            yield _fault(codes.MISPLACED_STATE, "a state holds a tensor, nothing else")
     for part in _parts(message):
         yield from _check_type(part)
 
@@ -210,11 +213,13 @@ def _check_type(message: ValueType) -> Iterator[Finding]:
 def _check_tensor_type(tensor: TensorType) -> Iterator[Finding]:
     dimensions = tensor.dimensions
     if tensor.dataType not in BY_NUMBER:
-        yield _fault("MIL616", f"{tensor.dataType} is not the number of a data type of the schema")
+        yield _fault(codes.INCOMPLETE_TYPE, f"{tensor.dataType} is not the number of a data type of the schema")
     if tensor.rank != len(dimensions) and (tensor.rank != -1 or dimensions):
-        yield _fault("MIL610", f"the rank is {tensor.rank}, but the type has {counted(len(dimensions), 'dimension')}")
+        yield _fault(
+            codes.WRONG_RANK, f"the rank is {tensor.rank}, but the type has {counted(len(dimensions), 'dimension')}"
+        )
     if any(dimension.WhichOneof("dimension") is None for dimension in dimensions):
-        yield _fault("MIL616", "a dimension is neither a size nor unknown")
+        yield _fault(codes.INCOMPLETE_TYPE, "a dimension is neither a size nor unknown")
 
 
 def _is_open(message: ValueType) -> bool:
@@ -234,7 +239,7 @@ def _check_value(value: Value, constant: bool) -> Iterator[Finding]:
     yield from wrong
     if not wrong:
         if constant and _is_open(value.type):
-            yield _fault("MIL611", UNKNOWN_SIZE, "type")
+            yield _fault(codes.CONSTANT_OF_UNKNOWN_SIZE, UNKNOWN_SIZE, "type")
         yield from _check_content(value)
 
 
@@ -243,7 +248,7 @@ def _check_content(value: Value) -> Iterator[Finding]:
     if member == "immediateValue":
         yield from _check_immediate(value)
     elif member is None and not _is_empty_list(value.type):
-        yield _fault("MIL617", "this value holds nothing: it has no immediate value, and none in a file")
+        yield _fault(codes.MISSING_VALUE, "this value holds nothing: it has no immediate value, and none in a file")
     elif member == "blobFileValue" and not value.blobFileValue.fileName.startswith(MARK):
         yield from _check_blob(value)
 
@@ -256,20 +261,22 @@ def _is_empty_list(message: ValueType) -> bool:
 def _check_blob(value: Value) -> Iterator[Finding]:
     blob = value.blobFileValue
     if not blob.fileName:
-        yield _fault("MIL614", "this BLOBFILE does not name a file")
+        yield _fault(codes.INVALID_BLOBFILE, "this BLOBFILE does not name a file")
     elif (reason := escape(blob.fileName)) is not None:
         message = f"the path of this BLOBFILE {reason}; name a file in the model: `{MODEL_PATH}/weights/weight.bin`"
-        yield _fault("MIL614", message)
+        yield _fault(codes.INVALID_BLOBFILE, message)
     if blob.offset < ALIGNMENT:
         message = f"a record cannot begin at the offset {blob.offset}: the header takes the first {ALIGNMENT} bytes"
-        yield _fault("MIL614", message)
+        yield _fault(codes.INVALID_BLOBFILE, message)
     elif blob.offset % ALIGNMENT:
         message = f"records begin at multiples of {ALIGNMENT}, and {blob.offset} is not one"
-        yield _fault("MIL614", message, severity="warning")  # hand-written programs so are said to compile
+        yield _fault(
+            codes.INVALID_BLOBFILE, message, severity="warning"
+        )  # hand-written programs so are said to compile
     if value.type.WhichOneof("type") != "tensorType":
-        yield _fault("MIL613", "a weight file holds tensors, nothing else", "type")
+        yield _fault(codes.VALUE_TYPE_MISMATCH, "a weight file holds tensors, nothing else", "type")
     elif (dtype := BY_NUMBER[value.type.tensorType.dataType]).blob is None:
-        yield _fault("MIL615", f"a weight file cannot hold {dtype.name}", "type")
+        yield _fault(codes.DTYPE_NOT_IN_WEIGHT_FILES, f"a weight file cannot hold {dtype.name}", "type")
 
 
 _KINDS = {"tensor": "tensorType", "list": "listType", "tuple": "tupleType", "dictionary": "dictionaryType"}
@@ -279,9 +286,11 @@ def _check_immediate(value: Value) -> Iterator[Finding]:
     immediate, kind = value.immediateValue, value.type.WhichOneof("type")
     member = immediate.WhichOneof("value")
     if member is None:
-        yield _fault("MIL617", "this value holds nothing: it is an immediate value without content")
+        yield _fault(codes.MISSING_VALUE, "this value holds nothing: it is an immediate value without content")
     elif _KINDS[member] != kind:
-        yield _fault("MIL613", f"the value is a {member}, its type is a {str(kind).removesuffix('Type')}")
+        yield _fault(
+            codes.VALUE_TYPE_MISMATCH, f"the value is a {member}, its type is a {str(kind).removesuffix('Type')}"
+        )
     elif member == "tensor":
         yield from _check_tensor(immediate.tensor, value.type.tensorType)
     else:
@@ -291,7 +300,7 @@ def _check_immediate(value: Value) -> Iterator[Finding]:
 def _check_tensor(tensor: TensorValue, tensor_type: TensorType) -> Iterator[Finding]:
     field, dtype = tensor.WhichOneof("value"), BY_NUMBER[tensor_type.dataType]
     if field is None:
-        yield _fault("MIL617", "this value holds nothing: it is a tensor without values")
+        yield _fault(codes.MISSING_VALUE, "this value holds nothing: it is a tensor without values")
         return
     held = len(getattr(tensor, field).values)
     sizes = [size.constant.size for size in tensor_type.dimensions if size.WhichOneof("dimension") == "constant"]
@@ -299,7 +308,7 @@ def _check_tensor(tensor: TensorValue, tensor_type: TensorType) -> Iterator[Find
         yield from _check_count(math.prod(sizes), held, field, dtype)
     if field != dtype.field:
         message = f"values of {dtype.name} usually stand in `{dtype.field}`; these are in `{field}`"
-        yield _fault("MIL619", message, severity="warning")
+        yield _fault(codes.UNUSUAL_FIELD, message, severity="warning")
 
 
 def _check_count(count: int, held: int, field: str, dtype: DType) -> Iterator[Finding]:
@@ -309,14 +318,16 @@ def _check_count(count: int, held: int, field: str, dtype: DType) -> Iterator[Fi
         room = f"{counted(count, 'element')} of {dtype.name} take {counted(size, 'byte')}, the value has {held}"
         packed = [bits for bits in (1, 2, 3, 4, 6) if dtype.bits == 8 and held == -(-count * bits // 8)]
         if packed:  # some writers pack elements and keep the type of whole bytes
-            yield _fault("MIL612", f"{room}: they seem packed, {packed[0]} bits each", severity="warning")
+            yield _fault(
+                codes.WRONG_ELEMENT_COUNT, f"{room}: they seem packed, {packed[0]} bits each", severity="warning"
+            )
         else:
-            yield _fault("MIL612", room)
+            yield _fault(codes.WRONG_ELEMENT_COUNT, room)
 
 
 def _check_length(count: int, held: int, noun: str, holder: str) -> Iterator[Finding]:
     if held != count:
-        yield _fault("MIL612", f"the type says {counted(count, noun)}, the {holder} has {held}")
+        yield _fault(codes.WRONG_ELEMENT_COUNT, f"the type says {counted(count, noun)}, the {holder} has {held}")
 
 
 def _check_container(value: Value, member: str) -> Iterator[Finding]:
@@ -338,4 +349,4 @@ def _check_container(value: Value, member: str) -> Iterator[Finding]:
         if compatible(read_type(implied), read_type(element.type)):
             yield from (finding._replace(path=()) for finding in _check_value(element, False))
         else:
-            yield _fault("MIL613", "an element is of another type than its container says")
+            yield _fault(codes.VALUE_TYPE_MISMATCH, "an element is of another type than its container says")

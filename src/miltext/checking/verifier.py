@@ -19,11 +19,9 @@ from miltext.checking.findings import apart_from, in_order, located
 from miltext.checking.ignores import without_ignored
 from miltext.checking.left_out import program_of
 from miltext.checking.loading import loader_findings
-from miltext.checking.operations import DEFAULT_ASKED_FOR
 from miltext.checking.programs import verify
 from miltext.checking.retyping import retype
-from miltext.diagnostics import MiltextError, Note, ParseError, PrintError
-from miltext.diagnostics.selection import DRAFT
+from miltext.diagnostics import MiltextError, Note, ParseError, PrintError, codes
 from miltext.models.model import Model
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.recovery import recover
@@ -235,7 +233,7 @@ def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -
     with gc_paused:
         checked = _check_text(text, folder=_folder(path))
     types = checked.types
-    found = [each for each in checked.told(text) if each.code != DRAFT]
+    found = [each for each in checked.told(text) if each.code != codes.DRAFT]
     if "defaults" in asked:
         found = _with_defaults(found)
     if _errors(found):
@@ -361,7 +359,7 @@ def _check_read(read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked
 
 def _with_defaults(found: list[Diagnostic]) -> list[Diagnostic]:
     """Return what is found in a text of which `infer` writes the defaults out: none of them is left out."""
-    return [each for each in found if each.code != DEFAULT_ASKED_FOR]
+    return [each for each in found if each.code != codes.REQUIRED_DEFAULT]
 
 
 def _check_program(program: Message, said: list[Finding]) -> Checked:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from miltext.cli.as_json import note_format
-from miltext.cli.checked_paths import Input, Rules, codes, inputs, rules_of
+from miltext.cli.checked_paths import Input, Rules, asked_codes, inputs, rules_of
 from miltext.cli.fixing_files import Fixing, is_text
 from miltext.cli.habits import named_paths
-from miltext.cli.streams import CANNOT_READ, FAILED, WRONG, fail, open_whole, show, tell, write_text
-from miltext.diagnostics import MiltextError
+from miltext.cli.streams import FAILED, WRONG, fail, open_whole, show, tell, write_text
+from miltext.diagnostics import MiltextError, codes
 from miltext.diagnostics.wording import tally
 
 if TYPE_CHECKING:
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from miltext.models.model import Model, Stage
     from miltext.schema.proto import Program
 
-NO_COREMLTOOLS = "MIL480"
-
-NO_PROGRAM = "MIL254"
-"""The code of a model that is not an ML Program, and of a pipeline without any: in folders, these may be."""
 
 EPILOG = """\b
 Examples:
@@ -65,10 +61,10 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
 @click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Apply, or count, the other suggestions as well.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what --fix would change, and exit with 1 if anything.")
 @click.option(
-    "--select", multiple=True, callback=codes, metavar="CODES", help="Codes or their beginnings to report.  [ALL]"
+    "--select", multiple=True, callback=asked_codes, metavar="CODES", help="Codes or their beginnings to report.  [ALL]"
 )
 @click.option(
-    "--ignore", multiple=True, callback=codes, metavar="CODES", help="Codes or their beginnings to leave out."
+    "--ignore", multiple=True, callback=asked_codes, metavar="CODES", help="Codes or their beginnings to leave out."
 )
 @click.option(
     "--format",
@@ -271,7 +267,7 @@ class Run:
         try:
             return examine(model, with_coremltools=self.loader, originals=self.originals)
         except MiltextError as error:
-            if error.diagnostics[0].code == NO_COREMLTOOLS:
+            if error.diagnostics[0].code == codes.NO_COREMLTOOLS:
                 fail(f"{error.diagnostics[0].message}: {error.diagnostics[0].notes[0].message}")
             raise
 
@@ -294,7 +290,7 @@ class Run:
     def status(self, reports: Sequence[Report]) -> int:
         """Return the exit status."""
         found = [each for report in reports for each in report.diagnostics]
-        if any(each.code == CANNOT_READ for each in found) or (self.fixing and self.fixing.failed):
+        if any(each.code == codes.UNREADABLE_FILE for each in found) or (self.fixing and self.fixing.failed):
             return FAILED
         if self.fixing is not None and self.fixing.diff:
             return WRONG if self.fixing.changed else 0
@@ -327,6 +323,6 @@ def _refused(error: MiltextError, name: str, *, passed_over: bool = False) -> Re
     from miltext.diagnostics.reports import Report
 
     found: Sequence[Diagnostic] = error.diagnostics
-    if passed_over and found[0].code == NO_PROGRAM:
+    if passed_over and found[0].code == codes.NOT_AN_ML_PROGRAM:
         found = [each._replace(severity="note", message=f"passed over: {each.message}") for each in found]
     return Report(error.path or name, found, error.text)

@@ -10,7 +10,7 @@ import click
 
 from miltext.cli.habits import place_of
 from miltext.cli.streams import existing, fail
-from miltext.diagnostics import MiltextError
+from miltext.diagnostics import MiltextError, codes
 
 if TYPE_CHECKING:
     from miltext.diagnostics.selection import Selection
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 TEXTS, FILES = (".mil",), (".mil", ".mlmodel")
 """How the names of texts end, and those of the files that a folder is searched for."""
 
-NO_MODEL_FOLDER = "MIL251"
 
 MODEL_PARTS = (
     "Manifest.json",
@@ -79,7 +78,7 @@ def rules_of(config: str | None, isolated: bool, **choices: object) -> Rules:
     return Rules(settings, **choices)  # type: ignore[arg-type]
 
 
-def codes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+def asked_codes(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
     """Return the codes of an option that may be repeated, and has commas between them."""
     from miltext.diagnostics.selection import normal, unknown
 
@@ -115,7 +114,7 @@ def _is_plain_folder(path: str) -> bool:
     try:
         open_model(path)
     except MiltextError as error:
-        return error.diagnostics[0].code == NO_MODEL_FOLDER
+        return error.diagnostics[0].code == codes.NOT_A_MODEL_FOLDER
     return False
 
 

@@ -14,7 +14,6 @@ import click
 from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.habits import named_paths, shown_name
 from miltext.cli.streams import (
-    CANNOT_READ,
     FAILED,
     WRONG,
     existing,
@@ -27,7 +26,7 @@ from miltext.cli.streams import (
     write_json,
     write_text,
 )
-from miltext.diagnostics import MiltextError
+from miltext.diagnostics import MiltextError, codes
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -127,7 +126,7 @@ def _settle(outcome: Outcome, check: bool, diff: bool) -> tuple[int, str]:
     name, text, formatted = outcome.name, outcome.text, outcome.formatted
     if text is None or formatted is None:
         show(outcome.findings, text, outcome.path)
-        return (FAILED if outcome.findings[0].code == CANNOT_READ else WRONG), "wrong"
+        return (FAILED if outcome.findings[0].code == codes.UNREADABLE_FILE else WRONG), "wrong"
     changed = formatted != text
     if diff:
         write_text("-", unified(shown_name(name), text, formatted, "formatted"), "diff")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from miltext.diagnostics import MiltextError, Note
+from miltext.diagnostics import MiltextError, Note, codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def telling_of_options(given: Given) -> Iterator[None]:
     try:
         yield
     except MiltextError as failure:
-        if given.seed is None and any(each.code == "MIL831" for each in failure.diagnostics):
+        if given.seed is None and any(each.code == codes.MISSING_INPUT for each in failure.diagnostics):
             _add_note(failure, "--input NAME=FILE gives one input, --inputs several, and --random the missing ones")
         raise
 

@@ -9,6 +9,7 @@ import click
 
 from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.streams import STATUSES, compiled_text, load_model, nested_option, write_json, write_text
+from miltext.diagnostics import codes
 
 if TYPE_CHECKING:
     from miltext.parsing.locating import Located
@@ -54,10 +55,10 @@ def command(model: str, place: str, nested: str | None) -> None:
     try:
         found = at_place(text, root, line, column)
     except IndexError as outside:
-        raise refusal("MIL433", f"{shown} is outside the text: {outside}", loaded.name) from None
+        raise refusal(codes.POSITION_OUTSIDE_TEXT, f"{shown} is outside the text: {outside}", loaded.name) from None
     if found is None:
         parse_tree(text, loaded.name)  # which says where an operation breaks the syntax that looked like one
-        raise refusal("MIL433", f"no operation found at {shown}", loaded.name)
+        raise refusal(codes.POSITION_OUTSIDE_TEXT, f"no operation found at {shown}", loaded.name)
     if asks_json():
         write_json(_record(text, found))
     else:

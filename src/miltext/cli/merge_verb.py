@@ -11,7 +11,7 @@ import click
 
 from miltext.cli.progress import Progress, size_below
 from miltext.cli.streams import FAILED, WRONG, existing, fail, show, tell, write_text
-from miltext.diagnostics import MiltextError, warning
+from miltext.diagnostics import MiltextError, codes, warning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,7 +125,7 @@ def _resolve(names: Sequence[str], how: str, force: bool) -> int:
                 return WRONG
         except MiltextError as failure:
             show(failure.diagnostics, failure.text, failure.path)
-            return WRONG if failure.diagnostics[0].code == "MIL863" else FAILED
+            return WRONG if failure.diagnostics[0].code == codes.UNRESOLVED_CONFLICT else FAILED
         _forget_text(found, how)
         tell(f"miltext: {name}: {how} whole, with its weights" if how in SIDES else f"miltext: {name}: as {how} says")
     return 0
@@ -279,7 +279,7 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
     packages = [remade(each, {}, each, Choices()) for each in models if each.kind == "mlpackage"]
     if others := sorted({name for each in packages for name in files_beside(each)}):
         message = f"what is in the packages beside model and weights is not kept: {', '.join(others)}"
-        written.append(warning("MIL442", message))
+        written.append(warning(codes.FILES_NOT_KEPT, message))
     show(written, None, output)
     return False
 

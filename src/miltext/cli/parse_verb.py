@@ -16,7 +16,7 @@ from miltext.cli.streams import (
     write_bytes,
     write_text,
 )
-from miltext.diagnostics import PrintError, error
+from miltext.diagnostics import PrintError, codes, error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,4 +85,4 @@ def _unlike(program: Program, back: Program) -> Iterator[str]:
 
 
 def _lossy(message: str) -> PrintError:
-    return PrintError([error("MIL206", f"{message}; MIL text holds it")])
+    return PrintError([error(codes.UNWRITABLE_PROGRAM, f"{message}; MIL text holds it")])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.cli.streams import tell, write_text
-from miltext.diagnostics import MiltextError
+from miltext.diagnostics import MiltextError, codes
 from miltext.models.files import is_stream, write_new
 from miltext.models.manifest import MANIFEST
 from miltext.models.outputs import ENDINGS, check_output, check_place
@@ -43,7 +43,7 @@ def write_texts(whole: Model, printed: Printed, output: str, kind: str, source: 
         _write_files(whole, printed, Path(output), kind, source)
         return
     if kind == "html":
-        raise refusal("MIL428", f"a page holds one program, and this pipeline has {len(stages)}", whole.name)
+        raise refusal(codes.SEVERAL_TEXTS, f"a page holds one program, and this pipeline has {len(stages)}", whole.name)
     write_text(output, _one_after_another(whole, printed), kind, source)
 
 
@@ -117,9 +117,11 @@ def _require_folder(folder: Path, whole: Model) -> None:
     """Refuse an output that is a file, by its name or on the disk, or a model."""
     if _is_file(folder):
         programs = f"{len(whole.select_all())} ML Programs"
-        raise refusal("MIL428", f"the pipeline {whole.name} has {programs}, and a file holds the text of one", folder)
+        raise refusal(
+            codes.SEVERAL_TEXTS, f"the pipeline {whole.name} has {programs}, and a file holds the text of one", folder
+        )
     if (folder / MANIFEST).exists():
-        raise refusal("MIL402", "this is a model, into which no text is written", folder)
+        raise refusal(codes.TARGET_WOULD_BE_LOST, "this is a model, into which no text is written", folder)
 
 
 def _is_file(output: Path) -> bool:

@@ -22,7 +22,7 @@ from miltext.cli.streams import (
     show_strict_findings,
     write_text,
 )
-from miltext.diagnostics import PrintError, error, warning
+from miltext.diagnostics import PrintError, codes, error, warning
 from miltext.models.model import Stage
 from miltext.printing.printing import pieces
 from miltext.printing.tensors import Style
@@ -238,7 +238,7 @@ def _compact(stage: Stage, style: Style) -> Iterable[str]:
         made = list(compact_pieces(stage.model, style, on_unread=unread.append, progress=progress.add))
     if unread:
         message = f"weights are shown by their places: {unread[0].diagnostics[0].message}"
-        show([warning("MIL302", message)], None, stage.name)
+        show([warning(codes.MISSING_WEIGHT_FILE, message)], None, stage.name)
     return made
 
 
@@ -267,4 +267,6 @@ def _prove(text: str, program: Program) -> None:
     from miltext.parsing.parser import parse
 
     if parse(text).SerializeToString(deterministic=True) != program.SerializeToString(deterministic=True):
-        raise PrintError([error("MIL205", "the text reads back as another Program; please report this as a bug")])
+        raise PrintError(
+            [error(codes.NOT_READ_BACK, "the text reads back as another Program; please report this as a bug")]
+        )

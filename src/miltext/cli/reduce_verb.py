@@ -17,7 +17,7 @@ from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.habits import quiet
 from miltext.cli.streams import load_model, model_argument, nested_option, show, tell, write_json, write_text
 from miltext.cli.writing_verbs import force_option, range_option
-from miltext.diagnostics import MiltextError, Note, warning
+from miltext.diagnostics import MiltextError, Note, codes, warning
 from miltext.diagnostics.wording import tally
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ Exit status: 0 the smallest model is written; 1 CMD fails on MODEL itself, or th
 """
 
 UNSTEADY = warning(
-    "MIL487",
+    codes.UNSTEADY_TEST,
     "the test passed on this model before, and not when it was run on it once more",
     None,
     Note("a test that does not always say the same leads astray: have it try several times, and reduce again"),
@@ -132,7 +132,9 @@ def _check_output(output: Path, source: Model, force: bool) -> None:
         return
     check_name(output, "mil")
     if output.suffix.lower() != ".mil":
-        raise refusal("MIL401", f"a smaller model is an .mlpackage, .mlmodel, .mlmodelc or .mil, not `{output.name}`")
+        raise refusal(
+            codes.WRONG_ENDING, f"a smaller model is an .mlpackage, .mlmodel, .mlmodelc or .mil, not `{output.name}`"
+        )
     check_output(str(output), "mil", str(source.path or "-"), force=force)
 
 
@@ -150,7 +152,7 @@ class _Work:
     def reduce(self, source: Model, ranges: Any, **how: Any) -> None:
         """Reduce a model, and write the result; on a model that fails to begin with, show what the command printed."""
         from miltext.diagnostics import ModelError, Note
-        from miltext.reduction.reducing import NOT_THERE, reduce_source
+        from miltext.reduction.reducing import reduce_source
         from miltext.reduction.source import Source
 
         opened = Source(source, ranges)
@@ -161,7 +163,7 @@ class _Work:
             done = reduce_source(opened, self._test, **how)
         except ModelError as failure:
             found = failure.diagnostics[0]
-            if found.code == NOT_THERE:
+            if found.code == codes.TEST_FAILS_ON_MODEL:
                 ran = self._test.last
                 notes = [Note(ran.how), *[Note(f"it printed: {line}") for line in ran.lines], *found.notes]
                 failure.diagnostics[0] = found._replace(notes=tuple(notes))

@@ -14,6 +14,7 @@ import click
 
 from miltext.cli.as_json import asks_json, failure_text, json_text, keep
 from miltext.cli.habits import asked, quiet, shown_name
+from miltext.diagnostics import codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,16 +26,23 @@ if TYPE_CHECKING:
 WRONG, FAILED = 1, 2
 """The exit statuses for an input that is wrong, and for usage, files or a missing extra."""
 
-CANNOT_READ = "MIL250"
-"""The code of a file that does not exist or cannot be read."""
 
-NO_OUTPUT = ("MIL401", "MIL402", "MIL428", "MIL444")
+NO_OUTPUT = (codes.WRONG_ENDING, codes.TARGET_WOULD_BE_LOST, codes.SEVERAL_TEXTS, codes.OPTION_FOR_COMPILED)
 """The codes of an output that is not to be written there, or not so."""
 
-NO_INPUT = ("MIL831", "MIL832", "MIL833", "MIL834", "MIL835", "MIL836", "MIL837", "MIL839")
+NO_INPUT = (
+    codes.MISSING_INPUT,
+    codes.UNKNOWN_INPUT,
+    codes.WRONG_INPUT_SHAPE,
+    codes.WRONG_INPUT_DTYPE,
+    codes.NOT_FINITE_INPUT,
+    codes.UNREADABLE_INPUT_FILE,
+    codes.UNKNOWN_RUN_NAME,
+    codes.NO_PILLOW,
+)
 """The codes of what a program cannot be given or asked for."""
 
-NO_PROGRAM = ("MIL482", "MIL483")
+NO_PROGRAM = (codes.NOTHING_TO_GENERATE, codes.NOTHING_GENERATED)
 """The codes of programs that cannot be generated."""
 
 STDOUT = "standard output"
@@ -301,7 +309,7 @@ def report_failures() -> Iterator[None]:
     except MiltextError as error:
         show_failure(error)
         is_setup = isinstance(error, SettingsError) or error.diagnostics[0].code in (
-            CANNOT_READ,
+            codes.UNREADABLE_FILE,
             *NO_OUTPUT,
             *NO_INPUT,
             *NO_PROGRAM,

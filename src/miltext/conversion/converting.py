@@ -14,6 +14,7 @@ from miltext.conversion.contents import Change, Contents
 from miltext.conversion.known import Precisions
 from miltext.conversion.programs import convert_program
 from miltext.conversion.report import record, render_text
+from miltext.diagnostics import codes
 from miltext.drafting.building import build_as_chosen
 from miltext.models.building.choices import Choices
 from miltext.models.building.given_weights import GivenFolder
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 
 PRECISIONS = {"fp16": Precisions("fp32", "fp16"), "fp32": Precisions("fp16", "fp32")}
 """What is taken away, by what takes its place."""
-
-LEFT_OUT = "MIL312"
-"""The code of the note that records were left out, which is so of all that are converted; it may have more to say."""
 
 
 @dataclass
@@ -118,7 +116,7 @@ def convert_weights(
         edit=partial(_convert, made, partial(_folder, source, weights, reading), _border(source, io)),
     )
     told = build_as_chosen(source, Path(output), choices)
-    made.warnings += [each for each in told if each.code != LEFT_OUT or each.notes]
+    made.warnings += [each for each in told if each.code != codes.UNUSED_WEIGHTS or each.notes]
     return made
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from miltext.conversion.halves import FEW, Loss, halves, measured
+from miltext.diagnostics import codes
 from miltext.models.refusals import refusal
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape, tensor_value
 from miltext.schema.packing import packed_size
@@ -123,7 +124,10 @@ class NumbersOf:
         dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
         source = self._source(value) if dtype is not None and shape is not None else None
         if dtype is None or shape is None or source is None:
-            raise refusal("MIL438", f"the value of `{name}` cannot be converted: it does not hold what its type says")
+            raise refusal(
+                codes.UNCONVERTIBLE_VALUE,
+                f"the value of `{name}` cannot be converted: it does not hold what its type says",
+            )
         made = Numbers(dtype, shape, source, self._folder.progress)
         return self._known.setdefault((dtype, shape, *made.identity), made)
 

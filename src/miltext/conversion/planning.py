@@ -14,6 +14,7 @@ from miltext.conversion.halves import BEYOND
 from miltext.conversion.integers import is_exact, is_float, is_wide, may_count
 from miltext.conversion.known import Known, KnownConstant
 from miltext.conversion.scales import compressed, scaled
+from miltext.diagnostics import codes
 from miltext.ir.flow import FLOWS
 from miltext.ir.parts import Use, Value, literal_of
 from miltext.models.refusals import refusal
@@ -109,7 +110,9 @@ class Planning:
         """Refuse a value of the old data type of which too little is known to state it in the new one."""
         assert value.message is not None, "an undefined name is declared nowhere"
         if value.type is None and value.message.type.tensorType.dataType == BY_NAME[self.precisions.old].number:
-            raise refusal("MIL438", f"`{value.name}` cannot be converted: its type does not say its rank")
+            raise refusal(
+                codes.UNCONVERTIBLE_VALUE, f"`{value.name}` cannot be converted: its type does not say its rank"
+            )
 
     def before(self, value: Value) -> Operand:
         """Return what a value stood for; that of an idle cast stands for another value now."""
@@ -206,7 +209,9 @@ class Planning:
         for each in chain.from_iterable(given.values()):
             if isinstance(each.old, ListType) and each.type != each.old:
                 message = f"`{_made(op)}` cannot be converted: `{op.type}` stays {self.precisions.old} here"
-                raise refusal("MIL438", f"{message}, but its list becomes one of {self.precisions.new}")
+                raise refusal(
+                    codes.UNCONVERTIBLE_VALUE, f"{message}, but its list becomes one of {self.precisions.new}"
+                )
         return self._deciding.kept(given, declared)
 
     def _beyond(self, op: Op, bound: Mapping[str, list[Bound]]) -> list[str]:

@@ -10,7 +10,7 @@ from miltext.conversion.halves import LEAST
 from miltext.conversion.integers import GREATEST_WHOLE
 from miltext.conversion.known import dtype_of
 from miltext.conversion.planning import Planning
-from miltext.diagnostics import Note, warning
+from miltext.diagnostics import Note, codes, warning
 from miltext.ir.graph import Graph
 from miltext.models.building.placing import Subject
 from miltext.models.refusals import refusal
@@ -92,7 +92,7 @@ def _check(function: str, opset: str, changed: list[Value], contents: Contents) 
     if changed and contents.precisions.new == "fp16" and opset_place(opset) < opset_place(IO_SINCE):
         text = TEXT_BY_PROTO.get(opset, opset)
         message = f"`{changed[0].name}` of `{function}` cannot be fp16 in {text}: {IO_SINCE} brought that"
-        raise refusal("MIL439", message, about=Subject("opset", opset, function))
+        raise refusal(codes.FP16_BORDER, message, about=Subject("opset", opset, function))
 
 
 def _narrowed(planning: Planning, outputs: Mapping[Value, Type]) -> set[str]:
@@ -114,7 +114,7 @@ def _kept(name: str, kept: KeptConstant, narrowed: set[str]) -> Diagnostic:
         way = "give the constant numbers that fp16 has, if it can"
         if not narrowed.isdisjoint(kept.outputs):
             way = f"the results are cast to fp16, and may become infinite; {way}"
-    return warning("MIL437", f"{message}: {_listed(kept.outputs)} {stays} fp32", None, Note(way))
+    return warning(codes.KEPT_IN_FP32, f"{message}: {_listed(kept.outputs)} {stays} fp32", None, Note(way))
 
 
 def _rounded(names: Sequence[str]) -> Diagnostic:
@@ -122,7 +122,7 @@ def _rounded(names: Sequence[str]) -> Diagnostic:
     gives = "gives" if len(names) == 1 else "give"
     message = f"{_listed(names)} {gives} whole numbers as fp16, which rounds those beyond {GREATEST_WHOLE}"
     way = "compare the models on inputs as large as they get; what only casts take stays fp32"
-    return warning("MIL437", message, None, Note(way))
+    return warning(codes.KEPT_IN_FP32, message, None, Note(way))
 
 
 def _listed(names: Sequence[str]) -> str:

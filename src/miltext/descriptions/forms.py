@@ -12,20 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from miltext.descriptions.values import (
-    CLASH,
-    OUT_OF_RANGE,
-    TYPE,
-    Wrong,
-    flag,
-    inside,
-    items,
-    number,
-    numbers,
-    pair,
-    text,
-    word,
-)
+from miltext.descriptions.values import Wrong, flag, inside, items, number, numbers, pair, text, word
+from miltext.diagnostics import codes
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.features import ANY_SIZE, DEFAULT_FIELDS, word_of
 from miltext.syntax.floats import FORMATS, decimal_text
@@ -81,7 +69,10 @@ def _refuse_other(holder: Any, name: str) -> None:
     field = holder.DESCRIPTOR.fields_by_name.get(name)
     there = holder.WhichOneof(field.containing_oneof.name) if field and field.containing_oneof else None
     if there not in (None, name):
-        raise Wrong(CLASH, f"stands beside {_CALLED.get(there, f'`{there}`')}, for the same: leave one of them out")
+        raise Wrong(
+            codes.DESCRIPTION_ENTRY_COUNT,
+            f"stands beside {_CALLED.get(there, f'`{there}`')}, for the same: leave one of them out",
+        )
 
 
 class Text(Form):
@@ -183,7 +174,9 @@ def _bounds(value: object) -> tuple[int, int]:
     with inside(1):
         most = number(most, 0, SIZES[1])
         if most < least:
-            raise Wrong(OUT_OF_RANGE, f"takes the least number first, and {most} is less than {least}")
+            raise Wrong(
+                codes.DESCRIPTION_NUMBER_RANGE, f"takes the least number first, and {most} is less than {least}"
+            )
     return least, most
 
 
@@ -269,17 +262,19 @@ class Default(Form):
     def fill(self, holder: Any, value: object) -> None:
         member = DEFAULT_FIELDS.get(holder.dataType)
         if member is None:
-            raise Wrong(CLASH, "needs a `dataType`, which says what number it is")
+            raise Wrong(codes.DESCRIPTION_ENTRY_COUNT, "needs a `dataType`, which says what number it is")
         if member == "intDefaultValue":
             setattr(holder, member, number(value, *INT32))
             return
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise Wrong(TYPE, f"takes a number, not {noun(value)}")
+            raise Wrong(codes.DESCRIPTION_VALUE_TYPE, f"takes a number, not {noun(value)}")
         try:
             number_held = float(value)
             struct.pack("<d" if member == "doubleDefaultValue" else "<f", number_held)
         except OverflowError:
-            raise Wrong(OUT_OF_RANGE, "takes a number that the data type has, and this is too large") from None
+            raise Wrong(
+                codes.DESCRIPTION_NUMBER_RANGE, "takes a number that the data type has, and this is too large"
+            ) from None
         setattr(holder, member, number_held)
 
 

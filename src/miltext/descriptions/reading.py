@@ -7,7 +7,7 @@ from typing import Any
 
 from miltext.descriptions.forms import SIZES
 from miltext.descriptions.surroundings import Labels, Surroundings, head_of
-from miltext.descriptions.values import CLASH, TYPE, Wrong, inside, items, number, text
+from miltext.descriptions.values import Wrong, inside, items, number, text
 from miltext.descriptions.words import (
     BY_TYPE,
     FEATURE,
@@ -25,15 +25,13 @@ from miltext.descriptions.words import (
     USER_DEFINED,
     Words,
 )
-from miltext.diagnostics import ModelError, error, refusing
+from miltext.diagnostics import ModelError, codes, error, refusing
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.proto import Metadata
 from miltext.schema.proto import Model as Spec
 from miltext.schema.wire import wire_of
 from miltext.toml.reading import Keys, Mistake, NotToml, noun, read_toml
 from miltext.toml.writing import value_text
-
-NOT_TOML, UNKNOWN_KEY = "MIL470", "MIL471"
 
 MOST_TOLD = 20
 """How many mistakes of one file are told: to find the place of each takes a while."""
@@ -44,7 +42,7 @@ def read_description(source: str, path: str) -> Surroundings:
     try:
         table = read_toml(source)
     except NotToml as failure:
-        found = error(NOT_TOML, f"this is not TOML: {failure.reason}", failure.span)
+        found = error(codes.UNREADABLE_DESCRIPTION, f"this is not TOML: {failure.reason}", failure.span)
         raise ModelError([found], text=source, path=path) from failure
     reading = _Reading()
     around = reading.model(table, ())
@@ -111,7 +109,11 @@ class _Reading:
         self.refuse_unknown([key for key in table if key not in others], known, at)
         for key, types in others.items() if kind in (None, *TYPES) else ():  # a wrong word is told of alone
             said = "this has no `type`" if kind is None else f'this one is "{kind}"'
-            self.mistake(UNKNOWN_KEY, f"`{key}` goes with the type {' or '.join(types)}, and {said}", (*at, key))
+            self.mistake(
+                codes.UNKNOWN_DESCRIPTION_KEY,
+                f"`{key}` goes with the type {' or '.join(types)}, and {said}",
+                (*at, key),
+            )
         self.need_name(table, at)
         self.words(made, {**FEATURE, **words}, table, at)
         self.unspelled(made, table, at)
@@ -125,7 +127,10 @@ class _Reading:
             with self.noting(key, (*at, USER_DEFINED)):
                 if isinstance(value, dict):
                     quoted = _quoted(key, value)
-                    raise Wrong(TYPE, f"takes a string, not a table: write a key with dots in quotes, `{quoted}`")
+                    raise Wrong(
+                        codes.DESCRIPTION_VALUE_TYPE,
+                        f"takes a string, not a table: write a key with dots in quotes, `{quoted}`",
+                    )
                 made.userDefined[key] = text(value)
         self.unspelled(made, table, at)
 
@@ -147,14 +152,18 @@ class _Reading:
             return
         with self.noting(UNSPELLED, at):
             digits = text(table[UNSPELLED])
-            with refusing(lambda _: Wrong(TYPE, "is not what `miltext describe` writes: leave it as it was")):
+            with refusing(
+                lambda _: Wrong(
+                    codes.DESCRIPTION_VALUE_TYPE, "is not what `miltext describe` writes: leave it as it was"
+                )
+            ):
                 made.MergeFromString(bytes.fromhex(digits))
             if isinstance(made, Spec) and wire_of(made) != wire_of(head_of(made)):
-                raise Wrong(TYPE, "holds what does not belong to a description")
+                raise Wrong(codes.DESCRIPTION_VALUE_TYPE, "holds what does not belong to a description")
 
     def need_name(self, table: dict[str, Any], at: Keys) -> None:
         if "name" not in table:
-            self.mistake(CLASH, f"this `{_header(at)}` has no `name`", at, key=False)
+            self.mistake(codes.DESCRIPTION_ENTRY_COUNT, f"this `{_header(at)}` has no `name`", at, key=False)
 
     def refuse_unknown(self, table: Iterable[str], known: Iterable[str], at: Keys) -> None:
         for key in [each for each in table if each not in known]:
@@ -164,7 +173,7 @@ class _Reading:
             if at and near is None and key in TOP:
                 listed = ": it belongs to the model, above the first table"
             message = f"{place} has no key `{key}`{did_you_mean(near)}{listed}"
-            self.mistake(UNKNOWN_KEY, message, (*at, key), suggestion=near)
+            self.mistake(codes.UNKNOWN_DESCRIPTION_KEY, message, (*at, key), suggestion=near)
 
     # ---- tables in a table
 
@@ -172,7 +181,11 @@ class _Reading:
         """Yield the tables of an array of tables, each with the way to it."""
         listed = table.get(key, [])
         if not isinstance(listed, list):
-            self.mistake(TYPE, f"`{key}` takes an array of tables, `[[{key}]]`, not {noun(listed)}", (*at, key))
+            self.mistake(
+                codes.DESCRIPTION_VALUE_TYPE,
+                f"`{key}` takes an array of tables, `[[{key}]]`, not {noun(listed)}",
+                (*at, key),
+            )
             return
         for index, inner in enumerate(listed):
             where = (*at, key, index)
@@ -183,7 +196,7 @@ class _Reading:
     def table(self, value: object, at: Keys) -> dict[str, Any] | None:
         if isinstance(value, dict):
             return value
-        self.mistake(TYPE, f"`{_noun(at)}` takes a table, not {noun(value)}", at)
+        self.mistake(codes.DESCRIPTION_VALUE_TYPE, f"`{_noun(at)}` takes a table, not {noun(value)}", at)
         return None
 
     # ---- mistakes
@@ -191,7 +204,7 @@ class _Reading:
     def mistake(
         self, code: str, message: str, at: Keys, *, key: bool | None = None, suggestion: str | None = None
     ) -> None:
-        is_key = code == UNKNOWN_KEY if key is None else key
+        is_key = code == codes.UNKNOWN_DESCRIPTION_KEY if key is None else key
         self.mistakes.append(Mistake(code, message, at, key=is_key, suggestion=suggestion))
 
     def noting(self, key: str, at: Keys) -> _Noting:

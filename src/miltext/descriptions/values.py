@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.toml.reading import noun
-
-TYPE, UNKNOWN_WORD, OUT_OF_RANGE, CLASH = "MIL472", "MIL473", "MIL474", "MIL475"
-"""The codes for a value of a wrong type, a word that there is not, a number that is too small or large, and two values
-of which only one can be.
-"""
 
 MOST_SHOWN = 40
 """How many characters of a value a message shows."""
@@ -38,14 +34,14 @@ def inside(index: int) -> Iterator[None]:
 def text(value: object) -> str:
     """Return a string. Raise Wrong."""
     if not isinstance(value, str):
-        raise Wrong(TYPE, f'takes a string, as in `"..."`, not {noun(value)}')
+        raise Wrong(codes.DESCRIPTION_VALUE_TYPE, f'takes a string, as in `"..."`, not {noun(value)}')
     return value
 
 
 def flag(value: object) -> bool:
     """Return a truth value. Raise Wrong."""
     if not isinstance(value, bool):
-        raise Wrong(TYPE, f"takes `true` or `false`, not {noun(value)}")
+        raise Wrong(codes.DESCRIPTION_VALUE_TYPE, f"takes `true` or `false`, not {noun(value)}")
     return value
 
 
@@ -53,9 +49,11 @@ def number(value: object, least: int, most: int) -> int:
     """Return a whole number between two others. Raise Wrong."""
     if isinstance(value, bool) or not isinstance(value, int):
         is_float = isinstance(value, float)
-        raise Wrong(TYPE, f"takes a whole number, not {_shown(value) if is_float else noun(value)}")
+        raise Wrong(
+            codes.DESCRIPTION_VALUE_TYPE, f"takes a whole number, not {_shown(value) if is_float else noun(value)}"
+        )
     if not least <= value <= most:
-        raise Wrong(OUT_OF_RANGE, f"takes a number from {least} to {most}, not {_shown(value)}")
+        raise Wrong(codes.DESCRIPTION_NUMBER_RANGE, f"takes a number from {least} to {most}, not {_shown(value)}")
     return value
 
 
@@ -72,14 +70,14 @@ def pair(value: object, what: str) -> tuple[object, object]:
     """Return a list of two as a tuple; `what` they are is told where they are not. Raise Wrong."""
     found = items(value, what)
     if len(found) != 2:
-        raise Wrong(TYPE, f"takes a list of {what}, not of {len(found)}")
+        raise Wrong(codes.DESCRIPTION_VALUE_TYPE, f"takes a list of {what}, not of {len(found)}")
     return found[0], found[1]
 
 
 def items(value: object, what: str) -> list[object]:
     """Return a list; `what` should be in it is told where it is not one. Raise Wrong."""
     if not isinstance(value, list):
-        raise Wrong(TYPE, f"takes a list of {what}, not {noun(value)}")
+        raise Wrong(codes.DESCRIPTION_VALUE_TYPE, f"takes a list of {what}, not {noun(value)}")
     return value
 
 
@@ -92,7 +90,11 @@ def word(value: object, words: Iterable[str]) -> str:
     near = nearest(written, known)
     listed = "" if near else f"; write one of {', '.join(known)}"
     suggestion = f'"{near}"' if near else None
-    raise Wrong(UNKNOWN_WORD, f"cannot be {_shown(written)}{did_you_mean(near)}{listed}", suggestion=suggestion)
+    raise Wrong(
+        codes.UNKNOWN_DESCRIPTION_WORD,
+        f"cannot be {_shown(written)}{did_you_mean(near)}{listed}",
+        suggestion=suggestion,
+    )
 
 
 def _shown(value: object) -> str:

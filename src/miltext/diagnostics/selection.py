@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import Note
+from miltext.diagnostics import Note, codes
 from miltext.diagnostics.codes import TITLES
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 
@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 ALL = "ALL"
 """The word for all codes."""
 
-DRAFT = "MIL712"
-"""The code of what is said of a text as a whole: that it is a draft."""
-
-FIRST_OF_PROGRAMS = "MIL501"
-"""Errors of smaller codes keep a text or a model from being read."""
-
-AROUND_PROGRAMS = ("MIL26", "MIL456", "MIL457")
+AROUND_PROGRAMS = ("MIL26", codes.PIPELINE_TYPE_CLASH, codes.PIPELINE_CONNECTION_LOST)
 """How the codes begin of what does not fit in the files of a compiled model, and between the models of a pipeline."""
 
 
@@ -49,7 +43,7 @@ class Selection(NamedTuple):
 
 def _without_drafts(diagnostic: Diagnostic) -> Diagnostic:
     """Return a finding as it is where no draft may be."""
-    if diagnostic.code != DRAFT:
+    if diagnostic.code != codes.DRAFT:
         return diagnostic
     note = Note("drafts are refused here, by `--no-drafts` or by `drafts = false` in a pyproject.toml")
     return diagnostic._replace(severity="error", notes=(note,))
@@ -57,8 +51,9 @@ def _without_drafts(diagnostic: Diagnostic) -> Diagnostic:
 
 def keeps_from_reading(diagnostic: Diagnostic) -> bool:
     """Whether a finding says why its input, or a part of it, was not checked. No choice of codes hides that."""
-    is_read = diagnostic.code >= FIRST_OF_PROGRAMS or diagnostic.code.startswith(AROUND_PROGRAMS)
-    return (diagnostic.severity == "error" and not is_read) or diagnostic.code == "MIL900"
+    is_of_programs = diagnostic.code >= codes.UNKNOWN_OPERATION  # the first of them
+    is_read = is_of_programs or diagnostic.code.startswith(AROUND_PROGRAMS)
+    return (diagnostic.severity == "error" and not is_read) or diagnostic.code == codes.INTERNAL_ERROR
 
 
 def means(word: str, code: str) -> bool:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.programs import as_diagnostics, findings_in
-from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, PrintError, line_and_column, warning
+from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, PrintError, codes, line_and_column, warning
 from miltext.models.building.new_model import models_with_programs, way_to
 from miltext.models.building.originals import WITH_DESCRIPTION
 from miltext.models.contents import parse_text
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
-UNKNOWN = ("MIL501", "MIL609")
+UNKNOWN = (codes.UNKNOWN_OPERATION, codes.UNKNOWN_OPSET)
 """The codes of warnings about what is not known, which may be right elsewhere, but which coremltools does not open."""
 
-MISSING_NAMES = ("MIL604", "MIL605", "MIL606")
+MISSING_NAMES = (codes.UNDEFINED_VALUE, codes.USE_BEFORE_DEFINITION, codes.VALUE_OF_OTHER_BLOCK)
 """The codes of names that are used and not seen there: each use counts beside the original's, one of each is told."""
 
 KNOWN = "known"

@@ -6,10 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import counted, named
-from miltext.checking.resizing.facts import CHOSEN, KEPT, STUCK, TOO_LARGE
-from miltext.checking.retyping import STALE
 from miltext.checking.verifier import check, infer_anew
-from miltext.diagnostics import Note, ParseError, warning
+from miltext.diagnostics import Note, ParseError, codes, warning
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
 from miltext.models.refusals import refusal
@@ -65,7 +63,11 @@ def reshape(
     for tried, notes in _tried(sizes).items():
         _inferred(text, dict(tried), function, path, weights, notes)
     made = _inferred(text, sizes, function, path, weights)
-    outdated = [each for each in made.diagnostics if each.code in (STALE, CHOSEN, KEPT)]
+    outdated = [
+        each
+        for each in made.diagnostics
+        if each.code in (codes.OUTDATED_SIZE, codes.CONSTANT_RESIZED, codes.CONSTANT_MAY_FOLLOW)
+    ]
     for each in [*_listed_by_the_compiler(text, sizes), *outdated]:
         if on_warning:
             on_warning(each)
@@ -80,7 +82,7 @@ def _listed_by_the_compiler(text: str, names: Collection[str]) -> Iterator[Diagn
             strings = [string_of(token) for token in walk(attribute) if token.name == "STRING"]
             if not set(names).isdisjoint(strings):
                 message = f"{ATTRIBUTE} has the shapes that were before; take it out, or write those that are now"
-                yield warning(STALE, message)._replace(span=attribute.children[0].span)
+                yield warning(codes.OUTDATED_SIZE, message)._replace(span=attribute.children[0].span)
 
 
 def _tried(sizes: Mapping[str, Sizes]) -> dict[tuple[tuple[str, Sizes], ...], tuple[Note, ...]]:
@@ -142,9 +144,9 @@ def _inferred(
     if wrong and made.text is not None:
         before = {(each.code, each.message) for each in check(text, path=path)}
         wrong = [each for each in wrong if (each.code, each.message) not in before]
-    first = [each for each in wrong if each.code == TOO_LARGE]
-    known = {each.span for each in wrong if each.code == STUCK}
-    wrong = first or [each for each in wrong if each.code == STUCK or each.span not in known]
+    first = [each for each in wrong if each.code == codes.IMPOSSIBLE_PACKAGE_SIZE]
+    known = {each.span for each in wrong if each.code == codes.CONSTANT_CANNOT_FOLLOW}
+    wrong = first or [each for each in wrong if each.code == codes.CONSTANT_CANNOT_FOLLOW or each.span not in known]
     if wrong:
         raise ParseError([each._replace(notes=(*each.notes, *notes)) for each in wrong], text=text, path=path)
     return made
@@ -157,14 +159,14 @@ def _types(program: Program, *, sizes: Mapping[str, Sizes], function: str | None
     """Return the types of inputs of these sizes, in each function that has one. Raise ModelError: MIL430, MIL435."""
     if function is not None and function not in program.functions:
         near = did_you_mean(nearest(function, program.functions))
-        raise refusal("MIL430", f"unknown function {named(function)}{near}", path)
+        raise refusal(codes.UNKNOWN_NAME, f"unknown function {named(function)}{near}", path)
     functions = sorted(program.functions) if function is None else [function]
     inputs = {each: {value.name: value for value in program.functions[each].inputs} for each in functions}
     known = {name for values in inputs.values() for name in values}
     for name in sizes:
         if name not in known:
             near = did_you_mean(nearest(name, sorted(known)))
-            raise refusal("MIL430", f"unknown input {named(name)}{near}", path, *_listed(known))
+            raise refusal(codes.UNKNOWN_NAME, f"unknown input {named(name)}{near}", path, *_listed(known))
     others = (Note("--function chooses one of several functions"),) if len(functions) > 1 else ()
     return {
         each: {
@@ -185,13 +187,15 @@ def _reshaped(value: NamedValueType, sizes: Sizes, function: str, path: str | No
     held = kind.wrapped if isinstance(kind, StateType) else kind
     noun = f"{named(value.name)} of {named(function)}"
     if not isinstance(held, TensorType) or write_type(kind) != value.type:
-        raise refusal("MIL435", f"{noun} is {type_text(value.type)}, whose sizes cannot be changed", path)
+        raise refusal(codes.IMPOSSIBLE_SIZES, f"{noun} is {type_text(value.type)}, whose sizes cannot be changed", path)
     if len(held.shape) != len(sizes):
         message = f"{noun} has {counted(len(held.shape), 'dimension')}, {show(held.shape)}, not {len(sizes)}"
-        raise refusal("MIL435", message, path, *others)
+        raise refusal(codes.IMPOSSIBLE_SIZES, message, path, *others)
     made = held._replace(shape=shape_of(sizes))
     if not isinstance(kind, StateType):
         return made
     if None in made.shape:
-        raise refusal("MIL435", f"{noun} is a state, whose sizes are fixed, and {spell_sizes(sizes)} are not", path)
+        raise refusal(
+            codes.IMPOSSIBLE_SIZES, f"{noun} is a state, whose sizes are fixed, and {spell_sizes(sizes)} are not", path
+        )
     return StateType(made)

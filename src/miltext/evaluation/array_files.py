@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from miltext.diagnostics import MiltextError, error
+from miltext.diagnostics import MiltextError, codes, error
 from miltext.evaluation.features import NOTHING_SAID
 from miltext.evaluation.pictures import read_picture
 from miltext.evaluation.value_files import read_archive, read_array
@@ -32,7 +32,7 @@ def read_inputs(
         arrays = read_archive(path)
         for name in sorted(arrays.keys() & found.keys()):
             message = f"this has the array `{name}`, which another archive has, too"
-            raise MiltextError([error("MIL836", message)], path=str(path))
+            raise MiltextError([error(codes.UNREADABLE_INPUT_FILE, message)], path=str(path))
         found |= arrays
     for name, path in {name: Path(path) for name, path in (named or {}).items()}.items():
         image = (features or {}).get(name, NOTHING_SAID).image

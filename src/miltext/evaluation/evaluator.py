@@ -9,7 +9,7 @@ import numpy as np
 
 from miltext.checking.findings import named
 from miltext.checking.inference.reading import Block
-from miltext.diagnostics import Diagnostic, MiltextError, Note, error
+from miltext.diagnostics import Diagnostic, MiltextError, Note, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
 from miltext.evaluation import operations  # noqa: F401  # importing it enters the rules
@@ -135,7 +135,7 @@ class Evaluator:
             return default if default in there else next(iter(there))
         message = f"there is no function {named(function)}{did_you_mean(nearest(function, there))}"
         way = Note(f"the program has {listed(sorted(there), 'and') if there else 'none'}")
-        raise MiltextError([error("MIL837", message, None, way)], path=self.subject.name)
+        raise MiltextError([error(codes.UNKNOWN_RUN_NAME, message, None, way)], path=self.subject.name)
 
     def _read_types(self, read: Function, block: Block) -> None:
         types: dict[str, Type] = {value.name: value.stated.type for value in read.inputs}
@@ -252,7 +252,12 @@ class Evaluator:
         known = own | inside | self.inputs.keys()
         asked = {values} if isinstance(values, str) else {*values}
         unknown = [
-            error("MIL837", f"there is no value {named(name)}{did_you_mean(nearest(name, known))}", None, Note(HIDDEN))
+            error(
+                codes.UNKNOWN_RUN_NAME,
+                f"there is no value {named(name)}{did_you_mean(nearest(name, known))}",
+                None,
+                Note(HIDDEN),
+            )
             for name in sorted(asked - known)
         ]
         if unknown:

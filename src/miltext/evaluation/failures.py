@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Finding, named
 from miltext.checking.inference.reading import Constant
-from miltext.diagnostics import MiltextError, Note, error
+from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.evaluation.planning import steps_of
 from miltext.evaluation.rules import RULES
@@ -33,14 +33,16 @@ class OperationFailure(MiltextError):
     """An operation that has no result for the values that it is given (MIL838); `clause` says why."""
 
     def __init__(self, step: Step, clause: str) -> None:
-        super().__init__([error("MIL838", f"{_called(step)} cannot be computed: {clause}")])
+        super().__init__([error(codes.NO_RESULT, f"{_called(step)} cannot be computed: {clause}")])
         self.step = step
         self.clause = clause
 
     def locate(self, subject: Subject) -> None:
         """Have the error point into the text of the program that ran."""
         self.path = subject.name
-        self.diagnostics, self.text = subject.told([Finding(self.step.path, "MIL838", self.diagnostics[0].message)])
+        self.diagnostics, self.text = subject.told(
+            [Finding(self.step.path, codes.NO_RESULT, self.diagnostics[0].message)]
+        )
 
 
 def _called(step: Step) -> str:
@@ -57,7 +59,7 @@ def without_rule(block: Block, path: Path) -> list[Finding]:
     first: dict[str, Path] = {}
     for place, op_type in _without_rule(block, path):
         first.setdefault(op_type, place)
-    return [Finding((*place, "type"), "MIL830", _no_rule(op_type)) for op_type, place in first.items()]
+    return [Finding((*place, "type"), codes.NO_RULE, _no_rule(op_type)) for op_type, place in first.items()]
 
 
 def _no_rule(op_type: str) -> str:
@@ -90,7 +92,7 @@ def refuse_unreadable(subject: Subject, plan: Plan, constants: Constants) -> Non
     for path, problem in first.values():
         (found,), text = subject.told([Finding(path, problem.code, problem.message)])
         told.append(found._replace(notes=problem.notes))
-    kind = MiltextError if any(each.code == "MIL838" for each in told) else WeightsError
+    kind = MiltextError if any(each.code == codes.NO_RESULT for each in told) else WeightsError
     raise kind(told, text=text, path=subject.name)
 
 
@@ -120,7 +122,7 @@ def _problem(held: _Held, constants: Constants) -> Diagnostic | None:
         constants.find(held.value)
     except WeightsError as failure:
         found = failure.diagnostics[0]
-        return found._replace(notes=(*found.notes, ELSEWHERE)) if found.code == "MIL302" else found
+        return found._replace(notes=(*found.notes, ELSEWHERE)) if found.code == codes.MISSING_WEIGHT_FILE else found
     except (ArithmeticError, ValueError) as failure:
         return OperationFailure(held.step, f"{named(held.parameter)} {failure}").diagnostics[0]
     return None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from miltext.checking.findings import named
-from miltext.diagnostics import Diagnostic, Note, error, refusing
+from miltext.diagnostics import Diagnostic, Note, codes, error, refusing
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
 from miltext.evaluation.features import NOTHING_SAID, Feature
@@ -82,11 +82,11 @@ class Intake:
         message = f"there is no {self.kind} {named(str(name))}{did_you_mean(near)}"
         if name in self.elsewhere:
             other = "state" if self.kind == "input" else "input"
-            return error("MIL832", message, None, Note(f"it is of the {other}s: give it there"))
+            return error(codes.UNKNOWN_INPUT, message, None, Note(f"it is of the {other}s: give it there"))
         names = list(self.types)
         known = listed(names[:MOST_NAMES], "and") if names else f"no {self.kind}"
         more = f", and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-        return error("MIL832", message, None, Note(f"the function has {known}{more}"))
+        return error(codes.UNKNOWN_INPUT, message, None, Note(f"the function has {known}{more}"))
 
     def _filled(self, name: str, type: Type) -> Array:
         """Return what is left out: a state is zeros, and an optional input is full of its default."""
@@ -95,7 +95,9 @@ class Intake:
         if self.kind == "state" and isinstance(type, TensorType):
             shape, filling = known_sizes(type), 0
         if shape is None or filling is None or not isinstance(type, TensorType):
-            raise Refused("MIL831", f"the {self.kind} {named(name)} is missing", f"give an array: {spelled(type)}")
+            raise Refused(
+                codes.MISSING_INPUT, f"the {self.kind} {named(name)} is missing", f"give an array: {spelled(type)}"
+            )
         called, sizes = f"the default of the {self.kind} {named(name)}", [max(size, 0) for size in shape]
         refuse_shape(called, tuple(sizes), type, feature)
         return np.full(sizes, _carried(called, np.asarray(filling), type.dtype))
@@ -103,7 +105,9 @@ class Intake:
     def _array(self, name: str, type: Type, value: Any, *, allow_nan: bool) -> Array:
         called, feature = f"the {self.kind} {named(name)}", self.features.get(name, NOTHING_SAID)
         if not isinstance(type, TensorType):
-            raise Refused("MIL834", f"{called} is {spelled(type)}, which nobody can give", "run another function")
+            raise Refused(
+                codes.WRONG_INPUT_DTYPE, f"{called} is {spelled(type)}, which nobody can give", "run another function"
+            )
         array = _read(called, value, type, feature)
         if not array.shape and type.shape and all(size == 1 for size in type.shape):
             array = array.reshape([1] * len(type.shape))  # a single number is taken for any shape of one element
@@ -129,13 +133,17 @@ def _read(called: str, value: Any, type: TensorType, feature: Feature) -> Array:
     if is_picture(value):
         return _pixels(called, value, feature)
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise Refused("MIL834", f"{called} has elements that are masked", "give numbers for them: array.filled(0)")
+        raise Refused(
+            codes.WRONG_INPUT_DTYPE, f"{called} has elements that are masked", "give numbers for them: array.filled(0)"
+        )
     with refusing(lambda failure: _unreadable(called, failure)):
         array = _of_numpy(value)
     if type.dtype == "string":
         return _strings(called, array)
     if array.dtype.kind == "O":
-        raise Refused("MIL834", f"{called} is an array of Python objects", f"give an array of {type.dtype}")
+        raise Refused(
+            codes.WRONG_INPUT_DTYPE, f"{called} is an array of Python objects", f"give an array of {type.dtype}"
+        )
     return array
 
 
@@ -153,25 +161,31 @@ def _of_numpy(value: Any) -> Array:
 def _unreadable(called: str, failure: Exception) -> Refused:
     """Return what is said of a value that numpy makes no array of: the first line of what it says itself."""
     reason = str(failure).strip().partition("\n")[0] or type(failure).__name__
-    return Refused("MIL834", f"{called} is not an array: {reason}", "give a numpy array")
+    return Refused(codes.WRONG_INPUT_DTYPE, f"{called} is not an array: {reason}", "give a numpy array")
 
 
 def _pixels(called: str, picture: Any, feature: Feature) -> Array:
     if feature.image is None:
         way = "give an array; the description has no image of this name"
-        raise Refused("MIL834", f"{called} is not an image, but a picture is given", way)
+        raise Refused(codes.WRONG_INPUT_DTYPE, f"{called} is not an image, but a picture is given", way)
     mode = colours_of(feature.image).mode
     if picture.mode != mode:
         message = f"{called} takes pictures of the mode {mode!r}, and this one is of {picture.mode!r}"
         is_deep = picture.mode.startswith(UNSCALED)
-        raise Refused("MIL834", message, SCALING if is_deep else f"convert it: picture.convert({mode!r})")
+        raise Refused(
+            codes.WRONG_INPUT_DTYPE, message, SCALING if is_deep else f"convert it: picture.convert({mode!r})"
+        )
     return elements_of(picture, feature.image)
 
 
 def _strings(called: str, array: Array) -> Array:
     objects = array.astype(object)
     if not all(isinstance(each, str) for each in objects.flat):
-        raise Refused("MIL834", f"{called} takes strings, and these are of {array.dtype}", "give an array of strings")
+        raise Refused(
+            codes.WRONG_INPUT_DTYPE,
+            f"{called} takes strings, and these are of {array.dtype}",
+            "give an array of strings",
+        )
     return objects
 
 
@@ -184,7 +198,7 @@ def refuse_shape(called: str, shape: tuple[int, ...], type: TensorType, feature:
     of_rank = f" of rank {len(type.shape)}" if rank else ""
     sizes, where = (feature.shapes(type.shape), "the description allows") if fits else (show(type.shape), "it takes")
     message = f"{called} has the shape {show(shape)}{rank}, but {where} {sizes}{of_rank}"
-    raise Refused("MIL833", message, _reshaping(shape, type))
+    raise Refused(codes.WRONG_INPUT_SHAPE, message, _reshaping(shape, type))
 
 
 def _reshaping(shape: tuple[int, ...], type: TensorType) -> str:
@@ -225,14 +239,14 @@ def _carried(called: str, array: Array, dtype: str) -> Array:
         source = dtype_of(array.dtype)
         if not converts(target, source):
             message = f"{called} takes {dtype}, and these {source.name} may be its bit patterns"
-            raise Refused("MIL834", message, "give floats")
+            raise Refused(codes.WRONG_INPUT_DTYPE, message, "give floats")
         made = converted(np.ascontiguousarray(native).reshape(-1), source, target)
     except ArrayProblem as problem:
         message = f"{called} takes {dtype}, and this is an array of {array.dtype}"
-        raise Refused("MIL834", message, f"convert it to numbers, of {carrier} say") from problem
+        raise Refused(codes.WRONG_INPUT_DTYPE, message, f"convert it to numbers, of {carrier} say") from problem
     except Unfit as unfit:
         message = f"{called} takes {dtype}, which cannot hold {unfit}{_at(array, unfit.place)}"
-        raise Refused("MIL834", message, f"give {range_of(target)}") from unfit
+        raise Refused(codes.WRONG_INPUT_DTYPE, message, f"give {range_of(target)}") from unfit
     return decode(made, target).astype(carrier, copy=False).reshape(array.shape)
 
 
@@ -244,7 +258,7 @@ def _refuse_nan(called: str, array: Array) -> None:
     more = f", and {others} more like it" if others else ""
     value = {True: "NaN"}.get(bool(np.isnan(array.flat[place])), "an infinity")
     way = "mend it, or allow it where it is meant: allow_nan=True, --allow-nan on the command line"
-    raise Refused("MIL835", f"{called} has {value}{_at(array, place)}{more}", way)
+    raise Refused(codes.NOT_FINITE_INPUT, f"{called} has {value}{_at(array, place)}{more}", way)
 
 
 def _at(array: Array, place: int) -> str:

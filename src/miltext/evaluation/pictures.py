@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from miltext.diagnostics import MiltextError, Note, error, refusing
+from miltext.diagnostics import MiltextError, Note, codes, error, refusing
 from miltext.diagnostics.home import install
 from miltext.schema.proto import ImageFeatureType
 
@@ -109,7 +109,7 @@ def _converted(picture: Any, mode: str, path: str) -> Any:
 
 
 def _unreadable(path: str, reason: str, way: str) -> MiltextError:
-    return MiltextError([error("MIL836", f"this picture {reason}", None, Note(way))], path=path)
+    return MiltextError([error(codes.UNREADABLE_INPUT_FILE, f"this picture {reason}", None, Note(way))], path=path)
 
 
 def pillow() -> Any:
@@ -118,6 +118,6 @@ def pillow() -> Any:
         import PIL.Image
     except ImportError as failure:
         way = Note(f"install it: {install('images')}")
-        found = error("MIL839", "pillow is not installed, and pictures need it", None, way)
+        found = error(codes.NO_PILLOW, "pillow is not installed, and pictures need it", None, way)
         raise MiltextError([found]) from failure
     return PIL.Image

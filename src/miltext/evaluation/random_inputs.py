@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 
 from miltext.checking.findings import named
-from miltext.diagnostics import MiltextError, Note, error
+from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.evaluation.features import NOTHING_SAID
 from miltext.evaluation.inputs import Refused, known_sizes, refuse_shape
 from miltext.evaluation.values import rounded
@@ -48,11 +48,11 @@ def _shape(name: str, type: Type, feature: Feature, chosen: Sequence[int] | None
     """Return the type of an input that random numbers can stand for, and the shape that it is to have."""
     if not isinstance(type, TensorType) or BY_NAME[type.dtype].kind == "string":
         message = f"the input `{name}` is {spelled(type)}, which random numbers cannot stand for"
-        raise _refused("MIL831", message, "give it by its name")
+        raise _refused(codes.MISSING_INPUT, message, "give it by its name")
     shape = next((each for each in (chosen, known_sizes(type), feature.default) if each is not None), None)
     if shape is None:
         message = f"nothing says which sizes the input `{name}`, {spelled(type)}, has unless they are chosen"
-        raise _refused("MIL833", message, f"choose them, on the command line with --shape {name}=SIZES")
+        raise _refused(codes.WRONG_INPUT_SHAPE, message, f"choose them, on the command line with --shape {name}=SIZES")
     try:
         refuse_shape(f"the input {named(name)}", tuple(shape), type, feature)
     except Refused as refused:
@@ -68,7 +68,7 @@ def _numbers(name: str, dtype: str, shape: tuple[int, ...], seed: int, *, is_ima
         return rounded(generator.integers(0, 256 if is_image else 2, shape), dtype)
     except (MemoryError, ValueError) as failure:
         message = f"the input `{name}` of the shape {show(shape)} does not fit into memory"
-        raise _refused("MIL833", message, "choose smaller sizes") from failure
+        raise _refused(codes.WRONG_INPUT_SHAPE, message, "choose smaller sizes") from failure
 
 
 def _refused(code: str, message: str, way: str) -> MiltextError:

@@ -17,7 +17,7 @@ from miltext.checking.inference.reading import Program as Read
 from miltext.checking.inference.reading import read_program
 from miltext.checking.programs import verify_read
 from miltext.checking.verifier import Checked
-from miltext.diagnostics import Diagnostic, MiltextError, ParseError, PrintError
+from miltext.diagnostics import Diagnostic, MiltextError, ParseError, PrintError, codes
 from miltext.models.model import Model
 from miltext.models.programs import TextModel
 from miltext.parsing.parser import parse, parse_tree
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 Runnable: TypeAlias = "Model | proto.Message | str | os.PathLike[str]"
 
-OF_ARRAYS = "MIL111"
-"""The code of what keeps a text that names arrays in files from being a Program."""
 
 ELIDE = 64
 """How many elements a literal has at most in a text that is printed only to tell of a place in it."""
@@ -156,7 +154,7 @@ def _of_model(model: Model, folder: Path | None) -> Subject:
     except ParseError as failure:
         from miltext.drafting.building import is_draft
 
-        if not (failure.diagnostics[0].code == OF_ARRAYS or is_draft(model, failure)):
+        if not (failure.diagnostics[0].code == codes.VALUE_IN_ARRAY_FILE or is_draft(model, failure)):
             raise
         return _of_draft(model, folder)
     return Subject(program, folder or model.model_path, model)
@@ -171,7 +169,7 @@ def _of_draft(model: Model, folder: Path | None) -> Subject:
         try:
             return Subject(whole.program, folder or model.model_path, model, made)
         except ParseError as failure:
-            if failure.diagnostics[0].code != OF_ARRAYS:
+            if failure.diagnostics[0].code != codes.VALUE_IN_ARRAY_FILE:
                 raise
             stored = _stored(whole, folder)
     return Subject(stored.program, stored.model_path, model, made, keeps=stored)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from miltext.checking.findings import named
-from miltext.diagnostics import MiltextError, Note, error, refusing
+from miltext.diagnostics import MiltextError, Note, codes, error, refusing
 from miltext.models.arrays.headers import LARGEST, dtype_of
 from miltext.models.arrays.npy import ENDING, Layout, read_layout
 from miltext.models.arrays.npz import refuse_odd
@@ -35,8 +35,6 @@ PIECE = 1 << 18
 PAIR = ("key", "value")
 """The fields of a dictionary that is written as an array."""
 
-NOT_A_FILE = "MIL413"
-"""The code of a problem with a path, rather than with what the file holds."""
 
 NAME = "name an .npy, or an .npz where several arrays are given"
 WRITE = "write it again with numpy.save, or numpy.savez for several arrays; pickled objects are never read"
@@ -111,10 +109,17 @@ def _fill(stream: IO[bytes], view: memoryview) -> None:
 
 
 def _unreadable(path: Path, failure: Exception) -> MiltextError:
-    is_there = not isinstance(failure, ArrayProblem) or failure.code != NOT_A_FILE
+    is_there = not isinstance(failure, ArrayProblem) or failure.code != codes.MISSING_ARRAY_FILE
     reason = str(failure) or type(failure).__name__
     return MiltextError(
-        [error("MIL836", f"no arrays can be read here: {reason}", None, Note(WRITE if is_there else NAME))],
+        [
+            error(
+                codes.UNREADABLE_INPUT_FILE,
+                f"no arrays can be read here: {reason}",
+                None,
+                Note(WRITE if is_there else NAME),
+            )
+        ],
         path=str(path),
     )
 

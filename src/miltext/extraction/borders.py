@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import Note
-from miltext.extraction.wanted import NO_INPUT, NO_OUTPUT, SHOWN, listed, top_values
+from miltext.diagnostics import Note, codes
+from miltext.extraction.wanted import SHOWN, listed, top_values
 from miltext.models.refusals import refusal
 from miltext.printing.printer import type_text
 from miltext.schema.dtypes import BY_NAME
@@ -71,13 +71,13 @@ class Border:
             if not can_take(value.type):
                 message = f"`{value.name}` is {_named(value.type)}, which a model cannot take"
                 notes = [*self._takeable(value.name), *self._cast(value, "take {} in the text, and `cast` that to {}")]
-                yield refusal(NO_INPUT, message, None, *notes)
+                yield refusal(codes.IMPOSSIBLE_PART_INPUT, message, None, *notes)
         for value in self._planned.given:
             maker = self._values[value.name].maker
             if not can_give(value.type) and (maker is None or maker.type != OF_CLASSES):
                 message = f"`{value.name}` is {_named(value.type)}, which a model cannot give"
                 notes = [*self._givable(value.name), *self._cast(value, "`cast` it to {} in the text, and name that")]
-                yield refusal(NO_OUTPUT, message, None, *notes)
+                yield refusal(codes.IMPOSSIBLE_PART_OUTPUT, message, None, *notes)
 
     def _takeable(self, name: str) -> Iterator[Note]:
         """Yield a note with the nearest values before one that a model can take."""

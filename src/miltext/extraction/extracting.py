@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.checking.arrays import CODES as OF_ARRAYS
 from miltext.checking.left_out import program_of
 from miltext.checking.verifier import check as check_text
-from miltext.diagnostics import ModelError, ParseError, warning
+from miltext.diagnostics import ModelError, ParseError, codes, warning
 from miltext.drafting.building import build_as_chosen, completed, is_draft
 from miltext.extraction.borders import Border
 from miltext.extraction.cutting import as_planned
 from miltext.extraction.planning import plan
 from miltext.extraction.trimming import trimmed
-from miltext.extraction.wanted import LEFT_OUT, NO_OUTPUT, Wanted, function_with, listed, makes, wanted_values
+from miltext.extraction.wanted import Wanted, function_with, listed, makes, wanted_values
 from miltext.ir.graph import Graph
 from miltext.models.building.choices import Choices
 from miltext.models.building.originals import WITH_DESCRIPTION
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
-PRUNED = "MIL312"
-"""The code of the note that weights were left out, which is so of all that a part does not need."""
 
 INPUTLESS = 9
 """The specification version from which on a model may take nothing: "Empty input is only valid in specification version
@@ -109,7 +107,7 @@ def extract(
         edit=partial(_edit, _Asked(wanted, function, check, source.specification_version or 0, told)),
     )
     built = build_as_chosen(source, Path(output), choices)
-    return [*told, *(each for each in built if each.code != PRUNED or each.notes)]
+    return [*told, *(each for each in built if each.code != codes.UNUSED_WEIGHTS or each.notes)]
 
 
 def _that_follow(source: Model, wanted: Wanted, function: str | None) -> dict[str, str]:
@@ -226,7 +224,9 @@ def _inputless(planned: Plan, version: int) -> list[Diagnostic]:
         return []
     depends = "depends" if len(planned.outputs) == 1 else "depend"
     message = f"{listed(planned.outputs)} {depends} on no input, and Core ML runs a model that takes nothing from "
-    return [warning(NO_OUTPUT, f"{message}specification {INPUTLESS} (ios18) on: this one has {version}")]
+    return [
+        warning(codes.IMPOSSIBLE_PART_OUTPUT, f"{message}specification {INPUTLESS} (ios18) on: this one has {version}")
+    ]
 
 
 def _left_out(planned: Plan) -> list[Diagnostic]:
@@ -234,4 +234,8 @@ def _left_out(planned: Plan) -> list[Diagnostic]:
     if not planned.left_out:
         return []
     opsets = listed([opset_text(each) for each in planned.left_out])
-    return [warning(LEFT_OUT, f"the block of `{planned.function}` for {opsets} does not have the values: left out")]
+    return [
+        warning(
+            codes.LEFT_OUT_OF_PART, f"the block of `{planned.function}` for {opsets} does not have the values: left out"
+        )
+    ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import Note
+from miltext.diagnostics import Note, codes
 from miltext.extraction.compile_time import needed_when_compiled
-from miltext.extraction.wanted import NO_INPUT, NO_OUTPUT, UNNEEDED, Wanted, function_with, listed, top_values
+from miltext.extraction.wanted import Wanted, function_with, listed, top_values
 from miltext.ir.graph import Graph
 from miltext.ir.needs import Needs
 from miltext.models.refusals import refusal
@@ -114,14 +114,16 @@ class _Part:
         """Refuse outputs that nothing makes, inputs that no output needs, and inputs that have to be constants."""
         for value in self._outputs:
             if value.maker is None:
-                raise refusal(NO_OUTPUT, f"`{value.name}` is an input of the function: no operation makes it")
+                raise refusal(
+                    codes.IMPOSSIBLE_PART_OUTPUT, f"`{value.name}` is an input of the function: no operation makes it"
+                )
         for value in self._given:
             if value.name not in taken:
                 raise self._unneeded(value)
         made = [value for value in self._given if value.maker is not None]
         for constant in needed_when_compiled(self._needed.ops, made, self._opset):
             message = f"`{constant.source.name}` has to be known when the program is compiled, for {constant}"
-            raise refusal(NO_INPUT, message)
+            raise refusal(codes.IMPOSSIBLE_PART_INPUT, message)
 
     def _unneeded(self, value: Value) -> ModelError:
         """Return the error about an input that no output needs, with what needs it."""
@@ -133,7 +135,7 @@ class _Part:
             needing = [each.name for each in outputs if each is not value and self._uses([each], value)]
             other = "other " if value in outputs else ""
             why = f"{listed(needing)} would need it" if needing else f"no {other}output of the function needs it"
-        return refusal(UNNEEDED, f"no output of the part needs `{value.name}`", None, Note(why))
+        return refusal(codes.NEEDLESS_PART_INPUT, f"no output of the part needs `{value.name}`", None, Note(why))
 
     def _uses(self, outputs: Iterable[Value], value: Value) -> bool:
         """Tell whether outputs are made of a value."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import ModelError, Note, error, wording
+from miltext.diagnostics import ModelError, Note, codes, error, wording
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.models.building.editing import unknown_value
 from miltext.models.refusals import refusal
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from miltext.ir.graph import Graph
     from miltext.ir.parts import Value
 
-NO_INPUT, UNNEEDED, NO_OUTPUT, LEFT_OUT = "MIL446", "MIL447", "MIL448", "MIL449"
-"""The codes of a value that cannot be an input, of one that no output needs, of one that cannot be an output, and of
-blocks that are left out.
-"""
 
 SHOWN = 3
 """How many names a message has at most."""
@@ -37,7 +33,7 @@ class Wanted(NamedTuple):
 
     def code(self, name: str) -> str:
         """Return the code of what is wrong with a value."""
-        return NO_OUTPUT if name in self.outputs else NO_INPUT
+        return codes.IMPOSSIBLE_PART_OUTPUT if name in self.outputs else codes.IMPOSSIBLE_PART_INPUT
 
 
 def wanted_values(outputs: Iterable[str] | str, inputs: Iterable[str] | str) -> Wanted:
@@ -71,19 +67,19 @@ def function_with(graph: Graph, wanted: Wanted, name: str | None) -> str:
 def _unknown_function(graph: Graph, name: str) -> ModelError:
     message = f"unknown function `{name}`{did_you_mean(nearest(name, graph.functions))}"
     there = listed([*graph.functions]) if graph.functions else "no functions"
-    return ModelError([error("MIL430", message, None, Note(f"the program has {there}"))])
+    return ModelError([error(codes.UNKNOWN_NAME, message, None, Note(f"the program has {there}"))])
 
 
 def _refuse_repeated(wanted: Wanted) -> None:
     if not wanted.outputs:
-        raise refusal(NO_OUTPUT, "no value is named that the part gives")
-    for side, code in ((wanted.outputs, NO_OUTPUT), (wanted.inputs, NO_INPUT)):
+        raise refusal(codes.IMPOSSIBLE_PART_OUTPUT, "no value is named that the part gives")
+    for side, code in ((wanted.outputs, codes.IMPOSSIBLE_PART_OUTPUT), (wanted.inputs, codes.IMPOSSIBLE_PART_INPUT)):
         twice = next((name for name in side if side.count(name) > 1), None)
         if twice is not None:
             raise refusal(code, f"`{twice}` is named twice")
     both = next((name for name in wanted.outputs if name in wanted.inputs), None)
     if both is not None:
-        raise refusal(NO_OUTPUT, f"`{both}` is named as an input, so nothing makes it as an output")
+        raise refusal(codes.IMPOSSIBLE_PART_OUTPUT, f"`{both}` is named as an input, so nothing makes it as an output")
 
 
 def makes(function: Function, wanted: Wanted) -> bool:
@@ -100,7 +96,7 @@ def top_values(function: Function, opset: str | None = None) -> dict[str, Value]
 
 def _several(wanted: Wanted, functions: list[str]) -> ModelError:
     message = f"the functions {listed(functions)} each have {listed(wanted.names)}"
-    return refusal(NO_OUTPUT, message, None, Note("choose one with --function"))
+    return refusal(codes.IMPOSSIBLE_PART_OUTPUT, message, None, Note("choose one with --function"))
 
 
 def _missing(graph: Graph, wanted: Wanted, values: Mapping[str, set[str]]) -> ModelError:
@@ -112,7 +108,7 @@ def _missing(graph: Graph, wanted: Wanted, values: Mapping[str, set[str]]) -> Mo
                 return refusal(wanted.code(name), f"`{name}` is a value of an inner block, which cannot be cut")
             return unknown_value(name, known, None)
     homes = [f"`{name}` is in {listed([each for each in values if name in values[each]])}" for name in wanted.names]
-    return refusal(NO_OUTPUT, f"no function has all of the values: {', '.join(homes[:SHOWN])}")
+    return refusal(codes.IMPOSSIBLE_PART_OUTPUT, f"no function has all of the values: {', '.join(homes[:SHOWN])}")
 
 
 def inner_names(function: Function) -> set[str]:

@@ -14,7 +14,7 @@ from heapq import merge
 from operator import attrgetter
 from typing import Any
 
-from miltext.diagnostics import MiltextError, ParseError, Span, error
+from miltext.diagnostics import MiltextError, ParseError, Span, codes, error
 from miltext.formatting.document import Comment, Document, Piece, Place, comments_of, inside, joined, on_lines, render
 from miltext.formatting.layout import Layout, Unfit, literal, name_of
 from miltext.parsing.parser import parse_tree
@@ -55,7 +55,9 @@ def _document(text: str, path: str | None, *, breakable: bool) -> Document:
     tree = parse_tree(text, path, whole=True)
     dialect = next(named(tree.root, "NUMBER"))
     if dialect.token not in DIALECTS:
-        raise ParseError([error("MIL101", no_dialect(dialect.token or ""), dialect.span)], text=text, path=path)
+        raise ParseError(
+            [error(codes.UNKNOWN_DIALECT, no_dialect(dialect.token or ""), dialect.span)], text=text, path=path
+        )
     comments = Comments(text, tree)
     with gc_paused:
         lay_out = partial(_laid_out, _layout(dialect.token, breakable=breakable))
@@ -90,7 +92,9 @@ def verified_format(text: str, *, width: int | None = None, path: str | None = N
 
 
 def _fault(what: str, path: str | None) -> MiltextError:
-    return MiltextError([error("MIL900", f"{what}: a fault in miltext; the text is left as it is")], path=path)
+    return MiltextError(
+        [error(codes.INTERNAL_ERROR, f"{what}: a fault in miltext; the text is left as it is")], path=path
+    )
 
 
 def _laid_out(layout: Layout, phrase: Node, values: list[Any]) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import MiltextError, Note, error
+from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import all_names, signature
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 WAY = "`miltext ops` lists operations with their opsets and data types"
 
-WRONG_REQUEST = "MIL482"
-"""The code of what cannot be asked for."""
 
 NOT_GENERATED = frozenset(["custom_layer"])
 """Operations that nothing is known of: what this one gives and computes is up to a class of an app."""
@@ -157,7 +155,7 @@ def _tensors(known: Signature) -> list[Collection[str]]:
 
 def refusal(message: str, way: str) -> MiltextError:
     """Return the error for what cannot be generated."""
-    return MiltextError([error(WRONG_REQUEST, message, None, Note(way))])
+    return MiltextError([error(codes.NOTHING_TO_GENERATE, message, None, Note(way))])
 
 
 def _hold_names(noun: str, names: Collection[str] | None, known: Collection[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import counted
-from miltext.diagnostics import MiltextError, Note, error
+from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.generation.choices import SeededChoices
 from miltext.generation.growing import Growth, declared
 from miltext.generation.options import Options, refusal
@@ -18,8 +18,6 @@ from miltext.schema.types import TensorType
 if TYPE_CHECKING:
     from miltext.generation.choices import Choices
 
-NOTHING_MADE = "MIL483"
-"""The code of what was asked for so narrowly that nothing of it could be made."""
 
 SEVERAL = frozenset(["ios18", "ios26"])
 """The opsets whose specification has several functions."""
@@ -100,4 +98,6 @@ def _casted(growth: Growth) -> Item:
 def _nothing_made(options: Options, opset: str) -> MiltextError:
     what = "of these operations and data types" if options.operations or options.dtypes else "of these options"
     message = f"{counted(options.ops[0], 'operation')} cannot be made {what} in {opset}"
-    return MiltextError([error(NOTHING_MADE, message, None, Note("allow more operations, data types or inputs"))])
+    return MiltextError(
+        [error(codes.NOTHING_GENERATED, message, None, Note("allow more operations, data types or inputs"))]
+    )

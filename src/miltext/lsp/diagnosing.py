@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 from pygls.uris import to_fs_path
 
-from miltext.diagnostics import SAFE, Diagnostic, MiltextError, SettingsError, line_and_column
+from miltext.diagnostics import SAFE, Diagnostic, MiltextError, SettingsError, codes, line_and_column
 from miltext.diagnostics.codes import page
-from miltext.diagnostics.selection import DRAFT
 from miltext.lsp.positions import Shift
 from miltext.parsing.text_edits import apart
 from miltext.settings.project import settings_of
@@ -104,7 +103,7 @@ def _actions(view: View, chosen: Span) -> Iterator[lsp.CodeAction]:
             title = f"Change to `{suggestion}`" if suggestion else "Remove it"
             [edit] = apart(text, [(*span, suggestion)])
             yield _action(view, diagnostic, title, edit)
-        elif diagnostic.code == DRAFT and (whole := _inferred(text, view.document.path)) is not None:
+        elif diagnostic.code == codes.DRAFT and (whole := _inferred(text, view.document.path)) is not None:
             yield _action(view, diagnostic, "Write all types out", (0, len(text), whole))
 
 

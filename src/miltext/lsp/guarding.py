@@ -15,6 +15,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from miltext.diagnostics import codes
 from miltext.lsp.frames import bodies, framed, message_in, spelled
 from miltext.lsp.opened import Opened
 from miltext.lsp.workers import Worker
@@ -232,7 +233,7 @@ class Guard:
         """End a process that serves one text, and say so there; what was asked of it is refused."""
         self._leave_main(worker)
         for uri in self._served_by(worker):
-            self._publish(uri, [{"range": _BEGINNING, "severity": 1, "code": "MIL900", "message": reason}])
+            self._publish(uri, [{"range": _BEGINNING, "severity": 1, "code": codes.INTERNAL_ERROR, "message": reason}])
         for name, _ in self._pending_of(worker):
             del self._pending[name]
             self._refuse(name)

@@ -25,7 +25,7 @@ from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 from pygls.uris import to_fs_path
 
 from miltext.checking.verifier import check_text
-from miltext.diagnostics import error
+from miltext.diagnostics import codes, error
 from miltext.lsp import completion, diagnosing, hover, workspace
 from miltext.lsp.client import Abilities, content_modified
 from miltext.lsp.documents import Document, View
@@ -221,7 +221,9 @@ class Server(LanguageServer):
                 found = await self._found(document)
             except Exception as fault:  # noqa: BLE001  # the server lives on, and says so
                 _LOG.exception("a check failed")
-                found = [error("MIL900", f"internal error: the check failed: {type(fault).__name__}: {fault}")]
+                found = [
+                    error(codes.INTERNAL_ERROR, f"internal error: the check failed: {type(fault).__name__}: {fault}")
+                ]
             self._publish(document, found)
             if self._is_current(document):
                 gc.collect(0)

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from miltext.diagnostics import codes
 from miltext.merging.conflicts import has_markers
 from miltext.merging.contents import programs_of, weight_files
 from miltext.merging.driver import beside, read_model, whole_model
@@ -56,12 +57,12 @@ class InConflict:
         self._name = name
         self._repository = Repository(Path.cwd())
         if self._repository.top is None:
-            raise refusal("MIL860", "this repository is bare: nothing is in conflict in it", name)
+            raise refusal(codes.NO_CONFLICT, "this repository is bare: nothing is in conflict in it", name)
         self._top = self._repository.top
         self.path = str(whole_model(PurePosixPath(self._repository.path_of(name))))
         self._stages = self._unmerged()
         if not self._stages:
-            raise refusal("MIL860", "nothing of this is in conflict", name)
+            raise refusal(codes.NO_CONFLICT, "nothing of this is in conflict", name)
         self._unknown: NotFound | None = None
         self._commits = self._found()
         self._is_file = self.path in {stage.path for stage in self._stages}
@@ -81,13 +82,13 @@ class InConflict:
         except NotFound as failure:
             self._unknown = failure
             if not fits(("", "HEAD", ""), objects):
-                raise refusal("MIL861", str(failure), self._name) from failure
+                raise refusal(codes.COMMITS_UNKNOWN, str(failure), self._name) from failure
             return "", "HEAD", ""
 
     def _require_all(self) -> None:
         """Raise ModelError (MIL861) where git does not tell what theirs is."""
         if self._unknown is not None:
-            raise refusal("MIL861", str(self._unknown), self._name)
+            raise refusal(codes.COMMITS_UNKNOWN, str(self._unknown), self._name)
 
     @property
     def text(self) -> Path:
@@ -122,7 +123,7 @@ class InConflict:
         data = read_file(file)
         text = decode(data, str(file)) if data else ""  # as where one side took away all that is in conflict
         if has_markers(text):
-            raise refusal("MIL863", "conflicts are left between markers in this text", file)
+            raise refusal(codes.UNRESOLVED_CONFLICT, "conflicts are left between markers in this text", file)
         with TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True) as made:
             name, merged = self._merged(text, Path(made))
             if merged.model is None:
@@ -156,11 +157,13 @@ class InConflict:
             models = [read_model(each, name) if (each / name).exists() else None for each in folders]
             base, ours, theirs = models
             if ours is None or theirs is None:
-                raise refusal("MIL863", "one side has no such model, so a text cannot merge both", self._name)
+                raise refusal(
+                    codes.UNRESOLVED_CONFLICT, "one side has no such model, so a text cannot merge both", self._name
+                )
             used = {each for model in models if model is not None for each in weight_files(programs_of(model))}
             found.write(folder, [each.removeprefix(f"{MODEL_PATH}/") for each in used])
         except NotFound as failure:
-            raise refusal("MIL861", str(failure), self._name) from failure
+            raise refusal(codes.COMMITS_UNKNOWN, str(failure), self._name) from failure
         (folder / "merged").mkdir()
         return file, resolve_models(base, ours, theirs, folder / "merged", text)
 
@@ -170,7 +173,7 @@ class InConflict:
         if self._is_file:
             files = {PurePosixPath(self.path).name} & files
         if len(files) != 1:
-            raise refusal("MIL863", "a text is for a package with one model", self._name)
+            raise refusal(codes.UNRESOLVED_CONFLICT, "a text is for a package with one model", self._name)
         return self._at(files.pop())
 
     def _place(self, model: str, merged: MergedModel, folder: Path) -> list[str]:
@@ -202,7 +205,7 @@ class InConflict:
         try:
             folders = found.write(folder, [name])
         except NotFound as failure:
-            raise refusal("MIL861", str(failure), self._name) from failure
+            raise refusal(codes.COMMITS_UNKNOWN, str(failure), self._name) from failure
         models = [read_model(each, name) for each in folders if (each / name).exists()]
         used = {each.removeprefix(f"{MODEL_PATH}/") for model in models for each in weight_files(programs_of(model))}
         return sorted(self._at(each) for each in used if any(each in tree for tree in found.versions))
@@ -236,7 +239,7 @@ class InConflict:
         changed = {path for path in {*listed} & owned if not self._says_the_same(path)}
         changed |= self._strange
         if changed:
-            raise refusal("MIL862", f"`{min(changed)}` has changes that would be lost", self._name)
+            raise refusal(codes.CHANGES_WOULD_BE_LOST, f"`{min(changed)}` has changes that would be lost", self._name)
 
     def _settled(self) -> set[str]:
         """Return the paths of all files that are not in conflict."""

@@ -10,7 +10,7 @@ from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import ModelError, warning
+from miltext.diagnostics import ModelError, codes, warning
 from miltext.models import coremldata, metadata_json
 from miltext.models.contents import decode, parse_text, read_inside
 from miltext.models.coremldata import TEXT, CoreMLData, parse_coremldata, parse_names
@@ -94,7 +94,7 @@ class BundleModel(Model):
     @cached_property
     def models(self) -> Sequence[Model]:
         if len(self.folder.relative_to(self.path or self.folder).parts) >= DEEPEST:
-            raise refusal("MIL255", "pipelines are nested more deeply than in any model", self.name)
+            raise refusal(codes.INCONSISTENT_PACKAGE, "pipelines are nested more deeply than in any model", self.name)
         folders = list(takewhile(_is_folder, (self.folder / f"model{index}" for index in count())))
         names = [*self.pipeline_names, *[""] * len(folders)]
         return [BundleModel(each, str(each), self.path, name) for each, name in zip(folders, names)]  # noqa: B905
@@ -119,11 +119,13 @@ class BundleModel(Model):
         if self.type == UNKNOWN:
             failure = self.stored
             why = f", and {failure.diagnostics[0].message}" if isinstance(failure, ModelError) else ""
-            return refusal("MIL255", f"the compiled model has no {TEXT}{why}", self.name)
+            return refusal(codes.INCONSISTENT_PACKAGE, f"the compiled model has no {TEXT}{why}", self.name)
         if self.is_pipeline:
-            return refusal("MIL255", "the pipeline has no models: its folder has no folder `model0`", self.name)
+            return refusal(
+                codes.INCONSISTENT_PACKAGE, "the pipeline has no models: its folder has no folder `model0`", self.name
+            )
         message = f"this compiled model is of the kind `{self.type}`, not an ML Program, and has no {TEXT}"
-        return refusal("MIL254", message, self.name)
+        return refusal(codes.NOT_AN_ML_PROGRAM, message, self.name)
 
     def _has(self, name: str) -> bool:
         return os.path.exists(self.folder / name)
@@ -183,7 +185,7 @@ class BundleModel(Model):
             self._warn(f"{metadata_json.FILE_NAME} disagrees with {coremldata.FILE_NAME}, which takes precedence")
 
     def _warn(self, message: str) -> None:
-        self.warnings.append(warning("MIL260", message))
+        self.warnings.append(warning(codes.UNUSUAL_COMPILED_DESCRIPTION, message))
 
 
 def _is_folder(path: Path) -> bool:

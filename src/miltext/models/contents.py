@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from miltext.descriptions.parts import unknown_fields
-from miltext.diagnostics import ModelError, refusing
+from miltext.diagnostics import ModelError, codes, refusing
 from miltext.models.refusals import reason_of, refusal
 from miltext.schema.proto import Int64FeatureType, Program
 from miltext.schema.proto import Model as Spec
@@ -44,9 +44,9 @@ def read_file(path: Path) -> bytes:
     try:
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError) as failure:
-        raise refusal("MIL250", "the file or folder does not exist", path) from failure
+        raise refusal(codes.UNREADABLE_FILE, "the file or folder does not exist", path) from failure
     except (OSError, ValueError) as failure:
-        raise refusal("MIL250", f"the file cannot be read: {reason_of(failure)}", path) from failure
+        raise refusal(codes.UNREADABLE_FILE, f"the file cannot be read: {reason_of(failure)}", path) from failure
     refuse_pointer(data, path)
     return data
 
@@ -54,7 +54,7 @@ def read_file(path: Path) -> bytes:
 def refuse_pointer(data: bytes, name: str | Path) -> None:
     """Raise ModelError (MIL252) for the bytes of a git-lfs pointer."""
     if data.startswith(LFS_POINTER):
-        raise refusal("MIL252", "this is a git-lfs pointer instead of the file", name)
+        raise refusal(codes.LFS_POINTER_OF_MODEL, "this is a git-lfs pointer instead of the file", name)
 
 
 def read_inside(folder: Path, name: str, most: int | None = None) -> bytes:
@@ -68,7 +68,11 @@ def read_inside(folder: Path, name: str, most: int | None = None) -> bytes:
         raise
     with suppress(OSError):  # of which reading tells
         if most is not None and (size := path.stat().st_size) > most:
-            raise refusal("MIL258", f"{name} has {size} bytes, which is far more than the compiler writes", path)
+            raise refusal(
+                codes.UNREADABLE_COMPILED_DESCRIPTION,
+                f"{name} has {size} bytes, which is far more than the compiler writes",
+                path,
+            )
     return read_file(path)
 
 
@@ -82,7 +86,7 @@ def inside(folder: Path, name: str) -> Path:
         is_file = path.is_file()
     if not is_file:
         what = "is not a file" if os.path.lexists(path) else "does not exist"
-        raise refusal("MIL255", f"the file `{name}` {what}", folder)
+        raise refusal(codes.INCONSISTENT_PACKAGE, f"the file `{name}` {what}", folder)
     return path
 
 
@@ -95,12 +99,12 @@ def within(folder: Path, name: str) -> Path:
         root = os.path.realpath(folder)
         real = Path(os.path.realpath(os.path.join(root, name)))
     if not real.is_relative_to(root):
-        raise refusal("MIL255", f"`{name}` leads outside", folder)
+        raise refusal(codes.INCONSISTENT_PACKAGE, f"`{name}` leads outside", folder)
     return folder / name
 
 
 def _untraceable(name: str, folder: Path, failure: Exception) -> ModelError:
-    return refusal("MIL255", f"`{name}` cannot be followed: {reason_of(failure)}", folder)
+    return refusal(codes.INCONSISTENT_PACKAGE, f"`{name}` cannot be followed: {reason_of(failure)}", folder)
 
 
 def is_binary(data: bytes) -> bool:
@@ -127,14 +131,16 @@ def decode(data: bytes, name: str) -> str:
     """
     refuse_pointer(data, name)
     if not data:
-        raise refusal("MIL256", "the file is empty", name)
+        raise refusal(codes.NOT_A_TEXT_FILE, "the file is empty", name)
     if b"\0" in data:
-        raise refusal("MIL256", f"this is binary data, not text: {_place(data, data.index(0))} is a NUL", name)
+        raise refusal(
+            codes.NOT_A_TEXT_FILE, f"this is binary data, not text: {_place(data, data.index(0))} is a NUL", name
+        )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as failure:
         found = f"{_place(data, failure.start)} is 0x{data[failure.start]:02x}"
-        raise refusal("MIL256", f"this is not UTF-8 text: {found}", name) from failure
+        raise refusal(codes.NOT_A_TEXT_FILE, f"this is not UTF-8 text: {found}", name) from failure
 
 
 def _place(data: bytes, offset: int) -> str:
@@ -164,9 +170,9 @@ def parse_program(data: bytes, name: str) -> Program:
 
 def _parse(kind: type[AnyMessage], data: bytes, what: str, name: str) -> AnyMessage:
     if not data:
-        raise refusal("MIL253", "the file is empty", name)
+        raise refusal(codes.NOT_A_MODEL, "the file is empty", name)
     message = f"these bytes are not a {what}: they are damaged, cut short, or something else"
-    with refusing(lambda _: refusal("MIL253", message, name)):
+    with refusing(lambda _: refusal(codes.NOT_A_MODEL, message, name)):
         return kind.FromString(data)
 
 

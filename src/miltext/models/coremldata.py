@@ -28,7 +28,7 @@ import struct
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from miltext.diagnostics import refusing
+from miltext.diagnostics import codes, refusing
 from miltext.models.contents import kind_of_model, pipeline_of, specification_version
 from miltext.models.refusals import refusal
 from miltext.schema.proto import Model, ModelDescription
@@ -88,7 +88,7 @@ class Layout(NamedTuple):
 
 def layout(data: bytes, path: str | os.PathLike[str]) -> Layout:
     """Return the parts of a `coremldata.bin`. Raise ModelError (MIL258) for an unknown layout."""
-    with refusing(lambda _: refusal("MIL258", f"{FILE_NAME} has an unknown layout", path)):
+    with refusing(lambda _: refusal(codes.UNREADABLE_COMPILED_DESCRIPTION, f"{FILE_NAME} has an unknown layout", path)):
         number, form_version, head = _HEAD.unpack_from(data)
         form, offset = _sized(data, _HEAD.size)
         version, zeros = _VERSION.unpack_from(data, offset)
@@ -100,7 +100,7 @@ def layout(data: bytes, path: str | os.PathLike[str]) -> Layout:
 def parse_coremldata(data: bytes, path: str | os.PathLike[str]) -> CoreMLData:
     """Return what the bytes of a `coremldata.bin` say. Raise ModelError (MIL258) for an unknown layout."""
     parts = layout(data, path)
-    with refusing(lambda _: refusal("MIL258", f"{FILE_NAME} has an unknown layout", path)):
+    with refusing(lambda _: refusal(codes.UNREADABLE_COMPILED_DESCRIPTION, f"{FILE_NAME} has an unknown layout", path)):
         kind, version = MODEL_KINDS[parts.number], specification_version(parts.specification_version)
         if parts.is_whole:
             return _whole(kind, version, parts.held)
@@ -176,7 +176,11 @@ def _with_size(data: bytes) -> bytes:
 
 def parse_names(data: bytes, path: str | os.PathLike[str]) -> list[str]:
     """Return the names in a pipeline's `modelNames/coremldata.bin`. Raise ModelError (MIL258)."""
-    with refusing(lambda _: refusal("MIL258", "the names of the pipeline's models cannot be read", path)):
+    with refusing(
+        lambda _: refusal(
+            codes.UNREADABLE_COMPILED_DESCRIPTION, "the names of the pipeline's models cannot be read", path
+        )
+    ):
         (count,) = _LENGTH.unpack_from(data)
         names: list[str] = []
         offset = _LENGTH.size

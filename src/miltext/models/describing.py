@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.descriptions.labels import labels_of
-from miltext.descriptions.reading import NOT_TOML, read_description
+from miltext.descriptions.reading import read_description
 from miltext.descriptions.spelling import spell
 from miltext.descriptions.surroundings import Surroundings, head_of
 from miltext.descriptions.words import FUNCTIONS, LABELS, MODEL, SIDES, STAGES
-from miltext.diagnostics import ModelError, Note, refusing
+from miltext.diagnostics import ModelError, Note, codes, refusing
 from miltext.models.contents import read_file
 from miltext.models.refusals import refusal
 from miltext.schema.proto import Model as Spec
@@ -54,13 +54,17 @@ def updated_description(model: Model, text: str, path: str) -> str:
     one that is not a description, or is spelled in a way that cannot be kept.
     """
     if not is_description(text):
-        raise refusal("MIL402", "the target is not a description, and is not replaced", path)
+        raise refusal(codes.TARGET_WOULD_BE_LOST, "the target is not a description, and is not replaced", path)
     read_description(text, path)
     if not text.strip():
         return description_text(model)
     made = updated(text, spell(surroundings_of(model)))
     if made is None:
-        raise refusal("MIL402", "this description is laid out in a way that cannot be updated, and is kept", path)
+        raise refusal(
+            codes.TARGET_WOULD_BE_LOST,
+            "this description is laid out in a way that cannot be updated, and is kept",
+            path,
+        )
     return made
 
 
@@ -70,14 +74,14 @@ def text_of(path: Path) -> str:
         data = read_file(path)
     except ModelError as failure:
         raise _unread(failure, path) from failure
-    with refusing(lambda _: refusal(NOT_TOML, "this is not UTF-8 text", path)):
+    with refusing(lambda _: refusal(codes.UNREADABLE_DESCRIPTION, "this is not UTF-8 text", path)):
         return data.decode("utf-8-sig")
 
 
 def _unread(failure: ModelError, path: Path) -> ModelError:
     """Return an error with the way out for a description that cannot be read, which may be one's text itself."""
     found = failure.diagnostics[0]
-    if found.code == "MIL250":
+    if found.code == codes.UNREADABLE_FILE:
         message, name = (IS_TEXT, None) if "\n" in str(path) else (found.message, failure.path)
         return ModelError([found._replace(message=message, notes=(Note(WAY_OUT),))], path=name)
     return failure

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from miltext.diagnostics import refusing
+from miltext.diagnostics import codes, refusing
 from miltext.models.contents import inside, read_inside, within
 from miltext.models.refusals import refusal
 
@@ -80,4 +80,4 @@ def _read_manifest(folder: Path) -> Manifest:
 
 
 def _wrong(folder: Path, what: str) -> ModelError:
-    return refusal("MIL255", f"the package's manifest is wrong: {what}", folder / MANIFEST)
+    return refusal(codes.INCONSISTENT_PACKAGE, f"the package's manifest is wrong: {what}", folder / MANIFEST)

@@ -7,6 +7,7 @@ import os
 import stat
 from pathlib import Path
 
+from miltext.diagnostics import codes
 from miltext.models.refusals import refusal
 
 
@@ -16,13 +17,13 @@ def map_file(path: Path) -> mmap.mmap:
         with open(path, "rb", buffering=0, opener=_open_itself) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise refusal("MIL302", "the weight file is not a regular file", path)
+                raise refusal(codes.MISSING_WEIGHT_FILE, "the weight file is not a regular file", path)
             if not status.st_size:
-                raise refusal("MIL304", "the weight file is empty", path)
+                raise refusal(codes.NOT_A_WEIGHT_FILE, "the weight file is empty", path)
             return mmap.mmap(file.fileno(), status.st_size, access=mmap.ACCESS_READ)
     except OSError as failure:
         why = "it is a link" if path.is_symlink() else failure.strerror or str(failure)
-        raise refusal("MIL302", f"the weight file cannot be opened: {why}", path) from failure
+        raise refusal(codes.MISSING_WEIGHT_FILE, f"the weight file cannot be opened: {why}", path) from failure
 
 
 def _open_itself(name: str, flags: int) -> int:

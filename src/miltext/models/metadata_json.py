@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, NoReturn
 
-from miltext.diagnostics import refusing
+from miltext.diagnostics import codes, refusing
 from miltext.models.contents import specification_version
 from miltext.models.refusals import reason_of, refusal
 from miltext.schema.proto import (
@@ -102,7 +102,9 @@ def read_metadata(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _refusing(what: str, path: str | os.PathLike[str]) -> AbstractContextManager[None]:
-    return refusing(lambda failure: refusal("MIL258", f"{FILE_NAME} {what}: {_reason(failure)}", path))
+    return refusing(
+        lambda failure: refusal(codes.UNREADABLE_COMPILED_DESCRIPTION, f"{FILE_NAME} {what}: {_reason(failure)}", path)
+    )
 
 
 def _reason(failure: Exception) -> str:

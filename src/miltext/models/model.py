@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import Diagnostic, ModelError, Note
+from miltext.diagnostics import Diagnostic, ModelError, Note, codes
 from miltext.models.files import MODEL_FOLDERS
 from miltext.models.refusals import refusal
 from miltext.schema.proto.kinds import PIPELINES, PROGRAM
@@ -198,7 +198,7 @@ class Model:
         if not self.models:
             raise self._no_program()
         message = "none of the models in this pipeline is an ML Program"
-        raise refusal("MIL254", message, self.name, *self._list_of_models())
+        raise refusal(codes.NOT_AN_ML_PROGRAM, message, self.name, *self._list_of_models())
 
     def select(self, path: int | str | None) -> Model:
         """Return the ML Program at a path in this model's pipelines, as in `1`, `"name"` or `"1/0"`; itself for None.
@@ -232,7 +232,9 @@ class Model:
         found = {**by_name, **{str(index): model for index, model in enumerate(self.models)}}
         if step not in found:
             where = "this pipeline" if self.models else f"this {self.type}, which is not a pipeline"
-            raise refusal("MIL257", f"unknown model {step!r} in {where}", self.name, *self._list_of_models())
+            raise refusal(
+                codes.UNKNOWN_PIPELINE_MODEL, f"unknown model {step!r} in {where}", self.name, *self._list_of_models()
+            )
         return found[step]
 
     def _list_of_models(self) -> list[Note]:
@@ -242,5 +244,7 @@ class Model:
         if self.models:
             count = len(self.models)
             message = f"this is a pipeline of {count} model{'s' * (count != 1)}, not an ML Program by itself"
-            return refusal("MIL257", message, self.name, *self._list_of_models())
-        return refusal("MIL254", f"this model is of the kind `{self.type}`, not an ML Program", self.name)
+            return refusal(codes.UNKNOWN_PIPELINE_MODEL, message, self.name, *self._list_of_models())
+        return refusal(
+            codes.NOT_AN_ML_PROGRAM, f"this model is of the kind `{self.type}`, not an ML Program", self.name
+        )

@@ -11,6 +11,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from miltext.diagnostics import codes
 from miltext.models.refusals import WeightsError, refusal
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape
 from miltext.models.weight_paths import MODEL_PATH, resolve
@@ -57,7 +58,9 @@ class BlobFolder:
     def path(self, file_name: str) -> Path:
         """Return the real path of the file that a BlobFileValue's fileName names."""
         if self.model_path is None:
-            raise refusal("MIL302", f"the folder of the weight file `{file_name}` is unknown", "<stdin>")
+            raise refusal(
+                codes.MISSING_WEIGHT_FILE, f"the folder of the weight file `{file_name}` is unknown", "<stdin>"
+            )
         return resolve(file_name, self.model_path)
 
     def blob(self, value: Value) -> Blob:
@@ -79,7 +82,7 @@ class BlobFolder:
         dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
         if dtype is None or (shape is None and dtype != blob.dtype):
             message = f"the record at offset {blob.offset} holds {blob.dtype.name}, but its value has another type"
-            raise refusal("MIL309", message, blob.path)
+            raise refusal(codes.MISFIT_RECORD, message, blob.path)
         return blob if shape is None else blob.require(dtype, prod(shape))
 
     def close(self) -> None:
@@ -96,7 +99,11 @@ class LooseFolder(BlobFolder):
         try:
             return super().path(file_name)
         except WeightsError as failure:
-            if failure.diagnostics[0].code == "MIL302" and self.model_path is not None and "/" in file_name:
+            if (
+                failure.diagnostics[0].code == codes.MISSING_WEIGHT_FILE
+                and self.model_path is not None
+                and "/" in file_name
+            ):
                 with suppress(WeightsError):
                     return resolve(f"{MODEL_PATH}/{file_name.rpartition('/')[2]}", self.model_path)
             raise

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics import codes
 from miltext.models.contents import is_binary, is_protobuf_text, is_spec, parse_spec, read_file
 from miltext.models.manifest import MANIFEST
 from miltext.models.refusals import refusal
@@ -57,7 +58,7 @@ def open_model(path: str | os.PathLike[str]) -> Model:
     Raise ModelError for what is not such a file or folder, or damaged.
     """
     if not os.fspath(path):
-        raise refusal("MIL250", "the name of the file or folder is empty")
+        raise refusal(codes.UNREADABLE_FILE, "the name of the file or folder is empty")
     path = Path(path)
     if os.path.isdir(path):
         model = _open_folder(path, str(path))
@@ -75,7 +76,7 @@ def _open_folder(folder: Path, name: str) -> Model:
         from miltext.models.bundle import open_bundle
 
         return open_bundle(folder, name)
-    raise refusal("MIL251", "this folder is neither an .mlpackage nor an .mlmodelc", folder)
+    raise refusal(codes.NOT_A_MODEL_FOLDER, "this folder is neither an .mlpackage nor an .mlmodelc", folder)
 
 
 def _is_package(folder: Path) -> bool:

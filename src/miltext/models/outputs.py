@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics import codes
 from miltext.models.contents import is_protobuf_text
 from miltext.models.files import is_stream
 from miltext.models.manifest import MANIFEST
@@ -150,7 +151,7 @@ def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
     real = Path(os.path.realpath(output))
     inputs = {Path(os.path.realpath(model.path)): model.kind for model in read if model.path}
     if any(path.is_dir() and path in real.parents for path in inputs):
-        raise refusal("MIL402", "this is inside the input model", output)
+        raise refusal(codes.TARGET_WOULD_BE_LOST, "this is inside the input model", output)
     if not os.path.lexists(real):
         return
     if not force:
@@ -158,10 +159,12 @@ def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
     kind, signs = FOLDERS.get(output.suffix.lower(), ("file", ()))
     is_ours = any((real / sign).is_file() for sign in signs) or (real.is_dir() and not any(real.iterdir()))
     if not (is_ours if signs else real.is_file()):
-        raise refusal("MIL402", f"this is not a {kind}, and is not replaced", output)
+        raise refusal(codes.TARGET_WOULD_BE_LOST, f"this is not a {kind}, and is not replaced", output)
     for path, of in inputs.items():
         if real in path.parents or (real == path and of in PROGRAMS):
-            raise refusal("MIL402", f"this contains the input {path.name!r}, and is not replaced", output)
+            raise refusal(
+                codes.TARGET_WOULD_BE_LOST, f"this contains the input {path.name!r}, and is not replaced", output
+            )
 
 
 def check_kept(output: Path, files: Iterable[Path]) -> None:
@@ -172,7 +175,9 @@ def check_kept(output: Path, files: Iterable[Path]) -> None:
     for file in sorted({*files}):
         places = (Path(os.path.realpath(file)), Path(os.path.realpath(file.parent), file.name))
         if any(_is_within(place, target) for place in places):
-            raise refusal("MIL402", f"this contains the input {file.name!r}, and is not replaced", output)
+            raise refusal(
+                codes.TARGET_WOULD_BE_LOST, f"this contains the input {file.name!r}, and is not replaced", output
+            )
 
 
 def check_place(output: str, source: str) -> None:
@@ -182,7 +187,7 @@ def check_place(output: str, source: str) -> None:
     except OSError:
         return
     if _is_within(Path(os.path.realpath(output)), read):
-        raise refusal("MIL402", "this is the input, or a part of it, and is not replaced", output)
+        raise refusal(codes.TARGET_WOULD_BE_LOST, "this is the input, or a part of it, and is not replaced", output)
 
 
 def _is_within(path: Path, status: os.stat_result) -> bool:
@@ -194,7 +199,7 @@ def check_name(path: Path, kind: str) -> None:
     """Refuse a name whose ending says another kind, or that leads to one. Raise ModelError (MIL401)."""
     is_other = kind in STRICT and path.suffix != "" and not _said(path)
     if _said(path) - {kind} or is_other:
-        raise refusal("MIL401", f"this name does not fit {_CALLED[kind]}", str(path))
+        raise refusal(codes.WRONG_ENDING, f"this name does not fit {_CALLED[kind]}", str(path))
 
 
 def _said(path: Path) -> set[str]:
@@ -216,4 +221,4 @@ def check_content(path: Path, kind: str) -> None:
             data = file.read(-1 if kind == "pb" else _HEAD)
         if not data or _IS[kind](data):
             return
-    raise refusal("MIL402", f"the target is not {_CALLED[kind]}, and is not replaced", path)
+    raise refusal(codes.TARGET_WOULD_BE_LOST, f"the target is not {_CALLED[kind]}, and is not replaced", path)

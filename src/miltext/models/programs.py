@@ -7,10 +7,9 @@ from pathlib import Path
 
 from google.protobuf import text_format
 
-from miltext.diagnostics import ModelError, Note, Span, error, refusing
+from miltext.diagnostics import ModelError, Note, Span, codes, error, refusing
 from miltext.models.contents import decode, parse_program, parse_text
 from miltext.models.model import Model
-from miltext.models.refusals import WAYS_OUT
 from miltext.schema.proto import Program
 
 
@@ -51,7 +50,11 @@ def _mistake(failure: Exception, text: str, name: str) -> ModelError:
     elif isinstance(failure, text_format.ParseError) and (line := failure.GetLine()) is not None:
         span = _span(text, line, failure.GetColumn() or 1)
     message = message.partition(" : ")[2] or message
-    return ModelError([error("MIL259", message, span, Note(WAYS_OUT["MIL259"]))], text=text, path=name)
+    return ModelError(
+        [error(codes.PROTOBUF_TEXT_ERROR, message, span, Note(codes.TABLE[codes.PROTOBUF_TEXT_ERROR].way_out))],
+        text=text,
+        path=name,
+    )
 
 
 def _span(text: str, line: int, column: int) -> Span:

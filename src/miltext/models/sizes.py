@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean
 from miltext.models.refusals import refusal
 from miltext.schema.dtypes import BY_NAME
@@ -59,9 +60,9 @@ def read_sizes(words: Iterable[str]) -> dict[str, Sizes]:
     for word in words:
         name, equals, sizes = word.rpartition("=")
         if not name or not equals:
-            raise refusal("MIL434", f"`{word}` is not NAME=SIZES")
+            raise refusal(codes.UNREADABLE_SIZES, f"`{word}` is not NAME=SIZES")
         if name in found:
-            raise refusal("MIL434", f"the sizes of `{name}` are given twice")
+            raise refusal(codes.UNREADABLE_SIZES, f"the sizes of `{name}` are given twice")
         found[name] = _sizes(name, sizes)
     return found
 
@@ -79,10 +80,12 @@ def shape_of(sizes: Sizes) -> Shape:
 def _sizes(name: str, written: str) -> Sizes:
     listed, is_list = _unbracketed(written)
     if not listed and not is_list:
-        raise refusal("MIL434", f"`{name}=` has no sizes; a scalar is `{name}=[]`")
+        raise refusal(codes.UNREADABLE_SIZES, f"`{name}=` has no sizes; a scalar is `{name}=[]`")
     parts = [part.strip() for part in listed.split(",")] if listed else []
     if not all(map(_SIZE.fullmatch, parts)):
-        raise refusal("MIL434", f"`{written}` of `{name}` are not sizes{did_you_mean(_meant(name, listed))}")
+        raise refusal(
+            codes.UNREADABLE_SIZES, f"`{written}` of `{name}` are not sizes{did_you_mean(_meant(name, listed))}"
+        )
     return tuple(_size(name, part) for part in parts)
 
 
@@ -99,14 +102,20 @@ def _size(name: str, part: str) -> Size:
         return ANY
     first, dots, last = part.partition("..")
     if max(len(first.lstrip("0")), len(last.lstrip("0"))) > len(str(GREATEST_SIZE)):
-        raise refusal("MIL434", f"a size of `{name}` is greater than {GREATEST_SIZE}, the greatest that Core ML has")
+        raise refusal(
+            codes.UNREADABLE_SIZES, f"a size of `{name}` is greater than {GREATEST_SIZE}, the greatest that Core ML has"
+        )
     size = Size(int(first), int(last) if last else None if dots else int(first))
     if max(size.least, size.greatest or 0) > GREATEST_SIZE:
-        raise refusal("MIL434", f"{part} of `{name}` is greater than {GREATEST_SIZE}, the greatest that Core ML has")
+        raise refusal(
+            codes.UNREADABLE_SIZES, f"{part} of `{name}` is greater than {GREATEST_SIZE}, the greatest that Core ML has"
+        )
     if size.greatest == 0:
-        raise refusal("MIL434", f"{part} of `{name}` leaves no elements; a size is 1 or more")
+        raise refusal(codes.UNREADABLE_SIZES, f"{part} of `{name}` leaves no elements; a size is 1 or more")
     if size.greatest is not None and size.least > size.greatest:
-        raise refusal("MIL434", f"{part} of `{name}` begins above its end{did_you_mean(f'{last}..{first}')}")
+        raise refusal(
+            codes.UNREADABLE_SIZES, f"{part} of `{name}` begins above its end{did_you_mean(f'{last}..{first}')}"
+        )
     return size
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics import codes
 from miltext.models.contents import kind_of_model, parse_spec, pipeline_of, read_file
 from miltext.models.manifest import model_file
 from miltext.models.model import Model
@@ -37,7 +38,7 @@ class SpecModel(Model):
         super().__init__(kind, name, path, model_path, pipeline_name)
         kind_of_spec = kind_of_model(spec)
         if kind_of_spec is None:
-            raise refusal("MIL253", "this Model is empty: none of the fields of its Type is set", name)
+            raise refusal(codes.NOT_A_MODEL, "this Model is empty: none of the fields of its Type is set", name)
         self._spec = spec
         self.type = kind_of_spec
 
@@ -73,7 +74,7 @@ class SpecModel(Model):
         for index, spec in enumerate(pipeline.models):
             if kind_of_model(spec) is None:
                 message = f"the model {index} of this pipeline is empty: none of the fields of its Type is set"
-                raise refusal("MIL253", message, self.name)
+                raise refusal(codes.NOT_A_MODEL, message, self.name)
         names = [*self.pipeline_names, *[""] * len(pipeline.models)]
         return [
             SpecModel(self.kind, self.name, self.path, self.model_path, spec, name)

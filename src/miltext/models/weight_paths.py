@@ -8,6 +8,7 @@ import stat
 from functools import lru_cache
 from pathlib import Path
 
+from miltext.diagnostics import codes
 from miltext.models.refusals import reason_of, refusal
 
 MODEL_PATH = "@model_path"
@@ -22,7 +23,7 @@ def resolve(file_name: str, model_path: Path) -> Path:
     """
     reason = suspicion(file_name)
     if reason:
-        raise refusal("MIL301", f"the file name {file_name!r} {reason}", model_path)
+        raise refusal(codes.WEIGHT_FILE_OUTSIDE, f"the file name {file_name!r} {reason}", model_path)
     root = os.path.realpath(model_path)
     try:
         real = Path(os.path.realpath(os.path.join(root, file_name[len(MODEL_PATH) + 1 :]), strict=True))
@@ -30,11 +31,13 @@ def resolve(file_name: str, model_path: Path) -> Path:
     except (OSError, ValueError) as failure:
         is_there = not isinstance(failure, (FileNotFoundError, NotADirectoryError))
         why = f" cannot be followed: {reason_of(failure)}" if is_there else " does not exist"
-        raise refusal("MIL302", f"the weight file `{file_name}`{why}", model_path) from failure
+        raise refusal(codes.MISSING_WEIGHT_FILE, f"the weight file `{file_name}`{why}", model_path) from failure
     if not real.is_relative_to(root):
-        raise refusal("MIL301", f"the file name `{file_name}` leads outside through a link", model_path)
+        raise refusal(
+            codes.WEIGHT_FILE_OUTSIDE, f"the file name `{file_name}` leads outside through a link", model_path
+        )
     if not regular:
-        raise refusal("MIL302", f"the weight file `{file_name}` is not a regular file", model_path)
+        raise refusal(codes.MISSING_WEIGHT_FILE, f"the weight file `{file_name}` is not a regular file", model_path)
     return real
 
 

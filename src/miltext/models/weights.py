@@ -18,6 +18,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from miltext.diagnostics import codes
 from miltext.models.contents import LFS_POINTER
 from miltext.models.files import Progress, copy_pieces
 from miltext.models.mapping import map_file
@@ -71,7 +72,7 @@ class Blob:
         if (self.dtype, self.count) == (dtype, count):
             return self
         message = f"the record at offset {self.offset} holds {self.count} elements of {self.dtype.name}"
-        raise refusal("MIL309", f"{message}, not {count} of {dtype.name}", self.path)
+        raise refusal(codes.MISFIT_RECORD, f"{message}, not {count} of {dtype.name}", self.path)
 
     def array(self, shape: tuple[int, ...] | None = None) -> npt.NDArray[Any]:
         """Return the elements in the given shape, or flat.
@@ -137,7 +138,7 @@ class BlobFile:
         # `list` asks for this, and would make room for as many as a damaged header says.
         if self._count > self.size // ALIGNMENT - 1:
             message = f"the header counts {self._count} records, too many for a file of {self.size} bytes"
-            raise refusal("MIL307", message, self.path)
+            raise refusal(codes.WRONG_RECORD_COUNT, message, self.path)
         return self._count
 
     def __iter__(self) -> Iterator[Blob]:
@@ -152,11 +153,11 @@ class BlobFile:
             yield blob
             if blob.start < offset + ALIGNMENT:
                 message = f"the data of the record at offset {offset} is before the record itself, at {blob.start}"
-                raise refusal("MIL307", message, self.path)
+                raise refusal(codes.WRONG_RECORD_COUNT, message, self.path)
             offset = aligned(blob.start + blob.size)
         if self._view[offset : offset + 4] == struct.pack("<I", SENTINEL):
             message = f"the header counts {self._count} records, but another begins at offset {offset}"
-            raise refusal("MIL307", message, self.path)
+            raise refusal(codes.WRONG_RECORD_COUNT, message, self.path)
 
     def blob(self, offset: int) -> Blob:
         """Return the record whose metadata stands at `offset` bytes.
@@ -168,7 +169,7 @@ class BlobFile:
         sentinel, number, size, start, padding = _RECORD.unpack_from(self._view, offset)
         if sentinel != SENTINEL:
             message = f"no record at offset {offset}: found {sentinel:#010x} instead of {SENTINEL:#010x}"
-            raise refusal("MIL305", message, self.path)
+            raise refusal(codes.NO_RECORD_AT_OFFSET, message, self.path)
         if number not in BY_BLOB:
             raise self._lie(offset, f"has the unknown data type {number}")
         if start < ALIGNMENT or start + size > self.size:
@@ -183,12 +184,14 @@ class BlobFile:
     def _check_place(self, offset: int) -> None:
         if offset < ALIGNMENT or offset % ALIGNMENT:
             message = f"a record cannot begin at offset {offset}, which is not a multiple of {ALIGNMENT} above 0"
-            raise refusal("MIL305", message, self.path)
+            raise refusal(codes.NO_RECORD_AT_OFFSET, message, self.path)
         if offset + ALIGNMENT > self.size:
-            raise refusal("MIL305", f"no record at offset {offset}: the file ends at {self.size}", self.path)
+            raise refusal(
+                codes.NO_RECORD_AT_OFFSET, f"no record at offset {offset}: the file ends at {self.size}", self.path
+            )
 
     def _lie(self, offset: int, what: str) -> ModelError:
-        return refusal("MIL306", f"the record at offset {offset} {what}", self.path)
+        return refusal(codes.INVALID_RECORD, f"the record at offset {offset} {what}", self.path)
 
 
 class BlobWriter:
@@ -291,7 +294,7 @@ class BlobWriter:
         try:
             return self._record(dtype, size, size * 8 - array.size * dtype.bits, pieces)
         except PackingError as failure:
-            raise refusal("MIL308", str(failure), self.path) from failure
+            raise refusal(codes.UNSTORABLE_VALUE, str(failure), self.path) from failure
 
     def add_pieces(self, dtype: DType, count: int, pieces: Iterable[bytes]) -> int:
         """Append the bytes of so many elements, packed, as they come, and return the offset of their record."""
@@ -310,10 +313,10 @@ class BlobWriter:
 
     def _record(self, dtype: DType, size: int, padding: int, pieces: Iterable[bytes | memoryview]) -> int:
         if dtype.blob is None:
-            raise refusal("MIL308", f"a weight file cannot hold {dtype.name}", self.path)
+            raise refusal(codes.UNSTORABLE_VALUE, f"a weight file cannot hold {dtype.name}", self.path)
         if not _whole(dtype, size, padding):
             message = f"{size} bytes with {padding} bits of padding are not whole {dtype.name} elements"
-            raise refusal("MIL308", message, self.path)
+            raise refusal(codes.UNSTORABLE_VALUE, message, self.path)
         offset = aligned(self._end)
         self._before = self._end
         if self._is_littered:  # by a record that failed halfway, or was taken back
@@ -341,7 +344,7 @@ def pieces_at(path: Path, start: int, size: int) -> Iterator[bytes]:
         for done in range(0, size, CHUNK):
             piece = file.read(min(CHUNK, size - done))
             if len(piece) < min(CHUNK, size - done):
-                raise refusal("MIL306", "the file became shorter while it was read", path)
+                raise refusal(codes.INVALID_RECORD, "the file became shorter while it was read", path)
             yield piece
 
 
@@ -367,17 +370,17 @@ def digest_of_pieces(dtype: DType, pieces: Iterable[bytes | memoryview], progres
 def _record_count(mapping: mmap.mmap, path: Path) -> int:
     """Return what the header counts, once it is found to be that of blob storage version 2."""
     if mapping[: len(LFS_POINTER)] == LFS_POINTER:
-        raise refusal("MIL303", "this is a git-lfs pointer instead of the weight file", path)
+        raise refusal(codes.LFS_POINTER_OF_WEIGHTS, "this is a git-lfs pointer instead of the weight file", path)
     if len(mapping) < ALIGNMENT:
         message = f"the file has {len(mapping)} bytes, but the header of a weight file has {ALIGNMENT}"
-        raise refusal("MIL304", message, path)
+        raise refusal(codes.NOT_A_WEIGHT_FILE, message, path)
     count, version = _HEADER.unpack_from(mapping)
     if version == 1:
         message = "this is blob storage version 1, of neural networks older than ML Programs, not version 2"
-        raise refusal("MIL304", message, path)
+        raise refusal(codes.NOT_A_WEIGHT_FILE, message, path)
     if version != VERSION:
         message = f"this is not a weight file: its header has version {version} instead of {VERSION}"
-        raise refusal("MIL304", message, path)
+        raise refusal(codes.NOT_A_WEIGHT_FILE, message, path)
     return int(count)
 
 

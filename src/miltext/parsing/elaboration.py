@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
-from miltext.diagnostics import Diagnostic, Note, ParseError, Span, error
+from miltext.diagnostics import Diagnostic, Note, ParseError, Span, codes, error
 from miltext.parsing.lowering.blobs import blob_offset, blob_path
 from miltext.parsing.misread_types import is_misread, literal_given
 from miltext.parsing.spans import BINDINGS, name_in, name_of
@@ -148,7 +148,7 @@ def elaborate(text: str, root: Node) -> Elaborated | None:
     try:
         return elaboration.run()
     except RecursionError:
-        found = error("MIL006", TOO_NESTED, Span(elaboration.reached, elaboration.reached + 1))
+        found = error(codes.NESTED_TOO_DEEPLY, TOO_NESTED, Span(elaboration.reached, elaboration.reached + 1))
     raise ParseError([found], text=text)
 
 
@@ -267,7 +267,7 @@ class _Elaboration:
         known, given = signature(op_type, self.opset), _given(arguments)
         mistake = self.apart(given, known) or _mistake(given, known)
         if mistake:
-            self.diagnostics.append(error("MIL114", mistake[1], mistake[0].span))
+            self.diagnostics.append(error(codes.POSITIONAL_ARGUMENT, mistake[1], mistake[0].span))
         parts = []
         for place, argument in enumerate(given):
             head = list[Piece]()
@@ -375,7 +375,7 @@ class _Elaboration:
         is_wrong = known is not None and (known.outputs != (1, 1) or bool(known.blocks))
         if is_wrong:
             why = "has blocks" if known and known.blocks else "may give back more or fewer than one value"
-            self.diagnostics.append(error("MIL115", _NOT_ONE.format(name_in(call), why), call.span))
+            self.diagnostics.append(error(codes.NESTED_OPERATION, _NOT_ONE.format(name_in(call), why), call.span))
         head = Piece(f"_ {name_text(name)} = ", call.span, is_copy=False, is_wrong=is_wrong)
         return [head, *self.operation(call), Piece("; ", call.span, is_copy=False)]
 
@@ -397,7 +397,7 @@ def _is_hoisted(binding: Node) -> bool:
 
 
 def _shapeless(record: Node) -> Diagnostic:
-    return error("MIL116", _SHAPELESS, record.span)
+    return error(codes.UNTYPED_RECORD, _SHAPELESS, record.span)
 
 
 def _constant_type(operation: Node) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import SAFE, Diagnostic, Span, error
+from miltext.diagnostics import SAFE, Diagnostic, Span, codes, error
 from miltext.diagnostics.suggestions import bool_meant, certainty, did_you_mean, nearest
 from miltext.parsing.spans import name_in
 from miltext.schema.dtypes import AMBIGUOUS, BY_NAME, ELSEWHERE
@@ -33,7 +33,9 @@ def unknown_type(name: str, place: Span, noun: str = "type") -> Diagnostic:
     near = other_name or nearest(name, known, 0.6)
     is_certain = other_name is not None and name.lower() not in AMBIGUOUS
     message = f"unknown {noun} `{shown(name)}`{did_you_mean(near)}"
-    return error("MIL104", message, place, suggestion=near, applicability=SAFE if is_certain else certainty(name, near))
+    return error(
+        codes.UNKNOWN_TYPE, message, place, suggestion=near, applicability=SAFE if is_certain else certainty(name, near)
+    )
 
 
 # ---- where the text breaks off

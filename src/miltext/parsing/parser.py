@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from miltext.diagnostics import Diagnostic, ParseError, Span, error
+from miltext.diagnostics import Diagnostic, ParseError, Span, codes, error
 from miltext.parsing.lowering import Lowering, LoweringError
 from miltext.parsing.lowering.values import list_error
 from miltext.parsing.spans import find
@@ -89,7 +89,7 @@ def parse_value(text: str) -> Value:
     return Value.FromString(lower(text, rule="value"))
 
 
-OF_DRAFTS = ("MIL112", "MIL113")
+OF_DRAFTS = (codes.MISSING_TYPE, codes.SHORT_SPELLING)
 """The codes of what keeps a draft from being a Program."""
 
 
@@ -138,7 +138,9 @@ def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "pro
     """
     if isinstance(failure, _TooDeep):
         whole = tree_of(text, STATEMENTS, rule)
-        return error("MIL006", TOO_DEEP, (find(whole, failure.step) if rule == "program" else whole).span)
+        return error(
+            codes.NESTED_TOO_DEEPLY, TOO_DEEP, (find(whole, failure.step) if rule == "program" else whole).span
+        )
     try:
         nodes = [tree_of(text, STATEMENTS, rule)]
     except SyntaxFailure as broken:
@@ -155,7 +157,7 @@ def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "pro
     if isinstance(failure, SyntaxFailure):
         return syntax_error(text, failure, nodes)
     if isinstance(failure, RecursionError):
-        return error("MIL006", TOO_NESTED, nodes[-1].span)
+        return error(codes.NESTED_TOO_DEEPLY, TOO_NESTED, nodes[-1].span)
     raise failure
 
 

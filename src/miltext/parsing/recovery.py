@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import takewhile
 from typing import NamedTuple
 
-from miltext.diagnostics import Diagnostic, ParseError, Span, error
+from miltext.diagnostics import Diagnostic, ParseError, Span, codes, error
 from miltext.parsing.elaboration import Elaborated, elaborate
 from miltext.parsing.spans import Enter, find, phrases_by_path
 from miltext.parsing.sync_points import SyncPoints, names_in, opset_in
@@ -90,7 +90,7 @@ def recover(text: str, *, keep: bool = False) -> Recovered:
     except Exception:  # each of protobuf's backends has an error of its own for it
         if (step := too_deep(wire)) is None:
             raise
-        diagnostics.append(error("MIL006", TOO_DEEP, find(root, step).span))
+        diagnostics.append(error(codes.NESTED_TOO_DEEPLY, TOO_DEEP, find(root, step).span))
         return Recovered(reading.text, diagnostics, None, root, set(), {}, long, written_root)
     found = list(phrases_by_path(root, reading.is_marked()))
     drafts = {path: phrase for path, phrase in found if phrase.name in DRAFTS}

@@ -9,7 +9,7 @@ import re
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, Span, error
+from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, Span, codes, error
 from miltext.parsing.misread_types import is_misread, literal_given, unknown_type
 from miltext.parsing.phrase_slips import PHRASE_SLIPS
 from miltext.parsing.slip_patterns import CLEANED, Slip, pattern
@@ -153,4 +153,4 @@ def told(text: str, slip: Slip, fit: Fit) -> Diagnostic:
         place = Span(place.start, place.start + len(text[place.start : place.end].rstrip()))
     is_certain = slip.certain and (groups.get("dtype") or "").lower() not in AMBIGUOUS
     mend, applicability = mend and mend.rstrip(), SAFE if is_certain else UNSAFE
-    return error("MIL025", slip.message.format(**seen), place, suggestion=mend, applicability=applicability)
+    return error(codes.OTHER_LANGUAGE, slip.message.format(**seen), place, suggestion=mend, applicability=applicability)

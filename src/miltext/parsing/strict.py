@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import Diagnostic, Span, error, warning
+from miltext.diagnostics import Diagnostic, Span, codes, error, warning
 from miltext.parsing.parser import parse_tree
 from miltext.syntax.tree import walk
 
@@ -41,7 +41,9 @@ def strict_findings(text: str) -> list[Diagnostic]:
 
 
 def _unproven(what: str, span: Span) -> Diagnostic:
-    return warning("MIL204", f"{what} is unproven: it does not occur in any known text of Apple's compiler", span)
+    return warning(
+        codes.UNPROVEN_CONSTRUCT, f"{what} is unproven: it does not occur in any known text of Apple's compiler", span
+    )
 
 
 def _findings(phrase: Node) -> Iterator[Diagnostic]:
@@ -62,11 +64,17 @@ def _findings(phrase: Node) -> Iterator[Diagnostic]:
 def _token_findings(phrase: Node, token: str) -> Iterator[Diagnostic]:
     shown = token if len(token) <= 40 else f"{token[:40]}..."
     if token.startswith("$"):
-        yield error("MIL203", f"`{shown}` is miltext's own spelling, which Apple's compiler does not take", phrase.span)
+        yield error(
+            codes.OWN_SPELLING,
+            f"`{shown}` is miltext's own spelling, which Apple's compiler does not take",
+            phrase.span,
+        )
     elif phrase.name == "LIST" and "$" in token:
         place = phrase.start + token.index("$")
         yield error(
-            "MIL203", "`$` marks miltext's own spelling, which Apple's compiler does not take", Span(place, place + 1)
+            codes.OWN_SPELLING,
+            "`$` marks miltext's own spelling, which Apple's compiler does not take",
+            Span(place, place + 1),
         )
     pattern, what = UNPROVEN_TOKENS.get(phrase.name, (None, ""))
     if pattern and pattern.fullmatch(token):

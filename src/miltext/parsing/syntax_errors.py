@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import SAFE, Diagnostic, Note, Span, error
+from miltext.diagnostics import SAFE, Diagnostic, Note, Span, codes, error
 from miltext.diagnostics.suggestions import certainty, did_you_mean, nearest
 from miltext.parsing.misread_types import NAME, misread_type, unknown_type
 from miltext.schema.dtypes import FIELD_DTYPES
@@ -69,7 +69,7 @@ _HINTS = {"'": "; a string stands in double quotes", "#": "; a comment begins wi
 def syntax_error(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
     """Return what is wrong at the place where the parse stopped; `nodes` are the phrases finished by then."""
     if isinstance(failure, NestingFailure):
-        return error("MIL006", TOO_NESTED, Span(failure.start, failure.end))
+        return error(codes.NESTED_TOO_DEEPLY, TOO_NESTED, Span(failure.start, failure.end))
     if path := _path(text):
         return path
     from miltext.parsing.slips import slip_error  # it stands on all tables, and most texts are right
@@ -86,17 +86,17 @@ def _path(text: str) -> Diagnostic | None:
         return None
     start = text.index(name)
     message = "this looks like a path, not like MIL text: `miltext.load` opens the file"
-    return error("MIL010", message, Span(start, start + len(name)))
+    return error(codes.SYNTAX_ERROR, message, Span(start, start + len(name)))
 
 
 def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
     """Return the error for characters that do not begin a token."""
     start = failure.start
     if not text.strip(" \t\r\n"):
-        return error("MIL001", "the text is empty; a program begins with `program(1.3)`", Span(0, 0))
+        return error(codes.EMPTY_TEXT, "the text is empty; a program begins with `program(1.3)`", Span(0, 0))
     if text[start : start + 1] == "\ufeff" and start == 0:
         message = "the text begins with a byte-order mark; save it as UTF-8 without one"
-        return error("MIL002", message, Span(0, 1), suggestion="", applicability=SAFE)
+        return error(codes.BYTE_ORDER_MARK, message, Span(0, 1), suggestion="", applicability=SAFE)
     if re.match(f"[{FORBIDDEN}]", text[start : start + 1]):
         return _forbidden(text, start)
     if text.startswith(('"', '$"'), start):
@@ -110,12 +110,14 @@ def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
         near = nearest(word[0], _literals())
         message = f"unknown word `{shown(word[0])}` in MIL text{did_you_mean(near)}"
         certain = certainty(word[0], near)
-        return error("MIL003", message, Span(start, word.end()), suggestion=near, applicability=certain)
+        return error(
+            codes.UNEXPECTED_CHARACTER, message, Span(start, word.end()), suggestion=near, applicability=certain
+        )
     if word and re.match(r"[-+]?\.?\d", word[0]) and not _is_number(word[0]):
-        return error("MIL003", f"`{shown(word[0])}` is not a number", Span(start, word.end()))
+        return error(codes.UNEXPECTED_CHARACTER, f"`{shown(word[0])}` is not a number", Span(start, word.end()))
     if start < len(text) and not re.match(r"[\w\[\](){}<>=,;?\"$/.+-]", text[start], re.ASCII):
         what = f"unexpected character {_named(text[start])}{_HINTS.get(text[start], '')}"
-        return error("MIL003", what, Span(start, start + 1))
+        return error(codes.UNEXPECTED_CHARACTER, what, Span(start, start + 1))
     return None
 
 
@@ -148,7 +150,9 @@ def _forbidden(text: str, at: int) -> Diagnostic:
     message = f"a raw {_named(character)} is not allowed: it would hide or reorder what a reader sees"
     if unicodedata.category(character) == "Cc":
         message = f"a raw control character {_named(character)} is not allowed"
-    return error("MIL024", f"{message}; in a string it is written `\\u{{{ord(character):x}}}`", Span(at, at + 1))
+    return error(
+        codes.CONTROL_CHARACTER, f"{message}; in a string it is written `\\u{{{ord(character):x}}}`", Span(at, at + 1)
+    )
 
 
 def _unterminated_string(text: str, start: int, stop: int) -> Diagnostic:
@@ -159,8 +163,10 @@ def _unterminated_string(text: str, start: int, stop: int) -> Diagnostic:
         return forbidden._replace(suggestion=escape, applicability=SAFE)
     if text[stop : stop + 1] == "\t":
         message = "a raw tab in a string is not allowed; write `\\t`"
-        return error("MIL024", message, Span(stop, stop + 1), suggestion="\\t", applicability=SAFE)
-    return error("MIL004", 'this string is not closed: `"` is missing before the end of the line', Span(start, stop))
+        return error(codes.CONTROL_CHARACTER, message, Span(stop, stop + 1), suggestion="\\t", applicability=SAFE)
+    return error(
+        codes.UNTERMINATED, 'this string is not closed: `"` is missing before the end of the line', Span(start, stop)
+    )
 
 
 def _unterminated_comment(text: str, start: int) -> Diagnostic:
@@ -168,7 +174,7 @@ def _unterminated_comment(text: str, start: int) -> Diagnostic:
     hidden = re.compile(f"[{FORBIDDEN}]").search(text, start, closing if closing >= 0 else len(text))
     if hidden:
         return _forbidden(text, hidden.start())
-    return error("MIL004", "this comment is not closed: `*/` is missing", Span(start, start + 2))
+    return error(codes.UNTERMINATED, "this comment is not closed: `*/` is missing", Span(start, start + 2))
 
 
 def _unclosed(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic | None:
@@ -177,7 +183,7 @@ def _unclosed(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnosti
         return None
     notes = [Note(f"this `{node.token}` is not closed", node.span) for node in _opened(nodes)[-1:]]
     place = Span(len(text.rstrip()), len(text.rstrip()))
-    return error("MIL005", f"the text ends too early: {_wanted(text, failure, nodes)}", place, *notes)
+    return error(codes.UNEXPECTED_END, f"the text ends too early: {_wanted(text, failure, nodes)}", place, *notes)
 
 
 def _opened(nodes: list[Node]) -> list[Node]:
@@ -197,12 +203,12 @@ def _unexpected(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnos
     words = _words(failure, nodes)
     if ";" in words and nodes and "\n" in text[nodes[-1].end : failure.start]:
         place = Span(nodes[-1].end, nodes[-1].end)
-        return error("MIL010", _wanted(text, failure, nodes), place, suggestion=";", applicability=SAFE)
+        return error(codes.SYNTAX_ERROR, _wanted(text, failure, nodes), place, suggestion=";", applicability=SAFE)
     no_type = _no_type(text, place, words, nodes)
     near = nearest(found, _keywords(words))
     hint = _way_out(found, words) or (did_you_mean(near) if len(words) > 1 else "")
     message = f"{_wanted(text, failure, nodes)}, found `{shown(' '.join(found.split()))}`{hint}"
-    return no_type or error("MIL010", message, place, suggestion=near, applicability=certainty(found, near))
+    return no_type or error(codes.SYNTAX_ERROR, message, place, suggestion=near, applicability=certainty(found, near))
 
 
 def _keywords(words: set[str]) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.diagnostics import MiltextError, error
+from miltext.diagnostics import MiltextError, codes, error
 from miltext.schema.wire import wire_of
 from miltext.syntax.lexer import END, FINE, lexer
 
@@ -47,7 +47,7 @@ def require_program(made: Program | None, meant: Program | None, path: str | Non
 def changed_meaning(path: str | None) -> MiltextError:
     """Return the error about an edit that would change more than it is to change."""
     message = "the edited text would not say what it is to say: a fault in miltext; the text is left as it is"
-    return MiltextError([error("MIL900", message)], path=path)
+    return MiltextError([error(codes.INTERNAL_ERROR, message)], path=path)
 
 
 def apart(text: str, edits: Iterable[Edit]) -> list[Edit]:

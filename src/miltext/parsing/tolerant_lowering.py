@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from miltext.diagnostics import codes
 from miltext.parsing.elaboration import SHORT
 from miltext.parsing.lowering import LoweringError
 from miltext.parsing.lowering.left_out import LeavingOut, NamedArray
@@ -141,7 +142,7 @@ class TolerantLowering(TreeLowering):
         return transformed(lost, self.lower)  # type: ignore[no-any-return]
 
     def refused(self, phrase: Node, children: Children, refused: LoweringError) -> Parsed:
-        misnamed = str(refused.at) if refused.code == "MIL102" else ""
+        misnamed = str(refused.at) if refused.code == codes.RESERVED_WORD else ""
         if not (misnamed in self.misnamed and phrase.name in _USES):
             self.diagnostics.append(lowering_diagnostic(phrase, refused, self.text))
         if misnamed and phrase.name == "named_value":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, ParseError, Span, error
+from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, ParseError, Span, codes, error
 from miltext.parsing.lowering import LoweringError
 from miltext.parsing.lowering.errors import NamesInBrackets
 from miltext.parsing.syntax_errors import TOO_NESTED, syntax_error
@@ -48,7 +48,7 @@ class TreeLowering:
         except LoweringError as refused:
             return self.refused(phrase, children, refused)
         except RecursionError:
-            return self.refused(phrase, children, LoweringError("MIL006", TOO_NESTED))
+            return self.refused(phrase, children, LoweringError(codes.NESTED_TOO_DEEPLY, TOO_NESTED))
 
     def statement(self, statement: Statement) -> Parsed:
         """Lower a plain operation. Its phrases are looked at only where it is refused."""
@@ -72,7 +72,7 @@ class TreeLowering:
 
 def lowering_diagnostic(phrase: Node, refused: LoweringError, text: str = "") -> Diagnostic:
     """Return the diagnostic of a phrase of a text that cannot be lowered."""
-    applicability = SAFE if refused.code == "MIL025" else UNSAFE
+    applicability = SAFE if refused.code == codes.OTHER_LANGUAGE else UNSAFE
     place, message, suggestion = _blamed(refused, phrase), refused.message, refused.suggestion
     if isinstance(refused, NamesInBrackets) and _takes_one(text[max(phrase.start - WINDOW, 0) : phrase.start]):
         applicability = UNSAFE

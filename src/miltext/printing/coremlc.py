@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import Diagnostic, PrintError, error, render, warning
+from miltext.diagnostics import Diagnostic, PrintError, codes, error, render, warning
 from miltext.printing.flexible_shapes import ATTRIBUTE, say_the_same, shape_information
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import Style
@@ -51,7 +51,7 @@ class Versions(NamedTuple):
         for key, version in asked.items():
             if not _VERSION.fullmatch(version):
                 message = f"{quote(version)} is not a version of Apple's compiler: write `{key}` as in 3600.25.1"
-                raise PrintError([error("MIL215", message)])
+                raise PrintError([error(codes.UNKNOWN_COMPILER, message)])
         return asked
 
 
@@ -83,9 +83,13 @@ def as_coremlc(
     text = "".join(Printer(Style(dialect, strict=True)).program(own))
     tell = on_warning or _warn
     if dropped:
-        tell(warning("MIL210", f"Apple's compiler leaves this out: {', '.join(dropped)}"))
+        tell(warning(codes.LEFT_OUT_BY_COMPILER, f"Apple's compiler leaves this out: {', '.join(dropped)}"))
     if doubts:
-        tell(warning("MIL211", f"how Apple's compiler writes {ATTRIBUTE} is unproven here: {', '.join(doubts)}"))
+        tell(
+            warning(
+                codes.UNPROVEN_OUTPUT, f"how Apple's compiler writes {ATTRIBUTE} is unproven here: {', '.join(doubts)}"
+            )
+        )
     return text
 
 
@@ -166,7 +170,7 @@ def _add_build_info(program: Program, versions: Versions | None) -> None:
     info = program.attributes[BUILD_INFO]
     if info.type != write_type(STRINGS) or not info.immediateValue.HasField("dictionary"):
         message = f"`{BUILD_INFO}` is not a dictionary of strings, to which the compiler adds: remove it, or correct it"
-        raise PrintError([error("MIL212", message)])
+        raise PrintError([error(codes.WRONG_BUILD_INFO, message)])
     pairs = info.immediateValue.dictionary.values
     asked = (versions or Versions()).entries()
     for index in reversed(range(len(pairs))):

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from miltext.diagnostics import PrintError, error
+from miltext.diagnostics import PrintError, codes, error
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, Value
 from miltext.schema.types import DictionaryType, ListType, TensorType, TupleType
@@ -93,7 +93,7 @@ def _refuse_wide(name: str, sizes: Flexible) -> None:
     each = [size for shape in (sizes.default, *sizes.shapes, *sizes.ranges) for size in shape]
     if not all(limits.minimum <= size <= limits.maximum for size in each):
         message = f"the input `{name}` has a size that the int32 of {ATTRIBUTE} cannot hold: correct the description"
-        raise PrintError([error("MIL213", message)])
+        raise PrintError([error(codes.FLEXIBLE_SIZE_OUT_OF_RANGE, message)])
 
 
 def read_information(attribute: Value | None) -> dict[str, Flexible]:

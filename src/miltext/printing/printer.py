@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from miltext.diagnostics import Note, PrintError, error
+from miltext.diagnostics import Note, PrintError, codes, error
 from miltext.printing.tensors import PLAIN, Style, field_literal, usual_literal
 from miltext.schema.dtypes import BY_NUMBER, DType
 from miltext.schema.fields import STRING_HEAD, STRING_HEADS
@@ -70,7 +70,7 @@ class Printer:
     def _ours(self, text: str, what: str) -> str:
         """Return a spelling of ours, where it may be used."""
         if self._strict:
-            raise PrintError([error("MIL201", f"Apple's syntax has no way to say {what}")])
+            raise PrintError([error(codes.NOT_APPLE_SYNTAX, f"Apple's syntax has no way to say {what}")])
         return text
 
     # ---- names

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+from miltext.diagnostics import codes
 from miltext.models.refusals import refusal
 from miltext.reduction.bypassing import Bypass, bypass, bypasses
 from miltext.reduction.graph import Graph, extent
@@ -31,9 +32,6 @@ MOST_ELEMENTS = (1 << 24, 1 << 14)
 
 Progress: TypeAlias = Callable[[Candidate, int], object]
 """What is told of the best candidate so far, and the number of tests."""
-
-NOT_THERE = "MIL486"
-"""The code of a model on which the test does not pass to begin with."""
 
 
 @dataclass
@@ -105,7 +103,7 @@ def reduce_source(
     with Trials(test, original, jobs=jobs, most=max_tests, written=written, stop=stop) as trials:
         original.require(written)  # where it cannot be written, this is the time to say why
         if not trials.ask([original])[0]:
-            raise refusal(NOT_THERE, "the test does not pass on the model itself", source.name)
+            raise refusal(codes.TEST_FAILS_ON_MODEL, "the test does not pass on the model itself", source.name)
         is_text = "mil" in (original.kind, *written)
         work = Reducing(source, trials, original, on_progress, is_text=is_text)
         is_complete = work.run()

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from miltext.diagnostics import ModelError
+from miltext.diagnostics import ModelError, codes
 from miltext.models.refusals import refusal
 
 LINK, SUBMODULE = "120000", "160000"
@@ -56,10 +56,10 @@ class Repository:
                 check=False,
             )
         except OSError as failure:
-            raise refusal("MIL845", f"git cannot be run: {failure.strerror}") from failure
+            raise refusal(codes.UNKNOWN_REVISION, f"git cannot be run: {failure.strerror}") from failure
         if done.returncode:
             said = os.fsdecode(done.stderr).split("\n")
-            raise refusal("MIL845", f"git refuses: {' '.join(filter(None, said)) or arguments[0]}")
+            raise refusal(codes.UNKNOWN_REVISION, f"git refuses: {' '.join(filter(None, said)) or arguments[0]}")
         return done.stdout
 
     def ask(self, *arguments: str) -> str:
@@ -76,7 +76,7 @@ class Repository:
             there = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(name))), os.path.basename(name))
             path = Path(os.path.relpath(there, os.path.realpath(self.top or self.git_dir))).as_posix()
         if path.split("/")[0] in ("..", ""):
-            raise refusal("MIL846", "this is outside the repository", name)
+            raise refusal(codes.FILE_IN_NO_REVISION, "this is outside the repository", name)
         return "" if path == "." else path
 
     def name_of(self, path: str) -> str:
@@ -89,7 +89,7 @@ class Repository:
             if not revision.startswith("-"):
                 return self._peeled(revision, "tree")
         a_file = f"; for the file, write `--git HEAD {revision}`" if os.path.exists(self._folder / revision) else ""
-        raise refusal("MIL845", f"`{revision}` is not a revision of this repository{a_file}")
+        raise refusal(codes.UNKNOWN_REVISION, f"`{revision}` is not a revision of this repository{a_file}")
 
     def base_of(self, one: str, other: str) -> str:
         """Return the last commit that two revisions have in common: the first of them, or a short hash.
@@ -101,7 +101,7 @@ class Repository:
         with suppress(ModelError):
             base = self.ask("merge-base", one, other)
             return one if base == self._peeled(one, "commit") else self.ask("rev-parse", "--short", base)
-        raise refusal("MIL845", f"`{one}` and `{other}` have no commit in common")
+        raise refusal(codes.UNKNOWN_REVISION, f"`{one}` and `{other}` have no commit in common")
 
     def _peeled(self, revision: str, kind: str) -> str:
         """Return the object of a kind that a revision leads to. Raise ModelError."""
@@ -203,7 +203,7 @@ class Snapshot(Files):
             staged = _staged(self._repository)
             for path, _, stage in _rows(staged):
                 if stage != "0":
-                    raise refusal("MIL845", f"the index has conflicts at `{path}`")
+                    raise refusal(codes.UNKNOWN_REVISION, f"the index has conflicts at `{path}`")
             self._run("update-index", "-z", "--index-info", input=staged)
         return {path: entry for path, entry, _ in _rows(self._run("ls-files", "-z", "--stage"))}
 
@@ -244,7 +244,9 @@ class WorkingTree(Files):
 
     def __init__(self, repository: Repository) -> None:
         if repository.top is None:
-            raise refusal("MIL845", "this repository is bare: there is no working tree to compare a revision with")
+            raise refusal(
+                codes.UNKNOWN_REVISION, "this repository is bare: there is no working tree to compare a revision with"
+            )
         super().__init__(repository, "", "the working tree", repository.top)
 
     @cached_property

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import MiltextError, Note, render
+from miltext.diagnostics import MiltextError, Note, codes, render
 from miltext.diffing.difference import Difference
 from miltext.diffing.structure import Change, ModelDifference
 from miltext.models.bundle import SIGNS
@@ -38,7 +38,7 @@ SEARCHED = (".mil", ".mlmodel")
 _WITH_PARENT = re.compile(r"(?P<commit>.+)\^(?:!|-(?P<which>[0-9]*))", re.DOTALL)
 """A commit and one of its parents, as git writes it."""
 
-_POINTERS = ("MIL252", "MIL303")
+_POINTERS = (codes.LFS_POINTER_OF_MODEL, codes.LFS_POINTER_OF_WEIGHTS)
 """The codes of a git-lfs pointer in place of a file."""
 
 _SAID_OF_MANY = (MANIFEST, COREMLDATA, METADATA)
@@ -65,7 +65,9 @@ def revisions(folder: Path, words: str, cached: bool = False) -> Iterator[Review
 def _sides(repository: Repository, words: str, cached: bool, folder: Path) -> tuple[Files, Files]:
     old, new = _asked(repository, words)
     if new is not None and cached:
-        raise refusal("MIL845", "the index is compared with one revision: name one, or leave out --cached")
+        raise refusal(
+            codes.UNKNOWN_REVISION, "the index is compared with one revision: name one, or leave out --cached"
+        )
     was = Snapshot(repository, old, repository.tree_of(old), folder / "old")
     if new is not None:
         return was, Snapshot(repository, new, repository.tree_of(new), folder / "new")
@@ -79,7 +81,7 @@ def _asked(repository: Repository, words: str) -> tuple[str, str | None]:
         return f"{own['commit']}^{own['which'] or ''}", own["commit"]
     if words.endswith("^@"):
         said = f"`{words}` means all parents of a commit: for a commit and its parent, write `--git {words[:-2]}^!`"
-        raise refusal("MIL845", said)
+        raise refusal(codes.UNKNOWN_REVISION, said)
     for dots in ("...", ".."):
         old, found, new = words.partition(dots)
         if found:
@@ -151,9 +153,9 @@ class Review:
             for each in (*parents(path), path):
                 if each in side.entries and side.entries[each].mode == SUBMODULE:
                     inner = self._repository.name_of(each)
-                    raise refusal("MIL846", f"`{inner}` is a submodule, a repository of its own", name)
+                    raise refusal(codes.FILE_IN_NO_REVISION, f"`{inner}` is a submodule, a repository of its own", name)
         if not any(side.has(path) for side in self._sides):
-            raise refusal("MIL846", "neither of the two has a file or folder of this name", name)
+            raise refusal(codes.FILE_IN_NO_REVISION, "neither of the two has a file or folder of this name", name)
         return path
 
     def _pairs(self, paths: Sequence[str]) -> list[_Pair]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from miltext.diagnostics import codes
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import opset_place, since
 from miltext.schema.types import StateType, TensorType, Type, is_whole
@@ -68,7 +69,7 @@ def _is_too_new(port: Port) -> bool:
 
 REFUSED: tuple[Refusal, ...] = (
     Refusal(
-        "MIL620",
+        codes.STATE_NOT_FP16,
         "input",
         lambda port: _state(port) is not None and dtype_of(port) != "fp16",
         "error",
@@ -77,7 +78,7 @@ REFUSED: tuple[Refusal, ...] = (
         "coremltools 9.0, backend/mil/load.py: State only support fp16 dtype",
     ),
     Refusal(
-        "MIL621",
+        codes.STATE_OF_UNKNOWN_SIZE,
         "input",
         lambda port: (held := _state(port)) is not None and not is_whole(held),
         "error",
@@ -86,7 +87,7 @@ REFUSED: tuple[Refusal, ...] = (
         "coremltools 9.0, backend/mil/load.py: Flexible shape model states are not supported",
     ),
     Refusal(
-        "MIL622",
+        codes.LATER_CONSTANT_TYPE,
         "constant",
         _is_too_new,
         "error",
@@ -95,7 +96,7 @@ REFUSED: tuple[Refusal, ...] = (
         "coremltools 9.0, ops/defs/iOS18/compression.py: no operation before takes elements of less than a byte",
     ),
     Refusal(
-        "MIL623",
+        codes.STATE_AS_OUTPUT,
         "output",
         lambda port: isinstance(port.type, StateType),
         "error",
@@ -105,7 +106,7 @@ REFUSED: tuple[Refusal, ...] = (
         " state feature description",
     ),
     Refusal(
-        "MIL624",
+        codes.NO_OUTPUTS,
         "outputs",
         lambda port: port.times == 0,
         "error",
@@ -114,7 +115,7 @@ REFUSED: tuple[Refusal, ...] = (
         "coremltools, mlmodel/src/Validation/Validators.hpp: Models must have one or more outputs",
     ),
     Refusal(
-        "MIL625",
+        codes.OUTPUT_TWICE,
         "output",
         lambda port: port.times > 1,
         "warning",
@@ -123,7 +124,7 @@ REFUSED: tuple[Refusal, ...] = (
         "https://github.com/apple/coremltools/issues/1887: the model has both, the prediction has one",
     ),
     Refusal(
-        "MIL626",
+        codes.INPUT_AS_OUTPUT,
         "output",
         lambda port: port.is_taken and not isinstance(port.type, StateType),
         "warning",

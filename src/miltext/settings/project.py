@@ -11,12 +11,11 @@ import stat
 from functools import lru_cache
 from pathlib import Path
 
-from miltext.diagnostics import Note, SettingsError, error
+from miltext.diagnostics import Note, SettingsError, codes, error
 from miltext.settings.settings import NONE, Settings
 
 NAME = "pyproject.toml"
 
-UNREADABLE = "MIL460"
 
 _SECTION = re.compile(
     rb"""(?mx) ^(?:\xef\xbb\xbf)?[ \t]* (?:
@@ -54,7 +53,9 @@ def settings_from(file: str) -> Settings:
     found = _settings(file)
     if found is None:
         note = Note("add one, or name another file")
-        raise SettingsError([error(UNREADABLE, "there is no `[tool.miltext]` in this file", None, note)], path=file)
+        raise SettingsError(
+            [error(codes.UNREADABLE_SETTINGS, "there is no `[tool.miltext]` in this file", None, note)], path=file
+        )
     return found._replace(root=os.getcwd())
 
 
@@ -81,7 +82,9 @@ def _settings(file: str) -> Settings | None:
         text = data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as failure:
         reason = (isinstance(failure, OSError) and failure.strerror) or str(failure)
-        raise SettingsError([error(UNREADABLE, f"the settings cannot be read: {reason}")], path=file) from failure
+        raise SettingsError(
+            [error(codes.UNREADABLE_SETTINGS, f"the settings cannot be read: {reason}")], path=file
+        ) from failure
     from miltext.settings.reading import read_settings
 
     return read_settings(text, file)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from miltext.diagnostics import SettingsError, error
+from miltext.diagnostics import SettingsError, codes, error
 from miltext.diagnostics.selection import near_code, normal, unknown
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.settings.settings import Settings
@@ -20,7 +20,7 @@ def read_settings(text: str, file: str) -> Settings | None:
     try:
         whole = read_toml(text)
     except NotToml as failure:
-        found = error("MIL460", f"this is not TOML: {failure.reason}", failure.span)
+        found = error(codes.UNREADABLE_SETTINGS, f"this is not TOML: {failure.reason}", failure.span)
         raise SettingsError([found], text=text, path=file) from failure
     tool = whole.get("tool")
     section = tool.get("miltext") if isinstance(tool, dict) else None
@@ -37,7 +37,7 @@ def read_settings(text: str, file: str) -> Settings | None:
 
 def _settings(section: object) -> Settings:
     if not isinstance(section, dict):
-        raise Mistake("MIL462", f"`tool.miltext` takes a table of settings, not {noun(section)}", SECTION)
+        raise Mistake(codes.SETTING_TYPE, f"`tool.miltext` takes a table of settings, not {noun(section)}", SECTION)
     found: dict[str, Any] = {}
     for key, value in section.items():
         at = (*SECTION, key)
@@ -46,7 +46,7 @@ def _settings(section: object) -> Settings:
             message = f"`[tool.miltext]` has no setting `{key}`{did_you_mean(near)}"
             if near is None:
                 message += f"; it has {', '.join(f'`{name}`' for name in READERS)}"
-            raise Mistake("MIL461", message, at, key=True, suggestion=near)
+            raise Mistake(codes.UNKNOWN_SETTING, message, at, key=True, suggestion=near)
         found[key.replace("-", "_")] = READERS[key](value, at)
     return Settings(**found)
 
@@ -81,7 +81,7 @@ def _refuse_idle(pattern: str, at: Keys, *, key: bool = False) -> None:
     meant = re.sub("/+", "/", pattern.replace("\\", "/")).lstrip("/")
     is_mended = '"' not in meant and not any(re.search(form, meant) for form in IDLE)
     message = f"no file fits the pattern `{pattern}`: {reason}"
-    raise Mistake("MIL464", message, at, key=key, suggestion=f'"{meant}"' if is_mended else None)
+    raise Mistake(codes.PATTERN_WITHOUT_FILES, message, at, key=key, suggestion=f'"{meant}"' if is_mended else None)
 
 
 IDLE = {
@@ -97,20 +97,24 @@ IDLE = {
 
 
 def _codes(value: object, at: Keys) -> tuple[str, ...]:
-    words = _strings(value, at, 'codes, such as `["MIL603", "MIL7"]`')
+    words = _strings(value, at, f'codes, such as `["{codes.SHADOWED_VALUE}", "MIL7"]`')
     for index, word in enumerate(words):
         if told := unknown(word):
             near = near_code(word)
-            raise Mistake("MIL463", told, (*at, index), suggestion=None if near is None else f'"{near}"')
+            raise Mistake(
+                codes.UNKNOWN_CODE_IN_SETTINGS, told, (*at, index), suggestion=None if near is None else f'"{near}"'
+            )
     return tuple(map(normal, words))
 
 
 def _codes_by_pattern(value: object, at: Keys) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, dict):
-        raise _wrong_type(value, at, 'a table of patterns and codes, such as `{ "old/*.mil" = ["MIL603"] }`')
+        raise _wrong_type(
+            value, at, f'a table of patterns and codes, such as `{{ "old/*.mil" = ["{codes.SHADOWED_VALUE}"] }}`'
+        )
     for pattern in value:
         _refuse_idle(pattern, (*at, pattern), key=True)
-    return tuple((pattern, _codes(codes, (*at, pattern))) for pattern, codes in value.items())
+    return tuple((pattern, _codes(listed, (*at, pattern))) for pattern, listed in value.items())
 
 
 READERS: dict[str, Callable[[object, Keys], Any]] = {
@@ -129,4 +133,4 @@ def _wrong_type(value: object, at: Keys, wanted: str) -> Mistake:
     suggestion = None
     if isinstance(value, str) and wanted.startswith("a list") and not isinstance(at[-1], int):
         suggestion = f'["{value}"]' if '"' not in value and "\\" not in value else None
-    return Mistake("MIL462", f"`{name}` takes {wanted}, not {noun(value)}", at, suggestion=suggestion)
+    return Mistake(codes.SETTING_TYPE, f"`{name}` takes {wanted}, not {noun(value)}", at, suggestion=suggestion)

@@ -7,7 +7,8 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import NamedTuple
 
-from miltext.diagnostics.selection import ALL, DRAFT, Selection
+from miltext.diagnostics import codes
+from miltext.diagnostics.selection import ALL, Selection
 
 
 class Settings(NamedTuple):
@@ -37,14 +38,14 @@ class Settings(NamedTuple):
         says of `drafts` goes before the project's word. What is ignored by file counts in any case. Where no drafts may
         be, only that can have some.
         """
-        by_file = [codes for pattern, codes in self.per_file_ignores if _matches(pattern, path, self.root)]
-        here = [code for codes in by_file for code in codes]
+        by_file = [ignored for pattern, ignored in self.per_file_ignores if _matches(pattern, path, self.root)]
+        here = [code for ignored in by_file for code in ignored]
         if not select:
             select, ignore = self.select, (*self.ignore, *ignore)
         if self.drafts if drafts is None else drafts:
             return Selection(select, (*ignore, *here))
-        others = [code for code in ignore if code != DRAFT]
-        return Selection((*select, DRAFT), (*others, *here), drafts=False)
+        others = [code for code in ignore if code != codes.DRAFT]
+        return Selection((*select, codes.DRAFT), (*others, *here), drafts=False)
 
 
 NONE = Settings()

@@ -14,9 +14,10 @@ from functools import cache
 from itertools import chain
 from math import lcm
 
+from miltext.diagnostics import codes
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.syntax.floats import FORMATS, bits_of, decimal_text, float_texts, hex_text, pack_floats
-from miltext.syntax.literals import NOT_OF_TYPE, OUT_OF_RANGE, LiteralError, Shape, chunks, flatten, locate, rows, shown
+from miltext.syntax.literals import LiteralError, Shape, chunks, flatten, locate, rows, shown
 from miltext.syntax.literals import elements as elements_of
 from miltext.syntax.memo import Memo
 
@@ -140,7 +141,9 @@ def _texts(name: str, decimal: bool) -> Memo[int, str]:
 
 def _bool(text: str) -> int:
     if text not in _BOOLS:
-        raise LiteralError(NOT_OF_TYPE, f"expected `true` or `false`, found `{shown(text)}`", 0, len(text), text)
+        raise LiteralError(
+            codes.WRONG_ELEMENT, f"expected `true` or `false`, found `{shown(text)}`", 0, len(text), text
+        )
     return _BOOLS[text]
 
 
@@ -158,12 +161,12 @@ def _integers(elements: Sequence[str], dtype: DType) -> list[int]:
 
 def _integer(text: str, dtype: DType) -> int:
     if not _INTEGER.fullmatch(text) or dtype.kind not in ("int", "uint"):
-        raise LiteralError(NOT_OF_TYPE, f"`{shown(text)}` is not a valid {_noun(dtype)}", 0, len(text), text)
+        raise LiteralError(codes.WRONG_ELEMENT, f"`{shown(text)}` is not a valid {_noun(dtype)}", 0, len(text), text)
     digits = text.lstrip("-+0") or "0"
     magnitude = int(digits) if len(digits) <= 20 else 1 << 64  # Python reads no integer of any length
     value = -magnitude if text[0] == "-" else magnitude
     if not dtype.minimum <= value <= dtype.maximum:
-        raise LiteralError(OUT_OF_RANGE, _out_of_range(text, dtype), 0, len(text), text)
+        raise LiteralError(codes.NUMBER_OUT_OF_RANGE, _out_of_range(text, dtype), 0, len(text), text)
     return value
 
 

@@ -21,8 +21,9 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from miltext.diagnostics import codes
 from miltext.schema.dtypes import DTYPES, DType
-from miltext.syntax.literals import NOT_OF_TYPE, OUT_OF_RANGE, LiteralError, shown
+from miltext.syntax.literals import LiteralError, shown
 
 if TYPE_CHECKING:
     from numpy import uint32, uint64
@@ -85,7 +86,7 @@ def bits_of(text: str, form: Format) -> int:
         return _special_bits(text, form)
     code = _rounded(abs(value), text, form)
     if code is None:
-        raise _error(OUT_OF_RANGE, f"`{shown(text)}` is out of range for {form.name}", text)
+        raise _error(codes.NUMBER_OUT_OF_RANGE, f"`{shown(text)}` is out of range for {form.name}", text)
     return negative | code
 
 
@@ -131,7 +132,7 @@ def _side(text: str, value: float) -> int:
 def _special_bits(text: str, form: Format) -> int:
     if text in ("inf", "+inf", "-inf"):
         if form.infinity is None:
-            raise _error(OUT_OF_RANGE, f"{form.name} does not have an infinity", text)
+            raise _error(codes.NUMBER_OUT_OF_RANGE, f"{form.name} does not have an infinity", text)
         return form.infinity | (form.sign if text[0] == "-" else 0)
     if text == "nan":
         return form.nan
@@ -143,7 +144,7 @@ def _special_bits(text: str, form: Format) -> int:
         hint = f"; its bits are spelled `$0x` and {form.bits // 4} hexadecimal digits"
     elif "0x" in text.lower():
         hint = "; a hexadecimal float has an exponent, as in `0x1.8p+3`"
-    raise _error(NOT_OF_TYPE, f"`{shown(text)}` is not a valid {form.name} number{hint}", text)
+    raise _error(codes.WRONG_ELEMENT, f"`{shown(text)}` is not a valid {form.name} number{hint}", text)
 
 
 def _error(code: str, message: str, text: str) -> LiteralError:

@@ -1,12 +1,6 @@
 """Literals as text: lists of elements nested like a shape, and strings.
 
-Data types are the matter of `encoding`. A wrong literal is a `LiteralError` with one of these codes:
-
-    MIL020  a number that its type cannot hold
-    MIL021  an element that is not a number (or bool) of its type
-    MIL022  nesting, or a count of elements, that disagrees with the shape
-    MIL023  an escape that no string has
-    MIL024  a raw control, bidirectional-control or separator character in a string
+Data types are the matter of `encoding`. A wrong literal is a `LiteralError` of a code from MIL020 to MIL024.
 """
 
 from __future__ import annotations
@@ -17,11 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-OUT_OF_RANGE = "MIL020"
-NOT_OF_TYPE = "MIL021"
-WRONG_NESTING = "MIL022"
-BAD_ESCAPE = "MIL023"
-RAW_CONTROL = "MIL024"
+from miltext.diagnostics import codes
 
 FORBIDDEN = (
     r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
@@ -50,7 +40,7 @@ _TO_OUTLINE = {code: None for code in range(128) if chr(code) not in "[],"}
 class LiteralError(ValueError):
     """A literal that is wrong.
 
-    `code` is one of the codes above; `start` and `end` are offsets, end exclusive, into the text that the
+    `start` and `end` are offsets, end exclusive, into the text that the
     function was given. Where that was a sequence of elements, `index` is the place of the wrong one among
     them, `element` its text, and the offsets point into `element`; `locate` finds it in the list's text.
     """
@@ -258,7 +248,7 @@ class _Walk:
         self.fail(f"expected {expected} {noun}{where}, found {found}")
 
     def fail(self, message: str) -> None:
-        raise LiteralError(WRONG_NESTING, message, self.start, self.end)
+        raise LiteralError(codes.WRONG_NESTING, message, self.start, self.end)
 
 
 def locate(text: str, index: int) -> tuple[int, int]:
@@ -273,12 +263,12 @@ def nest(texts: Sequence[str], shape: Sequence[int]) -> str:
     `MOST_EMPTY_LISTS` empty lists.
     """
     if _product(shape, len(texts)) != len(texts):
-        raise LiteralError(WRONG_NESTING, f"{len(texts)} elements do not fill the shape {_spelled(shape)}", 0, 0)
+        raise LiteralError(codes.WRONG_NESTING, f"{len(texts)} elements do not fill the shape {_spelled(shape)}", 0, 0)
     if not texts:
         spelled, shape = _spelled(shape), shape[: shape.index(0)]
         lists = _product(shape, MOST_EMPTY_LISTS)
         if lists > MOST_EMPTY_LISTS:
-            raise LiteralError(WRONG_NESTING, f"the shape {spelled} has too many empty lists to write", 0, 0)
+            raise LiteralError(codes.WRONG_NESTING, f"the shape {spelled} has too many empty lists to write", 0, 0)
         texts = ["[]"] * lists
     depth = 0
     for size in reversed(shape):
@@ -328,13 +318,15 @@ def unquote(text: str) -> str:
 def _character(match: re.Match[str]) -> str:
     start, end = match.start() + 1, match.end() + 1  # the quote before
     if match[3]:
-        raise LiteralError(RAW_CONTROL, _raw(match[3]), start, end)
+        raise LiteralError(codes.CONTROL_CHARACTER, _raw(match[3]), start, end)
     if match[1] is not None:
         return _code_point(match[1], start, end)
     if match[2] == "u":
-        raise LiteralError(BAD_ESCAPE, r"expected `\u{...}` with the hexadecimal number of a character", start, end)
+        raise LiteralError(
+            codes.UNKNOWN_ESCAPE, r"expected `\u{...}` with the hexadecimal number of a character", start, end
+        )
     if match[2] not in _UNESCAPED:
-        raise LiteralError(BAD_ESCAPE, rf"unknown escape `\{visible(match[2])}`", start, end)
+        raise LiteralError(codes.UNKNOWN_ESCAPE, rf"unknown escape `\{visible(match[2])}`", start, end)
     return _UNESCAPED[match[2]]
 
 
@@ -350,7 +342,7 @@ def _code_point(digits: str, start: int, end: int) -> str:
     code = int(number[1], 16) if number else 0x110000
     if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
         problem = "is a surrogate, which is not a character" if code <= 0xFFFF else "is not the number of a character"
-        raise LiteralError(BAD_ESCAPE, rf"`\u{{{visible(shown(digits))}}}` {problem}", start, end)
+        raise LiteralError(codes.UNKNOWN_ESCAPE, rf"`\u{{{visible(shown(digits))}}}` {problem}", start, end)
     return chr(code)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from miltext.diagnostics import PrintError, error
+from miltext.diagnostics import PrintError, codes, error
 from miltext.schema.paths import LIMIT, TOO_DEEP, Key, Path, depth
 from miltext.schema.proto import Model, Program
 from miltext.schema.walk import messages
@@ -45,10 +45,10 @@ def own_copy(program: Message, take_out: Callable[[bytes], bytes] | None = None)
         path = next((path for path, _ in messages(program) if depth(path) > LIMIT), None)
         if path is None:
             raise
-        raise PrintError([error("MIL006", f"{TOO_DEEP}: {spelled(path)}")]) from failure
+        raise PrintError([error(codes.NESTED_TOO_DEEPLY, f"{TOO_DEEP}: {spelled(path)}")]) from failure
     copy.DiscardUnknownFields()
     if copy.ByteSize() != len(wire):
-        raise PrintError([error("MIL202", _unknown(_inside_model(whole)))])
+        raise PrintError([error(codes.UNKNOWN_FIELD, _unknown(_inside_model(whole)))])
     return copy
 
 

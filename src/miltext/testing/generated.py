@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from miltext.diagnostics import codes
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -13,9 +15,6 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 T = TypeVar("T")
-
-NO_HYPOTHESIS = "MIL484"
-"""The code of an extra that is not installed."""
 
 
 def programs(**options: Any) -> SearchStrategy[Program]:
@@ -69,4 +68,4 @@ def _not_installed() -> MiltextError:
     from miltext.diagnostics.home import install
 
     way = Note(f"install it: {install('hypothesis')}")
-    return MiltextError([error(NO_HYPOTHESIS, "hypothesis is not installed, and this needs it", None, way)])
+    return MiltextError([error(codes.NO_HYPOTHESIS, "hypothesis is not installed, and this needs it", None, way)])

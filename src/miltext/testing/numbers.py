@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from miltext.diagnostics import codes
 from miltext.testing.golden import UPDATE_VARIABLE, exported, program_and_folder, shown
 
 if TYPE_CHECKING:
@@ -99,7 +100,6 @@ def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, 
 
     from miltext.diagnostics import MiltextError
     from miltext.evaluation.comparing.comparing import compare
-    from miltext.evaluation.comparing.runners import NO_MATCH, UNKNOWN_VALUE
     from miltext.evaluation.comparing.thresholds import OwnNumbers
     from miltext.evaluation.value_files import read_archive
 
@@ -108,7 +108,7 @@ def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, 
     try:
         comparison = compare(subject, None, inputs, against=OwnNumbers(read_archive(path)), **choices)
     except MiltextError as failure:
-        if failure.diagnostics[0].code not in (NO_MATCH, UNKNOWN_VALUE):
+        if failure.diagnostics[0].code not in (codes.PORTS_DIFFER, codes.UNKNOWN_COMPARED_VALUE):
             raise
         return str(failure)
     if comparison.ok and not comparison.notes:

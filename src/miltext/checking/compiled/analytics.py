@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import LONG
-from miltext.diagnostics import warning
+from miltext.diagnostics import codes, warning
 from miltext.diagnostics.wording import listed
 from miltext.models.compiling.analytics import FILE_NAME, HASH, NAME, SOURCE
 from miltext.syntax.literals import shown
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from miltext.models.compiling.analytics import Tables
     from miltext.models.compiling.stated import Source
 
-CODE = "MIL262"
 
 _SIZE_OF_HASH = 32
 
@@ -28,15 +27,19 @@ def table_findings(said: Tables, expected: Tables, is_stage: bool) -> Iterator[D
     wanted, found = _flat({**expected, **free}), _flat(said)
     lacking = [key for key in wanted if key not in found]
     if lacking:
-        yield warning(CODE, f"{FILE_NAME} lacks {listed(lacking, 'and')}")
+        yield warning(codes.MISFIT_ANALYTICS, f"{FILE_NAME} lacks {listed(lacking, 'and')}")
     for key, text in _flat(expected).items():
         if found.get(key, text) != text:
-            yield warning(CODE, f"{FILE_NAME} says `{shown(found[key], LONG)}` for `{key}`, but it is `{text}`")
+            yield warning(
+                codes.MISFIT_ANALYTICS, f"{FILE_NAME} says `{shown(found[key], LONG)}` for `{key}`, but it is `{text}`"
+            )
     odd = [key for key in found if key not in wanted]
     odd += [name for name, table in said.items() if not table and name not in wanted]
     if odd:
         names = listed((shown(key, LONG) for key in odd), "and")
-        yield warning(CODE, f"{FILE_NAME} has {names}, which the compiler does not write of such a model")
+        yield warning(
+            codes.MISFIT_ANALYTICS, f"{FILE_NAME} has {names}, which the compiler does not write of such a model"
+        )
 
 
 def _flat(tables: Tables) -> dict[str, str]:
@@ -52,14 +55,17 @@ def source_findings(said: Tables, source: Source | None) -> Iterator[Diagnostic]
     quoted = f"`{shown(stated, LONG)}`"
     if source is not None and stated != source.hash:
         message = f"{FILE_NAME} has the hash {quoted} of what was compiled, which is not that of --from"
-        yield warning(CODE, f"{message}: compile that again, or name what was compiled")
+        yield warning(codes.MISFIT_ANALYTICS, f"{message}: compile that again, or name what was compiled")
     elif not _is_hash(stated):
-        yield warning(CODE, f"{FILE_NAME} has {quoted} for the hash of what was compiled, not a SHA-256 in base64")
+        yield warning(
+            codes.MISFIT_ANALYTICS,
+            f"{FILE_NAME} has {quoted} for the hash of what was compiled, not a SHA-256 in base64",
+        )
     elif source is not None and name is not None and name != source.name:
         message = f"{FILE_NAME} calls what was compiled `{shown(name, LONG)}`, and that of --from is `{source.name}`"
-        yield warning(CODE, message)._replace(severity="note")
+        yield warning(codes.MISFIT_ANALYTICS, message)._replace(severity="note")
     if name == "":
-        yield warning(CODE, f"{FILE_NAME} has no name of what was compiled")
+        yield warning(codes.MISFIT_ANALYTICS, f"{FILE_NAME} has no name of what was compiled")
 
 
 def _is_hash(text: str) -> bool:

@@ -19,7 +19,7 @@ from miltext.checking.compiled.metadata import unlike
 from miltext.checking.compiled.program import program_findings
 from miltext.checking.compiled.weights import weight_findings
 from miltext.checking.findings import located
-from miltext.diagnostics import MiltextError, ModelError, error, warning
+from miltext.diagnostics import Diagnostic, MiltextError, ModelError, codes, error, warning
 from miltext.diagnostics.wording import listed
 from miltext.models.bundle import BundleModel
 from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
@@ -38,16 +38,11 @@ from miltext.syntax.lexer import dialect_of
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
-    from miltext.diagnostics import Diagnostic
     from miltext.models.compiling.stated import Source, Stated
     from miltext.models.coremldata import Layout
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
-POINTER = "MIL252"
-"""The code of a file that git-lfs has."""
-
-DESCRIPTION, SHOWN, COUNTED, STRUCTURE, BESIDES = "MIL260", "MIL261", "MIL262", "MIL266", "MIL267"
 
 STAGE = re.compile(r"model\d+")
 """How the folder of a pipeline's model is called."""
@@ -154,7 +149,7 @@ class _Check:
         stored = self.bundle.stored
         if isinstance(stored, ModelError):
             failure = stored if self._is_there(FILE_NAME) else _missing(FILE_NAME, "Core ML needs it")
-            yield FILE_NAME, _unread(DESCRIPTION, failure, error)
+            yield FILE_NAME, _unread(codes.UNUSUAL_COMPILED_DESCRIPTION, failure, error)
             return
         found = self._layout(self.bundle)
         if found is None:
@@ -175,22 +170,25 @@ class _Check:
 
     def _metadata(self) -> Iterator[Told]:
         if METADATA in self._read.problems:
-            yield METADATA, _unread(SHOWN, self._read.problems[METADATA], warning)
+            yield METADATA, _unread(codes.MISFIT_METADATA, self._read.problems[METADATA], warning)
         elif self._is_there(METADATA):
             found = [*unlike(self._read.metadata, self._spec)] if self._spec is not None else []
             spans = places(self._metadata_text or "") if found else {}
             for each in found:
-                yield METADATA, warning(SHOWN, each.message, spans.get((0, *each.way)))
+                yield METADATA, warning(codes.MISFIT_METADATA, each.message, spans.get((0, *each.way)))
         elif not self._is_stage:
-            yield METADATA, _unread(SHOWN, _missing(METADATA, "Xcode shows what it says"), warning)
+            yield METADATA, _unread(codes.MISFIT_METADATA, _missing(METADATA, "Xcode shows what it says"), warning)
 
     def _analytics(self) -> Iterator[Told]:
         if self.bundle.type != PROGRAM and not self.bundle.is_pipeline:
             return
         if ANALYTICS in self._read.problems:
-            yield ANALYTICS, _unread(COUNTED, self._read.problems[ANALYTICS], warning)
+            yield ANALYTICS, _unread(codes.MISFIT_ANALYTICS, self._read.problems[ANALYTICS], warning)
         elif not self._is_there(ANALYTICS):
-            yield ANALYTICS, _unread(COUNTED, _missing(ANALYTICS, "the compiler always writes it"), warning)
+            yield (
+                ANALYTICS,
+                _unread(codes.MISFIT_ANALYTICS, _missing(ANALYTICS, "the compiler always writes it"), warning),
+            )
         else:
             tables = self._read.analytics
             known = [*map(counts, self._counts)] if self.bundle.is_pipeline else [counts(None)]
@@ -215,10 +213,10 @@ class _Check:
         if count != counted and (count or self._is_stage):  # that a whole model has none is told where it is read
             there = f"there is `model{counted}`" if count > counted else f"`model{count}` is not a folder there"
             message = f"{FILE_NAME} counts {counted} model{'s' * (counted != 1)} of the pipeline, but {there}"
-            yield FILE_NAME, error(STRUCTURE, message)
+            yield FILE_NAME, error(codes.MISFIT_COMPILED_PIPELINE, message)
         for name in self._folders_beyond:
             message = f"`{name}` is not one of the pipeline's models, whose folders are numbered from 0 without a gap"
-            yield name, warning(STRUCTURE, message)
+            yield name, warning(codes.MISFIT_COMPILED_PIPELINE, message)
         if self._is_there(NAMES):
             yield from ((NAMES, told) for told in self._names())
 
@@ -244,7 +242,7 @@ class _Check:
             data = read_inside(folder, NAMES, MOST)
             yield from name_findings(parse_names(data, folder / NAMES), data, self._counts)
         except ModelError as failure:
-            yield _unread(STRUCTURE, failure, warning)
+            yield _unread(codes.MISFIT_COMPILED_PIPELINE, failure, warning)
 
     def _other_files(self) -> Iterator[Told]:
         names: list[str] = []
@@ -253,7 +251,7 @@ class _Check:
         if names:
             more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
             message = f"this is not a known part of a compiled model: {listed(names[:_MOST_NAMED], 'and')}{more}"
-            yield "", warning(BESIDES, message)._replace(severity="note")
+            yield "", Diagnostic("note", codes.UNKNOWN_COMPILED_FILE, message)
 
 
 def _message(bundle: Model) -> Spec | None:
@@ -277,11 +275,11 @@ def _message(bundle: Model) -> Spec | None:
 
 
 def _missing(name: str, why: str) -> ModelError:
-    return refusal("MIL258", f"{name} is missing: {why}")
+    return refusal(codes.UNREADABLE_COMPILED_DESCRIPTION, f"{name} is missing: {why}")
 
 
 def _unread(code: str, failure: ModelError, tell: Callable[..., Diagnostic]) -> Diagnostic:
     """Return what keeps a file from being read; a note where git-lfs has it."""
     said = failure.diagnostics[0]
     made = tell(code, said.message, None, *said.notes)
-    return made._replace(severity="note") if said.code == POINTER else made
+    return made._replace(severity="note") if said.code == codes.LFS_POINTER_OF_MODEL else made

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import warning
+from miltext.diagnostics import codes, warning
 from miltext.models.coremldata import FILE_NAME, NAMES, expected_layout, names_data
 from miltext.schema.proto import ModelDescription
 
@@ -38,7 +38,10 @@ def layout_findings(found: Layout, functions: int, stages: Sequence[Layout | Non
     for field, words in WORDS.items():
         is_, wanted = getattr(found, field), getattr(expected, field)
         if is_ != wanted and field not in left_out:
-            yield warning("MIL260", f"{FILE_NAME} has {_spelled(is_)} as {words}, and the compiler {_spelled(wanted)}")
+            yield warning(
+                codes.UNUSUAL_COMPILED_DESCRIPTION,
+                f"{FILE_NAME} has {_spelled(is_)} as {words}, and the compiler {_spelled(wanted)}",
+            )
 
 
 def unknown_fields(found: Layout) -> Iterator[Diagnostic]:
@@ -50,7 +53,7 @@ def unknown_fields(found: Layout) -> Iterator[Diagnostic]:
     held.DiscardUnknownFields()
     if size != held.ByteSize():
         message = f"{FILE_NAME} has fields in its description that this version of miltext does not know"
-        yield warning("MIL260", message)._replace(severity="note")
+        yield warning(codes.UNUSUAL_COMPILED_DESCRIPTION, message)._replace(severity="note")
 
 
 def _spelled(part: int | bytes) -> str:
@@ -64,8 +67,8 @@ def _spelled(part: int | bytes) -> str:
 def name_findings(names: Sequence[str], data: bytes, counts: Sequence[int]) -> Iterator[Diagnostic]:
     """Yield names of a pipeline's models that are not one for each by any count, or that are followed by more."""
     if len(names) not in counts:
-        yield warning("MIL266", f"{NAMES} has {len(names)} names, but the models are {counts[0]}")
+        yield warning(codes.MISFIT_COMPILED_PIPELINE, f"{NAMES} has {len(names)} names, but the models are {counts[0]}")
     for name in sorted(name for name, count in Counter(names).items() if count > 1):
-        yield warning("MIL266", f"{NAMES} has the name `{name}` twice")
+        yield warning(codes.MISFIT_COMPILED_PIPELINE, f"{NAMES} has the name `{name}` twice")
     if names_data(names) != data:
-        yield warning("MIL266", f"{NAMES} has more than the names")
+        yield warning(codes.MISFIT_COMPILED_PIPELINE, f"{NAMES} has more than the names")

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from miltext.checking.findings import Finding
+from miltext.diagnostics import codes
 from miltext.models.building.description import DEFAULT_FUNCTION, required_version
-from miltext.models.building.misfits import NO_RANGE, misfit
+from miltext.models.building.misfits import misfit
 from miltext.models.coremldata import FILE_NAME, TEXT
 from miltext.models.pipelines.type_words import type_words
 from miltext.printing.coremlc import LAST_OF_DIALECT_1_0
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from miltext.printing.flexible_shapes import Flexible
     from miltext.schema.paths import Path
     from miltext.schema.proto import FeatureDescription, Function, ModelDescription, Program, ValueType
-
-CODE = "MIL265"
 
 
 def program_findings(program: Program, version: int, description: ModelDescription, dialect: str) -> Iterator[Finding]:
@@ -74,7 +73,7 @@ def _functions(program: Program, description: ModelDescription) -> Iterator[Find
 
 
 def _found(path: Path, message: str, severity: str = "warning") -> Finding:
-    return Finding(path, CODE, message, severity=severity)
+    return Finding(path, codes.MISFIT_COMPILED_DESCRIPTION, message, severity=severity)
 
 
 def _function(name: str, function: Function, described: Any) -> Iterator[Finding]:
@@ -122,7 +121,10 @@ def _type(entry: FeatureDescription, declared: ValueType, side: str, path: Path)
     sizes, color = flexible(entry), entry.type.imageType.colorSpace
     if color and not word_of(color, COLORS):
         yield _found(path, f"{FILE_NAME} says that `{entry.name}` is an image of the unknown color space {color}")
-    if any(each.code != NO_RANGE or sizes is None or not sizes.ranges for each in misfit(entry, declared, side)):
+    if any(
+        each.code != codes.INPUT_WITHOUT_RANGE or sizes is None or not sizes.ranges
+        for each in misfit(entry, declared, side)
+    ):
         there = (
             f"by {FILE_NAME} {type_words(entry.type)}" if entry.type.WhichOneof("Type") else f"{FILE_NAME} has no type"
         )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import Note, error
+from miltext.diagnostics import Note, codes, error
 from miltext.models.coremldata import TEXT
 from miltext.models.model_weights import BlobFolder, blob_values
-from miltext.models.refusals import WAYS_OUT, WeightsError
+from miltext.models.refusals import WeightsError
 from miltext.models.weight_paths import suspicion
 
 if TYPE_CHECKING:
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
     from miltext.diagnostics import Diagnostic
     from miltext.schema.proto import Program
-
-DAMAGED, MISSING = "MIL263", "MIL264"
-
-ABSENT, POINTER = "MIL302", "MIL303"
 
 
 def weight_findings(program: Program, folder: Path | None) -> Iterator[tuple[str, Diagnostic]]:
@@ -43,9 +39,14 @@ def weight_findings(program: Program, folder: Path | None) -> Iterator[tuple[str
 def _told(failure: WeightsError, value: str) -> Diagnostic:
     """Return the finding: an error, but a note where git-lfs has the file."""
     said = failure.diagnostics[0]
-    code = MISSING if said.code in (ABSENT, POINTER) else DAMAGED
+    code = (
+        codes.MISSING_COMPILED_WEIGHTS
+        if said.code in (codes.MISSING_WEIGHT_FILE, codes.LFS_POINTER_OF_WEIGHTS)
+        else codes.DAMAGED_COMPILED_WEIGHTS
+    )
     made = error(code, f"{said.message} (`{value}`)", None, *said.notes)
-    if said.code == ABSENT:
-        way = f"{WAYS_OUT[ABSENT]}; `--ignore {MISSING}` checks a copy that is kept without its weights"
+    if said.code == codes.MISSING_WEIGHT_FILE:
+        missing, way = codes.MISSING_COMPILED_WEIGHTS, codes.TABLE[said.code].way_out
+        way = f"{way}; `--ignore {missing}` checks a copy that is kept without its weights"
         made = made._replace(notes=(Note(way),))
-    return made._replace(severity="note") if said.code == POINTER else made
+    return made._replace(severity="note") if said.code == codes.LFS_POINTER_OF_WEIGHTS else made

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 
-from miltext.checking.inference.clash_codes import OTHER_TYPE, OUT_OF_RANGE, WRONG_RANK, WRONG_SHAPE
 from miltext.checking.inference.elementwise import named
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown, count
 from miltext.checking.inference.rules import linear, replaced, rule
+from miltext.diagnostics import codes
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible, show
 
@@ -22,10 +22,10 @@ def quantize(op: Arguments) -> Sequence[Type]:
     dtype = named(op.scalar("output_dtype", str))
     if op.has("zero_point") and (other := op.tensor("zero_point").dtype) != dtype:
         clause = f"names {dtype}, but `zero_point` is {other}: they must be of one data type"
-        raise Conflict(clause, "output_dtype", "zero_point", code=OTHER_TYPE)
+        raise Conflict(clause, "output_dtype", "zero_point", code=codes.DTYPES_DIFFER)
     scale = op.all("scale")[0].value
     if not any(scale if isinstance(scale, tuple) else (scale is None or scale,)):
-        raise Conflict("divides, and must not be 0", "scale", code=OUT_OF_RANGE)
+        raise Conflict("divides, and must not be 0", "scale", code=codes.VALUE_OUT_OF_RANGE)
     _hold_axis(op)
     _hold_scales(op, "input")
     return [TensorType(dtype, op.shape("input"))]
@@ -65,7 +65,7 @@ def _hold_scales(op: Arguments, data: str) -> None:
                     clause = (
                         f"must be of shape [{shape[axis]}], not {show(sizes)}: the size of `{data}` at `axis` {axis}"
                     )
-                    raise Conflict(clause, name, data, code=WRONG_SHAPE)
+                    raise Conflict(clause, name, data, code=codes.WRONG_ARGUMENT_SHAPE)
 
 
 # ---- a scale for each block
@@ -93,7 +93,7 @@ def _hold_blocks(op: Arguments, shape: Shape, data: str) -> None:
     scale = op.shape("scale")
     if len(scale) != len(shape):
         clause = f"must be of rank {len(shape)}, as `{data}` is, not {len(scale)}"
-        raise Conflict(clause, "scale", data, code=WRONG_RANK)
+        raise Conflict(clause, "scale", data, code=codes.WRONG_ARGUMENT_RANK)
     _hold_factors("scale", scale, data, shape)
 
 
@@ -103,7 +103,7 @@ def _hold_offset(op: Arguments, data: str) -> None:
         offset, dtype = op.tensor("offset").dtype, op.tensor(data).dtype
         if BY_NAME[offset].kind != "float" and offset != dtype:
             clause = f"is {offset}, but `{data}` is {dtype}: they must be of one data type, or `offset` a float"
-            raise Conflict(clause, "offset", data, code=OTHER_TYPE)
+            raise Conflict(clause, "offset", data, code=codes.DTYPES_DIFFER)
 
 
 def _hold_factors(name: str, parts: Shape, data: str, shape: Shape) -> None:
@@ -111,7 +111,7 @@ def _hold_factors(name: str, parts: Shape, data: str, shape: Shape) -> None:
     for axis, (part, size) in enumerate(zip(parts, shape, strict=True)):
         if size is not None and part is not None and (size % part if part else size):
             clause = f"has {part} at axis {axis}, which does not divide the {size} of `{data}`"
-            raise Conflict(clause, name, data, code=WRONG_SHAPE)
+            raise Conflict(clause, name, data, code=codes.WRONG_ARGUMENT_SHAPE)
 
 
 # ---- look-up tables
@@ -160,12 +160,12 @@ def _hold_tables(name: str, indices: TensorType, tables: Sequence[Dimension], en
     rank = len(indices.shape)
     if len(tables) != rank:
         clause = f"must be of rank {rank + 2}, two more than `{name}`, not {len(tables) + 2}"
-        raise Conflict(clause, "lut", name, code=WRONG_RANK)
+        raise Conflict(clause, "lut", name, code=codes.WRONG_ARGUMENT_RANK)
     _hold_factors("lut", tuple(tables), name, indices.shape)
     bits = BY_NAME[indices.dtype].bits
     if entries is not None and entries != 1 << bits:
         clause = f"has {entries} entries, its last size but one, and {indices.dtype} indices count {1 << bits}"
-        raise Conflict(clause, "lut", name, code=WRONG_SHAPE)
+        raise Conflict(clause, "lut", name, code=codes.WRONG_ARGUMENT_SHAPE)
 
 
 # ---- sparse data
@@ -190,7 +190,7 @@ def _hold_bytes(op: Arguments, name: str, shape: Shape, bits: int) -> None:
     if given != (needed := math.ceil(total * bits / 8)):
         bits_each = "a bit" if bits == 1 else f"{bits} bits"
         clause = f"must be of shape [{needed}], not [{given}]: {bits_each} for each element of `shape`, {show(shape)}"
-        raise Conflict(clause, name, "shape", code=WRONG_SHAPE)
+        raise Conflict(clause, name, "shape", code=codes.WRONG_ARGUMENT_SHAPE)
 
 
 def _hold_last_bits(op: Arguments, shape: Shape) -> None:
@@ -198,7 +198,7 @@ def _hold_last_bits(op: Arguments, shape: Shape) -> None:
     total, bits = count(shape), _whole_numbers(op, "mask")
     if total is not None and bits and total % 8 and bits[-1] >> total % 8:
         clause = f"has bits set after those of the {total} elements of `shape`"
-        raise Conflict(clause, "mask", "shape", code=OUT_OF_RANGE)
+        raise Conflict(clause, "mask", "shape", code=codes.VALUE_OUT_OF_RANGE)
 
 
 def _hold_entries(op: Arguments, data: str, mask: str) -> None:
@@ -210,10 +210,10 @@ def _hold_entries(op: Arguments, data: str, mask: str) -> None:
         return
     if bits is not None and entries != (ones := sum(number.bit_count() for number in bits)):
         clause = f"must be of shape [{ones}], not [{entries}]: as many as `{mask}` has ones"
-        raise Conflict(clause, data, mask, code=WRONG_SHAPE)
+        raise Conflict(clause, data, mask, code=codes.WRONG_ARGUMENT_SHAPE)
     if most is not None and entries > most:
         clause = f"must be of shape [{most}] at most, not [{entries}]: as many as `{mask}` has bits"
-        raise Conflict(clause, data, mask, code=WRONG_SHAPE)
+        raise Conflict(clause, data, mask, code=codes.WRONG_ARGUMENT_SHAPE)
 
 
 def _whole_numbers(op: Arguments, name: str) -> list[int] | None:

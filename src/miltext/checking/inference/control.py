@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from miltext.checking.inference.clash_codes import OUT_OF_RANGE, WRONG_RANK
 from miltext.checking.inference.elementwise import named
 from miltext.checking.inference.operands import Arguments, Conflict, Operand, Unknown, count, expect
 from miltext.checking.inference.rules import rule, tensor
+from miltext.diagnostics import codes
 from miltext.schema.types import (
     DictionaryType,
     Dimension,
@@ -56,11 +56,15 @@ def _element_size(operand: Operand, place: int) -> Dimension:
     """Return one size out of a shape, None for one that has a name only."""
     if isinstance(operand.type, TensorType) and operand.type.shape:
         given = f"a tensor of shape {show(operand.type.shape)}"
-        raise Conflict(f"takes scalars, one for each size, not {given}", "elem_shape", code=WRONG_RANK, place=place)
+        raise Conflict(
+            f"takes scalars, one for each size, not {given}", "elem_shape", code=codes.WRONG_ARGUMENT_RANK, place=place
+        )
     if type(operand.value) is not int:
         return None
     if operand.value < 0:
-        raise Conflict(f"takes sizes from 0 on, not {operand.value}", "elem_shape", code=OUT_OF_RANGE, place=place)
+        raise Conflict(
+            f"takes sizes from 0 on, not {operand.value}", "elem_shape", code=codes.VALUE_OUT_OF_RANGE, place=place
+        )
     return operand.value
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from miltext.checking.inference.clash_codes import OUT_OF_RANGE
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown, finite, number, position
 from miltext.checking.inference.positions import row_of
 from miltext.checking.inference.rules import broadcast_of, rule
+from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.dtypes import BY_NAME, ELSEWHERE
 from miltext.schema.types import TensorType, Type
@@ -42,7 +42,9 @@ def clip(op: Arguments) -> Sequence[Type]:
     strict = op.since("ios17")
     if low is not None and high is not None and (low >= high if strict else low > high):
         must = "must be larger" if strict else "must not be smaller"
-        raise Conflict(f"is {high:g} and {must} than `alpha`, which is {low:g}", "beta", "alpha", code=OUT_OF_RANGE)
+        raise Conflict(
+            f"is {high:g} and {must} than `alpha`, which is {low:g}", "beta", "alpha", code=codes.VALUE_OUT_OF_RANGE
+        )
     return [op.type("x")]
 
 
@@ -58,7 +60,7 @@ def prelu(op: Arguments) -> Sequence[Type]:
                 f" {max(known):g}",
                 "alpha",
                 "x",
-                code=OUT_OF_RANGE,
+                code=codes.VALUE_OUT_OF_RANGE,
             )
     return [op.type("x")]
 
@@ -95,7 +97,7 @@ def arithmetic(op: Arguments) -> Sequence[Type]:
     """Return the broadcast of `x` and `y`, of their data type."""
     x, y = op.tensor("x"), op.tensor("y")
     if op.op_type in ("floor_div", "mod") and "int" in y.dtype and 0 in row_of(op, "y"):
-        op.doubt("divides by 0, which has no result among integers", "y", code=OUT_OF_RANGE)
+        op.doubt("divides by 0, which has no result among integers", "y", code=codes.VALUE_OUT_OF_RANGE)
     if x.dtype != y.dtype:
         raise Unknown
     return [TensorType(x.dtype, broadcast_of(op, "x", "y"))]

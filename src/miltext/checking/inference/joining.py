@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from miltext.checking.inference.clash_codes import LACKING, OTHER_TYPE, WRONG_SUM
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown
 from miltext.checking.inference.positions import axis_of, some
 from miltext.checking.inference.rules import replaced, rule, tensor
+from miltext.diagnostics import codes
 from miltext.schema.types import Dimension, Shape, TensorType, Type, show
 
 MOST_PARTS = 10_000
@@ -49,7 +49,7 @@ def _agreeing(op: Arguments) -> tuple[str, list[Shape]]:
         _clash("rank", place, show(values[place].shape), usual, show(values[usual].shape))
     if (odd := _odd(dtypes)) is not None:
         place, usual = odd
-        _clash("data type", place, dtypes[place], usual, dtypes[usual], code=OTHER_TYPE)
+        _clash("data type", place, dtypes[place], usual, dtypes[usual], code=codes.DTYPES_DIFFER)
     return dtypes[0], [value.shape for value in values]
 
 
@@ -77,7 +77,7 @@ def _odd(column: Sequence[object]) -> tuple[int, int] | None:
     return place, column.index(usual)
 
 
-def _clash(what: str, place: int, has: str, usual: int, others: str, code: str = WRONG_SUM) -> None:
+def _clash(what: str, place: int, has: str, usual: int, others: str, code: str = codes.SIZES_DO_NOT_ADD_UP) -> None:
     clause = f"must be of one {what}; number {place + 1} is {has}, number {usual + 1} is {others}"
     raise Conflict(clause, "values", code=code, place=place)
 
@@ -90,13 +90,13 @@ def split(op: Arguments) -> Sequence[Type]:
     if op.has("split_sizes"):
         return [TensorType(x.dtype, replaced(x.shape, axis, size)) for size in _parts(op, axis, x.shape[axis])]
     if not op.has("num_splits"):
-        raise Conflict("one of `num_splits` and `split_sizes` must say how to split", code=LACKING)
+        raise Conflict("one of `num_splits` and `split_sizes` must say how to split", code=codes.MISSING_PARAMETER)
     parts, size = op.scalar("num_splits", int, least=1), x.shape[axis]
     if parts > MOST_PARTS:
         raise Unknown
     if size is not None and size % parts:
         clause = f"is {parts}, and `axis` {axis} of `x` has {size}, which is not a multiple of {parts}"
-        raise Conflict(clause, "num_splits", "x", code=WRONG_SUM)
+        raise Conflict(clause, "num_splits", "x", code=codes.SIZES_DO_NOT_ADD_UP)
     return tensor(x.dtype, *replaced(x.shape, axis, None if size is None else size // parts)) * parts
 
 
@@ -106,9 +106,9 @@ def _parts(op: Arguments, axis: int, size: Dimension) -> Shape:
     number = op.size("num_splits") if op.has("num_splits") else None
     if number is not None and number != len(parts):
         clause = f"has {len(parts)} sizes, {show(parts)}, and `num_splits` is {number}"
-        raise Conflict(clause, "split_sizes", code=WRONG_SUM)
+        raise Conflict(clause, "split_sizes", code=codes.SIZES_DO_NOT_ADD_UP)
     known = [part for part in parts if part is not None]
     if size is not None and len(known) == len(parts) and sum(known) != size:
         clause = f"sums up to {sum(known)}, {show(parts)}, and `axis` {axis} of `x` has {size}"
-        raise Conflict(clause, "split_sizes", "x", code=WRONG_SUM)
+        raise Conflict(clause, "split_sizes", "x", code=codes.SIZES_DO_NOT_ADD_UP)
     return parts

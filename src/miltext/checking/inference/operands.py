@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
-from miltext.checking.inference.clash_codes import INCOMPATIBLE, OUT_OF_RANGE, WRONG_RANK
+from miltext.diagnostics import codes
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import opset_place
 from miltext.schema.types import Dimension, ListType, Shape, StateType, TensorType, Type
@@ -51,7 +51,7 @@ class Clash(NamedTuple):
     clause: str
     parameter: str | None = None
     beside: Sequence[str] = ()
-    code: str = INCOMPATIBLE
+    code: str = codes.INCOMPATIBLE_INPUTS
     suggestion: str | None = None
     place: int = 0
 
@@ -189,7 +189,7 @@ class Arguments:
         """Return the value of a parameter that takes a scalar, None when it is unknown. Raise Conflict for a vector."""
         value = self.all(name)[0].value
         if isinstance(value, tuple):
-            raise Conflict(f"takes a scalar, not a tensor of {len(value)}", name, code=WRONG_RANK)
+            raise Conflict(f"takes a scalar, not a tensor of {len(value)}", name, code=codes.WRONG_ARGUMENT_RANK)
         return value
 
     def scalar(
@@ -257,7 +257,7 @@ def _expected(name: str, value: Scalar | None, kind: type[Plain], least: int | N
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise Unknown
     if least is not None and isinstance(value, int) and value < least:
-        raise Conflict(f"takes numbers from {least} on, not {value}", name, code=OUT_OF_RANGE)
+        raise Conflict(f"takes numbers from {least} on, not {value}", name, code=codes.VALUE_OUT_OF_RANGE)
     return value
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
-from miltext.checking.inference.clash_codes import NO_SUCH_AXIS, OUT_OF_RANGE, OUTSIDE, WRONG_RANK, WRONG_SHAPE
 from miltext.checking.inference.elementwise import named
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown
 from miltext.checking.inference.positions import hold_positions, hold_shape, row_of
 from miltext.checking.inference.rules import replaced, rule, tensor
+from miltext.diagnostics import codes
 from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible, show
 
 
@@ -21,7 +21,7 @@ def gather(op: Arguments) -> Sequence[Type]:
     axis, batch = op.axis(len(x.shape), 0), op.scalar("batch_dims", int, 0, least=0)
     if batch > len(indices):
         clause = f"is {batch}, and `indices` has {len(indices)} dimensions"
-        raise Conflict(clause, "batch_dims", "indices", code=OUT_OF_RANGE)
+        raise Conflict(clause, "batch_dims", "indices", code=codes.VALUE_OUT_OF_RANGE)
     _hold_batch(x.shape, indices, batch)
     _hold_after_batch(op, axis, batch)
     _hold_indices(op, x.shape, axis, "x")
@@ -32,17 +32,17 @@ def _hold_batch(shape: Shape, indices: Shape, batch: int) -> None:
     """Hold the first sizes of `indices` to those of `x`. Raise Conflict."""
     if not compatible(shape[:batch], indices[:batch]):
         clause = f"must begin like `x`, {show(shape)}, in {batch} `batch_dims`, and is of shape {show(indices)}"
-        raise Conflict(clause, "indices", "x", code=WRONG_SHAPE)
+        raise Conflict(clause, "indices", "x", code=codes.WRONG_ARGUMENT_SHAPE)
 
 
 def _hold_after_batch(op: Arguments, axis: int, batch: int) -> None:
     """Hold the axis to those after the batch. Raise Conflict."""
     if axis < batch and op.has("axis"):
         clause = f"names axis {axis}; with `batch_dims` of {batch}, the axes to gather from begin at {batch}"
-        raise Conflict(clause, "axis", "batch_dims", "x", code=NO_SUCH_AXIS)
+        raise Conflict(clause, "axis", "batch_dims", "x", code=codes.AXIS_OUT_OF_RANGE)
     if axis < batch:
         clause = f"is {batch}, and `axis` is left out, which makes it {axis}; it must be {batch} or more"
-        raise Conflict(clause, "batch_dims", "x", code=OUT_OF_RANGE)
+        raise Conflict(clause, "batch_dims", "x", code=codes.VALUE_OUT_OF_RANGE)
 
 
 def _hold_indices(op: Arguments, shape: Shape, axis: int, of: str) -> None:
@@ -58,7 +58,7 @@ def _hold_places(op: Arguments, shape: Shape, batch: int, depth: int, of: str) -
     if batch + depth > len(shape):
         after = f" after {batch} `batch_dims`" if batch else ""
         clause = f"has {depth} numbers for each place, and `{of}` has {len(shape) - batch} dimensions{after}"
-        raise Conflict(clause, "indices", of, code=WRONG_SHAPE)
+        raise Conflict(clause, "indices", of, code=codes.WRONG_ARGUMENT_SHAPE)
     row = row_of(op, "indices")
     for place in range(depth):
         hold_positions(row[place::depth], shape[batch + place], f"axis {batch + place} of `{of}`", "indices", of)
@@ -77,12 +77,12 @@ def _hold_along(op: Arguments, of: str) -> None:
     shape, indices = op.shape(of), op.shape("indices")
     if len(shape) != len(indices):
         clause = f"must be of the rank of `{of}`, {len(shape)}, and is of shape {show(indices)}"
-        raise Conflict(clause, "indices", of, code=WRONG_RANK)
+        raise Conflict(clause, "indices", of, code=codes.WRONG_ARGUMENT_RANK)
     axis = op.axis(len(shape), 0)
     free = replaced(shape, axis, None)
     if not compatible(free, indices):
         clause = f"must be of shape {show(free)}, like `{of}` but along `axis` {axis}, not {show(indices)}"
-        raise Conflict(clause, "indices", of, code=WRONG_SHAPE)
+        raise Conflict(clause, "indices", of, code=codes.WRONG_ARGUMENT_SHAPE)
     _hold_indices(op, shape, axis, of)
 
 
@@ -157,7 +157,7 @@ def _kept(op: Arguments, size: Dimension, axis: int) -> Dimension:
         there = f"from 1 to {size}" if size is not None else "from 1 on"
         whole = ", or -1 for all of it" if op.since("ios17") else ""
         clause = f"is {k}, and takes numbers {there}, the size of `axis` {axis} of `x`{whole}"
-        raise Conflict(clause, "k", "x", code=OUT_OF_RANGE)
+        raise Conflict(clause, "k", "x", code=codes.VALUE_OUT_OF_RANGE)
     return k
 
 
@@ -200,5 +200,5 @@ def _doubt_classes(op: Arguments, depth: Dimension) -> None:
     for index in row_of(op, "indices"):
         if depth is not None and isinstance(index, int) and index >= depth:
             clause = f"names position {index}, and `one_hot_vector_size` is {depth}: its row is all `off_value`"
-            op.doubt(clause, "indices", "one_hot_vector_size", code=OUTSIDE)
+            op.doubt(clause, "indices", "one_hot_vector_size", code=codes.POSITION_OUTSIDE_TENSOR)
             return

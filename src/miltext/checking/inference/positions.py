@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from miltext.checking.inference.clash_codes import NO_SUCH_AXIS, OUTSIDE, SAME_AXIS, WRONG_COUNT, WRONG_SHAPE
 from miltext.checking.inference.operands import Arguments, Conflict, Row, position
+from miltext.diagnostics import codes
 from miltext.schema.types import Dimension, Shape, TensorType, compatible, show
 
 
@@ -15,11 +15,11 @@ def hold_axes(axes: Sequence[int], rank: int, name: str, *beside: str, least: in
     for axis in axes:
         if not least <= axis < rank:
             there = f"the axes here are from {least} to {rank - 1}" if rank else "a scalar has none"
-            raise Conflict(f"names axis {axis}; {there}", name, *beside, code=NO_SUCH_AXIS)
+            raise Conflict(f"names axis {axis}; {there}", name, *beside, code=codes.AXIS_OUT_OF_RANGE)
     places = [axis % rank for axis in axes]
     for axis, place in zip(axes, places, strict=True):
         if places.count(place) > 1:
-            raise Conflict(f"names axis {axis} more than once: {[*axes]}", name, *beside, code=SAME_AXIS)
+            raise Conflict(f"names axis {axis} more than once: {[*axes]}", name, *beside, code=codes.REPEATED_AXIS)
 
 
 def axis_of(op: Arguments, rank: int, *beside: str) -> int:
@@ -32,7 +32,7 @@ def axis_of(op: Arguments, rank: int, *beside: str) -> int:
 def some(op: Arguments, name: str) -> list[TensorType]:
     """Return the types of the tensors that a parameter is bound to. Raise Conflict for none."""
     if not op.operands.get(name, [None]):
-        raise Conflict("takes one value or more, not none", name, code=WRONG_COUNT)
+        raise Conflict("takes one value or more, not none", name, code=codes.SEVERAL_VALUES)
     return op.tensors(name)
 
 
@@ -46,7 +46,9 @@ def hold_positions(
     for number in row:
         if isinstance(number, int) and not least <= number < size:
             there = f"positions from {least} to {size - 1}" if size else "no position"
-            raise Conflict(f"names position {number}; {where} has {there}", name, *beside, code=OUTSIDE)
+            raise Conflict(
+                f"names position {number}; {where} has {there}", name, *beside, code=codes.POSITION_OUTSIDE_TENSOR
+            )
 
 
 def hold_shape(op: Arguments, name: str, shape: Shape, because: str, *beside: str) -> None:
@@ -54,7 +56,7 @@ def hold_shape(op: Arguments, name: str, shape: Shape, because: str, *beside: st
     given = op.shape(name)
     if not compatible(given, shape):
         clause = f"must be of shape {show(shape)}, {because}, not {show(given)}"
-        raise Conflict(clause, name, *beside, code=WRONG_SHAPE)
+        raise Conflict(clause, name, *beside, code=codes.WRONG_ARGUMENT_SHAPE)
 
 
 def row_of(op: Arguments, name: str) -> Row:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from miltext.checking.inference.clash_codes import OTHER_TYPE, OUT_OF_RANGE, WRONG_EQUATION, WRONG_RANK, WRONG_SHAPE
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown
 from miltext.checking.inference.rules import broadcast, rule, tensor
+from miltext.diagnostics import codes
 from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible, show
 
 
@@ -24,12 +24,12 @@ def matmul(op: Arguments) -> Sequence[Type]:
     *y_rest, depth, columns = right = _factor(op, "y")
     if not compatible(inner, depth):
         clause = f"has {depth} rows, and `x` has {inner} columns: {show(left)} times {show(right)}"
-        raise Conflict(clause, "y", *op.given("x", "transpose_x", "transpose_y"), code=WRONG_SHAPE)
+        raise Conflict(clause, "y", *op.given("x", "transpose_x", "transpose_y"), code=codes.WRONG_ARGUMENT_SHAPE)
     try:
         rest = broadcast(tuple(x_rest), tuple(y_rest))
     except Conflict:
         clause = f"does not broadcast with `x`: {show(left)} times {show(right)}"
-        raise Conflict(clause, "y", "x", code=WRONG_SHAPE) from None
+        raise Conflict(clause, "y", "x", code=codes.WRONG_ARGUMENT_SHAPE) from None
     sizes = _by_a_row(rest) if len(x) == 1 else (*rest, rows)
     return tensor(_dtype(op), *sizes, *([columns] if len(y) > 1 else []))
 
@@ -40,7 +40,7 @@ def _factor(op: Arguments, name: str) -> Shape:
     if len(shape) > 1:
         return (*shape[:-2], shape[-1], shape[-2]) if swap else shape
     if swap:
-        raise Conflict(f"is true, and `{name}` is a vector", f"transpose_{name}", name, code=OUT_OF_RANGE)
+        raise Conflict(f"is true, and `{name}` is a vector", f"transpose_{name}", name, code=codes.VALUE_OUT_OF_RANGE)
     return (1, *shape) if name == "x" else (*shape, 1)
 
 
@@ -63,7 +63,7 @@ def _dtype(op: Arguments) -> str:
     if x.constant:
         raise Unknown
     clause = f"is {second}, but `x` is {first}: they must be of one data type, unless one of them is a constant"
-    raise Conflict(clause, "y", "x", code=OTHER_TYPE)
+    raise Conflict(clause, "y", "x", code=codes.DTYPES_DIFFER)
 
 
 EQUATIONS = {3: "chw,whu->chu", 4: "nchw,nwhu->nchu"}
@@ -81,7 +81,7 @@ def einsum(op: Arguments) -> Sequence[Type]:
     x, y = first.shape, second.shape
     if first.dtype != second.dtype:
         clause = f"are {first.dtype} and {second.dtype}: they must be of one data type"
-        raise Conflict(clause, "values", code=OTHER_TYPE, place=1)
+        raise Conflict(clause, "values", code=codes.DTYPES_DIFFER, place=1)
     (*n, c, h, w), (*_, depth, _, u) = x, y
     if not compatible(w, depth):
         raise _clash_of_values(w, depth, x, y)
@@ -94,20 +94,23 @@ def _hold_equation(op: Arguments, *values: TensorType) -> None:
     for place, value in enumerate(values):
         if len(value.shape) not in EQUATIONS:
             clause = f"takes two tensors of rank 3 or 4, not of shape {show(value.shape)}"
-            raise Conflict(clause, "values", code=WRONG_RANK, place=place)
+            raise Conflict(clause, "values", code=codes.WRONG_ARGUMENT_RANK, place=place)
     ranks = [len(value.shape) for value in values]
     if ranks[0] != ranks[1]:
         raise Conflict(
-            f"takes two tensors of one rank, not of ranks {ranks[0]} and {ranks[1]}", "values", code=WRONG_RANK, place=1
+            f"takes two tensors of one rank, not of ranks {ranks[0]} and {ranks[1]}",
+            "values",
+            code=codes.WRONG_ARGUMENT_RANK,
+            place=1,
         )
     equation = op.scalar("equation", str)
     rank = next((rank for rank, known in EQUATIONS.items() if _numbered(equation) == _numbered(known)), None)
     if rank is None:
         forms = " or ".join(f'"{known}"' for known in EQUATIONS.values())
-        raise Conflict(f'takes {forms}, with any letters, not "{equation}"', "equation", code=WRONG_EQUATION)
+        raise Conflict(f'takes {forms}, with any letters, not "{equation}"', "equation", code=codes.WRONG_EQUATION)
     if rank != ranks[0]:
         clause = f'is "{equation}", for tensors of rank {rank}; those of `values` are of rank {ranks[0]}'
-        raise Conflict(clause, "equation", "values", code=WRONG_EQUATION)
+        raise Conflict(clause, "equation", "values", code=codes.WRONG_EQUATION)
 
 
 def _numbered(equation: str) -> list[int | str]:
@@ -124,7 +127,7 @@ def _batch(first: Dimension, second: Dimension, x: Shape, y: Shape) -> Shape:
 
 def _clash_of_values(first: Dimension, second: Dimension, x: Shape, y: Shape) -> Conflict:
     clause = f"do not go together, {first} and {second} differ: {show(x)} and {show(y)}"
-    return Conflict(clause, "values", code=WRONG_SHAPE, place=1)
+    return Conflict(clause, "values", code=codes.WRONG_ARGUMENT_SHAPE, place=1)
 
 
 @rule("scaled_dot_product_attention")
@@ -143,4 +146,4 @@ def _hold_mask(op: Arguments, rest: Shape) -> None:
     except Conflict:
         must = show((*rest, op.shape("key", least=2)[-2]))
         clause = f"must broadcast to {must}, and is of shape {show(mask)}"
-        raise Conflict(clause, "attn_mask", "query", "key", code=WRONG_SHAPE) from None
+        raise Conflict(clause, "attn_mask", "query", "key", code=codes.WRONG_ARGUMENT_SHAPE) from None

@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from miltext.checking.inference.clash_codes import (
-    OTHER_TYPE,
-    OUT_OF_RANGE,
-    OUTSIDE,
-    SAME_AXIS,
-    WRONG_RANK,
-    WRONG_SHAPE,
-    WRONG_SUM,
-)
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown, count, position
 from miltext.checking.inference.positions import hold_axes, row_of, some
 from miltext.checking.inference.rules import linear, replaced, rule, tensor
+from miltext.diagnostics import codes
 from miltext.schema.types import Dimension, Shape, TensorType, Type, show
 
 
@@ -26,7 +18,7 @@ def reshape(op: Arguments) -> Sequence[Type]:
     x, sizes = op.tensor("x"), op.sizes("shape")
     if sizes.count(-1) > 1:
         clause = f"has -1 more than once, {show(sizes)}, and only one size can be what is left over"
-        raise Conflict(clause, "shape", code=WRONG_SUM)
+        raise Conflict(clause, "shape", code=codes.SIZES_DO_NOT_ADD_UP)
     asks = "asks for"
     if 0 in sizes:
         asks = f"is {show(sizes)}, where 0 takes the size of `x`: it asks for"
@@ -47,7 +39,7 @@ def _keep_zeros(shape: Shape, sizes: Shape, from_back: bool) -> Shape:
         return tuple(size or None for size in sizes)
     if not from_back and len(shape) != len(sizes):
         clause = f"keeps sizes of `x` with 0, and must be as long as `x` has dimensions, {len(shape)}, not {len(sizes)}"
-        raise Conflict(clause, "shape", "x", code=WRONG_SUM)
+        raise Conflict(clause, "shape", "x", code=codes.SIZES_DO_NOT_ADD_UP)
     offset = len(shape) - len(sizes)
     kept = (shape[place + offset] if place + offset >= 0 else 1 for place in range(len(sizes)))
     return tuple(old if size == 0 else size for size, old in zip(sizes, kept, strict=True))
@@ -64,7 +56,7 @@ def _fill_rest(shape: Shape, sizes: Shape) -> Shape:
         clause = (
             f"asks for {show(sizes)}, and the {total} elements of `x`, {show(shape)}, are not a multiple of {others}"
         )
-        raise Conflict(clause, "shape", "x", code=WRONG_SUM)
+        raise Conflict(clause, "shape", "x", code=codes.SIZES_DO_NOT_ADD_UP)
     return replaced(sizes, place, total // others)
 
 
@@ -73,7 +65,7 @@ def _hold_count(before: Shape, after: Shape, name: str, asks: str) -> None:
     had, has = count(before), count(after)
     if had is not None and has is not None and had != has:
         clause = f"{asks} {show(after)}, {has} elements, and `x`, {show(before)}, has {had}"
-        raise Conflict(clause, name, "x", code=WRONG_SUM)
+        raise Conflict(clause, name, "x", code=codes.SIZES_DO_NOT_ADD_UP)
 
 
 @rule("reshape_like")
@@ -88,7 +80,7 @@ def reshape_like(op: Arguments) -> Sequence[Type]:
         for name, bound in (("begins", begin), *((("ends", end),) if not to_end else ())):
             if not -rank <= bound <= rank:
                 clause = f"names dimension {bound} of {show(reference.shape)}, which has {rank}"
-                raise Conflict(clause, name, "ref_tensors", code=OUTSIDE, place=place)
+                raise Conflict(clause, name, "ref_tensors", code=codes.POSITION_OUTSIDE_TENSOR, place=place)
         shape += reference.shape[begin : None if to_end else end]
     _hold_count(x.shape, tuple(shape), "ref_tensors", "with `begins`, `ends` and `end_masks` asks for")
     return tensor(x.dtype, *shape)
@@ -98,12 +90,12 @@ def _one_each(op: Arguments, name: str, number: int) -> list[object]:
     """Return the scalars that a parameter is bound to, one for each reference. Raise Conflict."""
     if op.count(name) != number:
         clause = f"must have a value for each of the {number} `ref_tensors`, not {op.count(name)}"
-        raise Conflict(clause, name, "ref_tensors", code=WRONG_SUM)
+        raise Conflict(clause, name, "ref_tensors", code=codes.SIZES_DO_NOT_ADD_UP)
     operands = op.all(name)
     for place, operand in enumerate(operands):
         if isinstance(operand.type, TensorType) and operand.type.shape:
             clause = f"takes scalars, not a tensor of shape {show(operand.type.shape)}"
-            raise Conflict(clause, name, code=WRONG_RANK, place=place)
+            raise Conflict(clause, name, code=codes.WRONG_ARGUMENT_RANK, place=place)
     return [operand.value for operand in operands]
 
 
@@ -136,7 +128,7 @@ def squeeze(op: Arguments) -> Sequence[Type]:
     for axis in sorted(axes - ones):
         if x.shape[axis] is not None:
             clause = f"names axis {axis}, and `x`, {show(x.shape)}, has {x.shape[axis]} there: only a size of 1 can go"
-            raise Conflict(clause, "axes", "x", code=WRONG_SUM)
+            raise Conflict(clause, "axes", "x", code=codes.SIZES_DO_NOT_ADD_UP)
     if not axes <= ones or (None in x.shape and not op.has("axes")):
         raise Unknown
     return tensor(x.dtype, *(size for place, size in enumerate(x.shape) if place not in axes))
@@ -172,11 +164,11 @@ def pad(op: Arguments) -> Sequence[Type]:
     rank, first = len(x.shape), len(x.shape) - len(amounts) // 2
     if len(amounts) % 2:
         clause = f"has {len(amounts)} numbers, and takes two for each dimension that it pads: before and after it"
-        raise Conflict(clause, "pad", code=WRONG_SHAPE)
+        raise Conflict(clause, "pad", code=codes.WRONG_ARGUMENT_SHAPE)
     if first < 0 or (first and not op.all("pad")[0].constant and None in amounts):
         most = "at most" if first < 0 else "as it is not constant,"
         clause = f"has {len(amounts)} numbers, and takes {most} {2 * rank} for the {rank} dimensions of `x`"
-        raise Conflict(clause, "pad", "x", code=WRONG_SHAPE)
+        raise Conflict(clause, "pad", "x", code=codes.WRONG_ARGUMENT_SHAPE)
     _hold_filling(op, x.dtype)
     if op.has("mode") and (mode := op.single("mode")) in ("reflect", "replicate"):
         _hold_mirrors(mode == "reflect", x.shape, first, amounts)
@@ -189,7 +181,10 @@ def _hold_filling(op: Arguments, dtype: str) -> None:
     given = op.dtype("constant_val", dtype)
     if given not in (dtype, "fp32"):
         raise Conflict(
-            f"is {given}, but `x` is {dtype}: they must be of one data type", "constant_val", "x", code=OTHER_TYPE
+            f"is {given}, but `x` is {dtype}: they must be of one data type",
+            "constant_val",
+            "x",
+            code=codes.DTYPES_DIFFER,
         )
 
 
@@ -201,7 +196,7 @@ def _hold_mirrors(reflects: bool, shape: Shape, first: int, amounts: Shape) -> N
         most = None if size is None else size - reflects
         if amount is not None and most is not None and amount > most:
             clause = f"is {amount} at axis {axis}; this `mode` takes at most {most} from the {size} of `x` there"
-            raise Conflict(clause, "pad", "x", code=OUTSIDE)
+            raise Conflict(clause, "pad", "x", code=codes.POSITION_OUTSIDE_TENSOR)
 
 
 def _padded(size: Dimension, before: Dimension, after: Dimension) -> Dimension:
@@ -216,7 +211,7 @@ def _share(size: Dimension, of: str, by: int, name: str) -> Dimension:
     if size is None:
         return None
     if size % by:
-        raise Conflict(f"asks for a multiple of {by}, and {of} is {size}", name, "x", code=WRONG_SUM)
+        raise Conflict(f"asks for a multiple of {by}, and {of} is {size}", name, "x", code=codes.SIZES_DO_NOT_ADD_UP)
     return size // by
 
 
@@ -269,7 +264,9 @@ def _blocks(op: Arguments, borders: str) -> tuple[tuple[int, ...], tuple[int, ..
 def _cropped(size: Dimension, by: int, what: str, name: str) -> Dimension:
     """Return what is left of a size, None when it is unknown. Raise Conflict when nothing is."""
     if size is not None and by >= size > 0:
-        raise Conflict(f"takes {by} off a {what} of {size}: nothing is left", name, "x", code=OUTSIDE)
+        raise Conflict(
+            f"takes {by} off a {what} of {size}: nothing is left", name, "x", code=codes.POSITION_OUTSIDE_TENSOR
+        )
     return linear(size, 1, -by)
 
 
@@ -289,7 +286,9 @@ def sliding_windows(op: Arguments) -> Sequence[Type]:
     axis = op.axis(len(x.shape))
     length = x.shape[axis]
     if length is not None and length < size:
-        raise Conflict(f"is {size}, and `axis` {axis} of `x` has {length}", "size", "x", code=OUTSIDE)
+        raise Conflict(
+            f"is {size}, and `axis` {axis} of `x` has {length}", "size", "x", code=codes.POSITION_OUTSIDE_TENSOR
+        )
     windows = None if length is None else (length - size) // stride + 1
     return tensor(x.dtype, *x.shape[:axis], windows, size, *x.shape[axis + 1 :])
 
@@ -310,11 +309,11 @@ def _hold_lengths(op: Arguments) -> None:
     named = op.given("seq_axis", "batch_axis")
     if batch == sequence and named:
         clause = f"names axis {sequence}, and `seq_axis` and `batch_axis` must be two"
-        raise Conflict(clause, named[0], *named[1:], "x", code=SAME_AXIS)
+        raise Conflict(clause, named[0], *named[1:], "x", code=codes.REPEATED_AXIS)
     if size is not None and rows is not None and rows != size:
         clause = f"must have a length for each of the {size} rows along `batch_axis` {batch} of `x`, not {rows}"
-        raise Conflict(clause, "lengths", "x", code=WRONG_SHAPE)
+        raise Conflict(clause, "lengths", "x", code=codes.WRONG_ARGUMENT_SHAPE)
     for length in row_of(op, "lengths"):
         if most is not None and isinstance(length, int) and length > most:
             clause = f"has a length of {length}, and `seq_axis` {sequence} of `x` is {most} long"
-            raise Conflict(clause, "lengths", "x", code=OUT_OF_RANGE)
+            raise Conflict(clause, "lengths", "x", code=codes.VALUE_OUT_OF_RANGE)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.inference.clash_codes import OUT_OF_RANGE, OUTSIDE
 from miltext.checking.inference.operands import Arguments, Conflict, Unknown
 from miltext.checking.inference.positions import hold_positions, hold_shape
 from miltext.checking.inference.rules import rule, tensor
+from miltext.diagnostics import codes
 
 if TYPE_CHECKING:
     from miltext.schema.types import Dimension, Shape, Type
@@ -68,13 +68,17 @@ def _hold(op: Arguments, column: _Column) -> None:
     """Hold the bounds of one dimension to what it has, and to their order. Raise Conflict."""
     axis, size, begin, end, stride, from_start, to_end, squeezed = column
     if stride == 0:
-        raise Conflict(f"takes steps forwards or backwards, not 0 at axis {axis}", "stride", code=OUT_OF_RANGE)
+        raise Conflict(
+            f"takes steps forwards or backwards, not 0 at axis {axis}", "stride", code=codes.VALUE_OUT_OF_RANGE
+        )
     if begin is not None and not from_start:
         _hold_begin(op, begin, column)
     if end is None or to_end or squeezed:
         return
     if size is not None and -TO_THE_END < end < -size - 1:
-        raise Conflict(f"is {end} at axis {axis}, and `x` has {size} there", "end", "x", code=OUTSIDE)
+        raise Conflict(
+            f"is {end} at axis {axis}, and `x` has {size} there", "end", "x", code=codes.POSITION_OUTSIDE_TENSOR
+        )
     if not (begin is None or from_start or stride is None):
         _hold_order(axis, size, begin, end, stride)
 
@@ -102,7 +106,9 @@ def _hold_order(axis: int, size: Dimension, begin: int, end: int, stride: int) -
     first, last = (bound if size is None or bound >= 0 else bound + size for bound in (begin, end))
     if (last - first) * stride < 0:
         clause = f"is {_counted(begin, first)} at axis {axis}, and `end` is {_counted(end, last)}"
-        raise Conflict(f"{clause}: steps of {stride} do not lead there", "begin", "end", code=OUTSIDE)
+        raise Conflict(
+            f"{clause}: steps of {stride} do not lead there", "begin", "end", code=codes.POSITION_OUTSIDE_TENSOR
+        )
 
 
 def _counted(bound: int, place: int) -> str:
@@ -117,9 +123,11 @@ def _doubt_end(op: Arguments, column: _Column, length: Dimension) -> None:
         return
     if not column.to_end and end is not None and size < end < TO_THE_END:
         clause = f"is {end} at axis {axis}; it is cut off at {size}, the size of `x` there"
-        op.doubt(clause, "end", "x", code=OUTSIDE)
+        op.doubt(clause, "end", "x", code=codes.POSITION_OUTSIDE_TENSOR)
     elif length == 0:
-        op.doubt(f"leaves nothing of the {size} that `x` has at axis {axis}", "end", "x", code=OUTSIDE)
+        op.doubt(
+            f"leaves nothing of the {size} that `x` has at axis {axis}", "end", "x", code=codes.POSITION_OUTSIDE_TENSOR
+        )
 
 
 def _sliced(column: _Column) -> Dimension:
@@ -164,10 +172,10 @@ def _hold_stretch(op: Arguments, axis: int, length: Dimension, begin: Dimension,
     first = 0 if begin is None else begin + length if begin < 0 else begin
     if size >= 0 and first + size > length:
         clause = f"is {size} from `begin` {first} on, and {where} has {length}"
-        raise Conflict(clause, "size", "x", code=OUTSIDE)
+        raise Conflict(clause, "size", "x", code=codes.POSITION_OUTSIDE_TENSOR)
     if length and (size == 0 or first == length):
         clause = f"is {size} from `begin` {first} on, and {where} has {length}: nothing is left"
-        op.doubt(clause, "size", "begin", "x", code=OUTSIDE)
+        op.doubt(clause, "size", "begin", "x", code=codes.POSITION_OUTSIDE_TENSOR)
 
 
 def _rest(size: Dimension, begin: Dimension) -> Dimension:

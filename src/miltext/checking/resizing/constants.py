@@ -8,8 +8,9 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from miltext.checking.inference.operands import number
-from miltext.checking.resizing.facts import CHOSEN, KEPT, STUCK, Change, Follow, Resized, follows
+from miltext.checking.resizing.facts import Change, Follow, Resized, follows
 from miltext.checking.resizing.numbers import form_of
+from miltext.diagnostics import codes
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
@@ -68,13 +69,13 @@ def _number(op: Resized, name: str) -> Iterator[Follow]:
         return
     words = f"`{name}` of `{op.op_type}` is {held:g}, which is {form.words}, and {form.change} is a size"
     if not form.is_sure:
-        yield Follow(name, KEPT, f"{words} that it may come from")
+        yield Follow(name, codes.CONSTANT_MAY_FOLLOW, f"{words} that it may come from")
     elif form.now is None:
-        yield Follow(name, STUCK, words)
+        yield Follow(name, codes.CONSTANT_CANNOT_FOLLOW, words)
     else:
         shape = tuple(size or 1 for size in operand.type.shape)
         now: float | int = round(form.now) if type(held) is int else form.now
-        yield Follow(name, CHOSEN, f"{words}; it is {now:g} now", [now], shape)
+        yield Follow(name, codes.CONSTANT_RESIZED, f"{words}; it is {now:g} now", [now], shape)
 
 
 def _array(op: Resized, name: str, place: int, axes: Mapping[int, Change]) -> Iterator[Follow]:
@@ -83,14 +84,14 @@ def _array(op: Resized, name: str, place: int, axes: Mapping[int, Change]) -> It
         return
     words = f"`{name}` of `{op.op_type}` was made for {_and(axes)}"
     if any(change.now is None for change in axes.values()):
-        yield Follow(name, STUCK, words, place=place)
+        yield Follow(name, codes.CONSTANT_CANNOT_FOLLOW, words, place=place)
         return
     made = _made_anew(op.array(name, place), {axis: change.now or 0 for axis, change in axes.items()})
     if made is None:
         return  # it does not fit, which inference tells with its place
     array, pattern = made
     is_batch = all((axis, change.before) == (0, 1) for axis, change in axes.items())
-    code, message = (None, "") if is_batch else (CHOSEN, f"{words}; it is {pattern} now")
+    code, message = (None, "") if is_batch else (codes.CONSTANT_RESIZED, f"{words}; it is {pattern} now")
     yield Follow(name, code, message, array.reshape(-1), array.shape, place)
 
 
@@ -149,19 +150,29 @@ def gather(op: Resized) -> Iterator[Follow]:
     array = op.array("indices", 0)
     words = f"`indices` of `gather` are for the {change.before} at axis {axis % len(shape)}"
     if array is None or change.now is None:
-        yield Follow("indices", STUCK, words)
+        yield Follow("indices", codes.CONSTANT_CANNOT_FOLLOW, words)
     elif array.ndim == 1 and array.shape[0] == change.before > 1:
         made = _made_anew(array, {0: change.now})
         if made is None or made[1].startswith("the first"):
-            yield Follow("indices", STUCK, f"{words}, which are {change.now} now; write those that are to be taken")
+            yield Follow(
+                "indices",
+                codes.CONSTANT_CANNOT_FOLLOW,
+                f"{words}, which are {change.now} now; write those that are to be taken",
+            )
         else:
-            yield Follow("indices", CHOSEN, f"{words}; they are {made[1]} now", made[0].reshape(-1), made[0].shape)
+            yield Follow(
+                "indices",
+                codes.CONSTANT_RESIZED,
+                f"{words}; they are {made[1]} now",
+                made[0].reshape(-1),
+                made[0].shape,
+            )
     elif array.size == 1 and int(array.flat[0]) * 2 >= change.before > 1:
         yield from _place(words, change, int(array.flat[0]), tuple(array.shape))
     elif array.ndim == 1 and (spread := _evenly(array, change)) is not None:
-        yield Follow("indices", CHOSEN, f"{words}; they go on evenly now", spread, spread.shape)
+        yield Follow("indices", codes.CONSTANT_RESIZED, f"{words}; they go on evenly now", spread, spread.shape)
     elif array.size > 1 or int(array.flat[0]) > 1:
-        yield Follow("indices", KEPT, f"{words}, which are {change.now} now")
+        yield Follow("indices", codes.CONSTANT_MAY_FOLLOW, f"{words}, which are {change.now} now")
 
 
 def _evenly(array: npt.NDArray[Any], change: Change) -> npt.NDArray[Any] | None:
@@ -187,9 +198,9 @@ def _place(words: str, change: Change, index: int, shape: tuple[int, ...]) -> It
     now = change.now or 0
     made = now // 2 if index * 2 == change.before else now - (change.before - index)
     if made < 0:
-        yield Follow("indices", STUCK, words)
+        yield Follow("indices", codes.CONSTANT_CANNOT_FOLLOW, words)
     else:
-        yield Follow("indices", CHOSEN, f"{words}: {index} is {made} now", [made], shape)
+        yield Follow("indices", codes.CONSTANT_RESIZED, f"{words}: {index} is {made} now", [made], shape)
 
 
 @follows("resample")
@@ -203,7 +214,9 @@ def resample(op: Resized) -> Iterator[Follow]:
         axes[0] = changes[0]
     yield from _array(op, "coordinates", 0, axes)
     if changes and not axes:
-        yield Follow("coordinates", KEPT, "`coordinates` of `resample` stay, though the sizes of `x` change")
+        yield Follow(
+            "coordinates", codes.CONSTANT_MAY_FOLLOW, "`coordinates` of `resample` stay, though the sizes of `x` change"
+        )
 
 
 ALIGNED: dict[str, dict[str, dict[int, tuple[str, int]]]] = {

@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from miltext.checking.resizing.lineage import Lineage
     from miltext.schema.types import Dimension, Shape
 
-CHOSEN, KEPT, STUCK, TOO_LARGE = "MIL490", "MIL491", "MIL492", "MIL493"
-"""The codes of a constant that was written anew, of one that stays though it may follow, of one that cannot stay and
-cannot be written anew, and of a size that coremltools cannot count with.
-"""
 
 GREATEST = BY_NAME["int32"].maximum
 """The greatest size that coremltools opens a program with: its rules count with int32.

@@ -10,8 +10,9 @@ from miltext.checking.findings import named as quoted
 from miltext.checking.inference.operands import read_value
 from miltext.checking.inference.program import bound
 from miltext.checking.resizing.cuts import cuts_of
-from miltext.checking.resizing.facts import GREATEST, KEPT, RULES, STUCK, TOO_LARGE
+from miltext.checking.resizing.facts import GREATEST, RULES
 from miltext.checking.resizing.following import Following
+from miltext.diagnostics import codes
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Use, literal_of
 from miltext.ir.parts import Value as Made
@@ -126,20 +127,24 @@ class Resizing:
             held = number[0] if isinstance(number, tuple) and len(number) == 1 else number
             if type(held) is int and held in changed:
                 message = f"`while_loop` counts with {held}, and {changed[held]} is a size"
-                self._found.setdefault((STUCK, message), []).append((*place, "type"))
+                self._found.setdefault((codes.CONSTANT_CANNOT_FOLLOW, message), []).append((*place, "type"))
 
     def output(self, name: str, made: Operand, path: Path) -> None:
         """Report what a function gives back that is of a size as before, though it hangs on that and it changed."""
         stays = self._following.stays(made)
         if stays is not None:
             message = f"the output {quoted(name)} keeps {stays.before}, and {stays} is a size that it hangs on"
-            self._found.setdefault((KEPT, message), []).append(path)
+            self._found.setdefault((codes.CONSTANT_MAY_FOLLOW, message), []).append(path)
 
     def hold(self, what: str, size: int | None, path: Path) -> None:
         """Hold a size to what coremltools counts with; the first that it cannot is reported."""
-        if size is not None and size > GREATEST and not any(code == TOO_LARGE for code, _ in self._found):
+        if (
+            size is not None
+            and size > GREATEST
+            and not any(code == codes.IMPOSSIBLE_PACKAGE_SIZE for code, _ in self._found)
+        ):
             message = f"{what} would have {size}, and coremltools opens programs with sizes up to {GREATEST}"
-            self._found[TOO_LARGE, message] = [path]
+            self._found[codes.IMPOSSIBLE_PACKAGE_SIZE, message] = [path]
 
     def _array(self, value: Value, type: Type) -> npt.NDArray[Any] | None:
         """Return the elements of a constant; None where they cannot be had."""
@@ -200,7 +205,7 @@ class Resizing:
             remarks = [Remark("so it is here", path) for path in paths[1 : LISTED + 1]]
             more = len(paths) - 1 - len(remarks)
             way = WAYS[code] + (f" (so it is in {counted(more, 'more place')})" if more > 0 else "")
-            severity = "error" if code in (STUCK, TOO_LARGE) else "warning"
+            severity = "error" if code in (codes.CONSTANT_CANNOT_FOLLOW, codes.IMPOSSIBLE_PACKAGE_SIZE) else "warning"
             yield Finding(paths[0], code, f"{message}; {way}", tuple(remarks), severity=severity)
 
 
@@ -218,10 +223,10 @@ def _counts(op: Op) -> Iterator[Held]:
 
 
 WAYS = {
-    "MIL490": "check it",
-    "MIL491": "check it",
-    "MIL492": "change it in the text, or convert the model anew at these sizes",
-    "MIL493": "ask for smaller sizes",
+    codes.CONSTANT_RESIZED: "check it",
+    codes.CONSTANT_MAY_FOLLOW: "check it",
+    codes.CONSTANT_CANNOT_FOLLOW: "change it in the text, or convert the model anew at these sizes",
+    codes.IMPOSSIBLE_PACKAGE_SIZE: "ask for smaller sizes",
 }
 """What to do about each kind of constant."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from miltext.checking.resizing.facts import CHOSEN, KEPT, STUCK, Change, Follow, Resized, follows
+from miltext.checking.resizing.facts import Change, Follow, Resized, follows
 from miltext.checking.resizing.lineage import OPEN, Factor, recast
+from miltext.diagnostics import codes
 from miltext.schema.types import show
 
 COUNTS = 3
@@ -25,7 +26,11 @@ def reshape(op: Resized) -> Iterator[Follow]:
     elements = [size if size <= 0 else -1 if now is None else now for size, now in zip(shape, made.shape, strict=True)]
     if elements.count(-1) > 1:
         sizes = show(made.shape)
-        yield Follow("shape", STUCK, f"`shape` of `reshape` is {list(shape)}, and only one size of {sizes} can be open")
+        yield Follow(
+            "shape",
+            codes.CONSTANT_CANNOT_FOLLOW,
+            f"`shape` of `reshape` is {list(shape)}, and only one size of {sizes} can be open",
+        )
         return
     splits = [split for split in made.split if not _is_usual(split)] if open_at is None else []
     message = ""
@@ -34,7 +39,7 @@ def reshape(op: Resized) -> Iterator[Follow]:
         words = f"{whole} as [{first}, {second}]"
         message = f"`shape` of `reshape` splits {words}"
     if tuple(elements) != shape or message:
-        yield Follow("shape", CHOSEN if message else None, message, elements, (len(elements),))
+        yield Follow("shape", codes.CONSTANT_RESIZED if message else None, message, elements, (len(elements),))
 
 
 def _spelled(factor: Factor) -> str:
@@ -58,7 +63,11 @@ def conv_transpose(op: Resized) -> Iterator[Follow]:
     made = list(shape)
     for axis, change in op.changes("x").items():
         if change.now is None:
-            yield Follow("output_shape", STUCK, f"`output_shape` of `conv_transpose` is {shape[axis]} at axis {axis}")
+            yield Follow(
+                "output_shape",
+                codes.CONSTANT_CANNOT_FOLLOW,
+                f"`output_shape` of `conv_transpose` is {shape[axis]} at axis {axis}",
+            )
             return
         if axis != 1 and len(strides) == spatial:
             by = 1 if axis == 0 else strides[axis - 2]
@@ -81,10 +90,15 @@ def tile(op: Resized) -> Iterator[Follow]:
         change = op.change_of(count, axis - len(reps))
         words = f"{count} at axis {axis}"
         if change is not None:
-            reasons.append((STUCK if change.now is None else CHOSEN, f"{words}, a size that is {_now(change)} now"))
+            reasons.append(
+                (
+                    codes.CONSTANT_CANNOT_FOLLOW if change.now is None else codes.CONSTANT_RESIZED,
+                    f"{words}, a size that is {_now(change)} now",
+                )
+            )
             made[axis] = count if change.now is None else change.now
         elif count >= COUNTS and (near := _near(count, op.sizes.changed)) is not None:
-            reasons.append((KEPT, f"{words}, which may follow from a size, {near}"))
+            reasons.append((codes.CONSTANT_MAY_FOLLOW, f"{words}, which may follow from a size, {near}"))
     for code, why in reasons:
         elements = None if tuple(made) == reps else made
         yield Follow("reps", code, f"`reps` of `tile` is {why}", elements, (len(made),))
@@ -117,13 +131,19 @@ def split(op: Resized) -> Iterator[Follow]:
     share = None if change.now is None else -(-change.now // len(sizes))
     rest = -1 if share is None or change.now is None else change.now - share * (len(sizes) - 1)
     if len({*sizes[:-1]}) > 1 or sizes[-1] > sizes[0] or share is None or rest <= 0:
-        yield Follow("split_sizes", STUCK, f"{words}, which is {_now(change)} now; write the sizes of its parts")
+        yield Follow(
+            "split_sizes",
+            codes.CONSTANT_CANNOT_FOLLOW,
+            f"{words}, which is {_now(change)} now; write the sizes of its parts",
+        )
         return
     if len(sizes) == change.before:
-        yield Follow("split_sizes", STUCK, f"{words}, each by itself")
+        yield Follow("split_sizes", codes.CONSTANT_CANNOT_FOLLOW, f"{words}, each by itself")
         return
     made = [*[share] * (len(sizes) - 1), rest]
-    yield Follow("split_sizes", CHOSEN, f"{words}; they are {made} of {change.now} now", made, (len(made),))
+    yield Follow(
+        "split_sizes", codes.CONSTANT_RESIZED, f"{words}; they are {made} of {change.now} now", made, (len(made),)
+    )
 
 
 @follows("topk")
@@ -137,9 +157,13 @@ def topk(op: Resized) -> Iterator[Follow]:
         return
     words = f"`k` of `topk` is {k} of the {change.before} at axis {axis % len(shape)}"
     if k == change.before and change.now is not None:
-        yield Follow("k", CHOSEN, f"{words}; it is {change.now} now", [change.now])
+        yield Follow("k", codes.CONSTANT_RESIZED, f"{words}; it is {change.now} now", [change.now])
     else:
-        yield Follow("k", STUCK if k == change.before else KEPT, f"{words}, which is {_now(change)} now")
+        yield Follow(
+            "k",
+            codes.CONSTANT_CANNOT_FOLLOW if k == change.before else codes.CONSTANT_MAY_FOLLOW,
+            f"{words}, which is {_now(change)} now",
+        )
 
 
 @follows("affine")
@@ -169,11 +193,13 @@ def _targets(op: Resized, names: tuple[str, ...]) -> Iterator[Follow]:
         change = own[axis] if axis in own and own[axis].before == size else op.change_of(size)
         words = f"`{name}` of `{op.op_type}` is {size}"
         if change is not None and change.now is not None:
-            yield Follow(name, CHOSEN, f"{words}, a size that is {change.now} now", [change.now])
+            yield Follow(name, codes.CONSTANT_RESIZED, f"{words}, a size that is {change.now} now", [change.now])
         elif change is not None:
-            yield Follow(name, STUCK, f"{words}, a size that any of a range may be")
+            yield Follow(name, codes.CONSTANT_CANNOT_FOLLOW, f"{words}, a size that any of a range may be")
         elif axis in own:
-            yield Follow(name, KEPT, f"{words}, which may follow from the size of `x`, {own[axis]}")
+            yield Follow(
+                name, codes.CONSTANT_MAY_FOLLOW, f"{words}, which may follow from the size of `x`, {own[axis]}"
+            )
 
 
 @follows("fill", "random_normal", "random_uniform", "random_bernoulli", "random_categorical", "one_hot")
@@ -183,4 +209,8 @@ def stated(op: Resized) -> Iterator[Follow]:
         for number in op.row(name) or ():
             change = op.change_of(number)
             if change is not None:
-                yield Follow(name, KEPT, f"`{name}` of `{op.op_type}` has {number}, a size that is {_now(change)} now")
+                yield Follow(
+                    name,
+                    codes.CONSTANT_MAY_FOLLOW,
+                    f"`{name}` of `{op.op_type}` has {number}, a size that is {_now(change)} now",
+                )

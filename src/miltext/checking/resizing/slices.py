@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.inference.slicing import TO_THE_END
 from miltext.checking.resizing.cuts import count_of, parts
-from miltext.checking.resizing.facts import CHOSEN, KEPT, STUCK, Follow, Resized, follows
+from miltext.checking.resizing.facts import Follow, Resized, follows
+from miltext.diagnostics import codes
 
 if TYPE_CHECKING:
     from miltext.checking.resizing.facts import Change
@@ -64,11 +65,13 @@ def _follow_cut(
     """Follow a slice that is one of the even parts that all slices of a value are."""
     words = f"cut with others into {count} parts of the {change.before} at axis {axis}"
     if count == change.before or change.now is None or change.now < count:
-        reasons["begin"].append((STUCK, f"{words}, which is {'?' if change.now is None else change.now} now"))
+        reasons["begin"].append(
+            (codes.CONSTANT_CANNOT_FOLLOW, f"{words}, which is {'?' if change.now is None else change.now} now")
+        )
         return
     now = dict(zip(parts(change.before, count), parts(change.now, count), strict=True))
     rows["begin"][axis], rows["end"][axis] = now[span]
-    reasons["begin"].append((CHOSEN, f"{words}; it is of as many of {change.now} now"))
+    reasons["begin"].append((codes.CONSTANT_RESIZED, f"{words}; it is of as many of {change.now} now"))
 
 
 def _told(
@@ -87,29 +90,41 @@ def _bound(name: str, bound: int, first: int, last: int, change: Change) -> tupl
     size, now = change.before, change.now
     if bound < 0:
         is_part = any(size == -bound * part for part in PARTS) and -bound > 1
-        return None, KEPT if is_part else None, f"counted from the end, which may be a part of the {size} there"
+        return (
+            None,
+            codes.CONSTANT_MAY_FOLLOW if is_part else None,
+            f"counted from the end, which may be a part of the {size} there",
+        )
     if bound == size and name == "end":
         why = f"the end of the {size} there"
         if now is None:
-            return TO_THE_END, CHOSEN, f"{why}; it is {TO_THE_END} now, the end of any size"
-        return now, CHOSEN, f"{why}; it is {now} now"
+            return TO_THE_END, codes.CONSTANT_RESIZED, f"{why}; it is {TO_THE_END} now, the end of any size"
+        return now, codes.CONSTANT_RESIZED, f"{why}; it is {now} now"
     if bound == 0:
         return None, None, ""
     part = _part(name, bound, first, last, size)
     if part is not None:
         why = f"{_fraction(*part)} of the {size} there"
         if now is None:
-            return None, STUCK, why
+            return None, codes.CONSTANT_CANNOT_FOLLOW, why
         made = now * part[0] // part[1]
-        return made, CHOSEN, f"{why}; it is {made} now"
+        return made, codes.CONSTANT_RESIZED, f"{why}; it is {made} now"
     if bound * 2 > size:
         why = f"{size - bound} before the end of the {size} there"
         if now is None:
-            return bound - size, CHOSEN, f"{why}; it is {bound - size} now, counted from the end"
+            return bound - size, codes.CONSTANT_RESIZED, f"{why}; it is {bound - size} now, counted from the end"
         made = now - (size - bound)
-        return (made, CHOSEN, f"{why}; it is {made} now") if made > 0 else (None, STUCK, why)
+        return (
+            (made, codes.CONSTANT_RESIZED, f"{why}; it is {made} now")
+            if made > 0
+            else (None, codes.CONSTANT_CANNOT_FOLLOW, why)
+        )
     if bound > SMALL or any(bound * part == size for part in PARTS) or size - bound <= SMALL:
-        return None, KEPT, f"which may follow from the {size} there, which is {'?' if now is None else now} now"
+        return (
+            None,
+            codes.CONSTANT_MAY_FOLLOW,
+            f"which may follow from the {size} there, which is {'?' if now is None else now} now",
+        )
     return None, None, ""
 
 
@@ -139,14 +154,21 @@ def slice_by_size(op: Resized) -> Iterator[Follow]:
         if size[axis] < 0:
             continue
         if change.now is None:
-            reasons.append((STUCK, f"{size[axis]} at axis {axis} of the {change.before} there"))
+            reasons.append((codes.CONSTANT_CANNOT_FOLLOW, f"{size[axis]} at axis {axis} of the {change.before} there"))
             continue
         end = begin[axis] + size[axis]
         now, code, _ = _bound("end", end, begin[axis], end, change)
         if now is not None and begin[axis] * 2 <= change.before:
             made[axis] = now - begin[axis]
-            reasons.append((CHOSEN, f"{size[axis]} at axis {axis} of {change.before}; it is {made[axis]} now"))
+            reasons.append(
+                (codes.CONSTANT_RESIZED, f"{size[axis]} at axis {axis} of {change.before}; it is {made[axis]} now")
+            )
         elif code is not None or begin[axis] > SMALL:
-            is_stuck = code == STUCK
-            reasons.append((STUCK if is_stuck else KEPT, f"{size[axis]} at axis {axis} of the {change.before} there"))
+            is_stuck = code == codes.CONSTANT_CANNOT_FOLLOW
+            reasons.append(
+                (
+                    codes.CONSTANT_CANNOT_FOLLOW if is_stuck else codes.CONSTANT_MAY_FOLLOW,
+                    f"{size[axis]} at axis {axis} of the {change.before} there",
+                )
+            )
     yield from _told(op, "size", size, made, reasons)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from miltext.checking.inference.operands import number
-from miltext.checking.resizing.facts import CHOSEN, KEPT, STUCK, Change, Follow, Resized, follows
+from miltext.checking.resizing.facts import Change, Follow, Resized, follows
+from miltext.diagnostics import codes
 
 MARGIN = 1e-4
 """What coremltools adds to a size that was asked for before it divides by the size there is.
@@ -33,14 +34,19 @@ def pool(op: Resized) -> Iterator[Follow]:
         words = f"{kernel[place]} at axis {axis}, which makes {count} of {change.before}"
         now = change.now
         if not _is_adaptive(count, kernel[place]):
-            reasons.append((KEPT, f"{words}; where it is to make {count} of what is {_now(change)} now, write another"))
+            reasons.append(
+                (
+                    codes.CONSTANT_MAY_FOLLOW,
+                    f"{words}; where it is to make {count} of what is {_now(change)} now, write another",
+                )
+            )
         elif now is None or now < count:
-            reasons.append((STUCK, words))
+            reasons.append((codes.CONSTANT_CANNOT_FOLLOW, words))
         elif now % count:
-            reasons.append((STUCK, f"{words}, and {now} is not a multiple of that"))
+            reasons.append((codes.CONSTANT_CANNOT_FOLLOW, f"{words}, and {now} is not a multiple of that"))
         else:
             windows[place], steps[place] = now // count, now // count
-            reasons.append((CHOSEN, f"{words}; it is {windows[place]} of {now} now"))
+            reasons.append((codes.CONSTANT_RESIZED, f"{words}; it is {windows[place]} of {now} now"))
     for code, why in reasons:
         made = None if tuple(windows) == kernel else windows
         yield Follow("kernel_sizes", code, f"`kernel_sizes` of `{op.op_type}` is {why}", made, (len(windows),))
@@ -80,11 +86,13 @@ def pad(op: Resized) -> Iterator[Follow]:
         words = f"[{before}, {after}] at axis {axis}, which makes {whole} of {change.before}"
         if before == 0 and after > 2 and change.now is not None and change.now <= whole:
             made[place + 1] = whole - change.now
-            reasons.append((CHOSEN, f"{words}; it is {made[place + 1]} after the {change.now} now"))
+            reasons.append((codes.CONSTANT_RESIZED, f"{words}; it is {made[place + 1]} after the {change.now} now"))
         elif before == 0 and after > 2:
-            reasons.append((STUCK, f"{words}, which is {_now(change)} now"))
+            reasons.append((codes.CONSTANT_CANNOT_FOLLOW, f"{words}, which is {_now(change)} now"))
         else:
-            reasons.append((KEPT, f"{words}; where that is to stay {whole}, write another for {_now(change)}"))
+            reasons.append(
+                (codes.CONSTANT_MAY_FOLLOW, f"{words}; where that is to stay {whole}, write another for {_now(change)}")
+            )
     for code, why in reasons:
         elements = None if tuple(made) == pads else made
         yield Follow("pad", code, f"`pad` of `pad` is {why}", elements, (len(made),))
@@ -103,10 +111,16 @@ def upsample(op: Resized) -> Iterator[Follow]:
         words = f"`{name}` of `{op.op_type}` is {factor:g}, which makes {old} of {change.before}"
         is_asked = abs(factor * change.before - old - MARGIN) < MARGIN / 2
         if not is_asked:
-            yield Follow(name, KEPT, f"{words}; where that is to stay {old}, write another for {_now(change)}")
+            yield Follow(
+                name,
+                codes.CONSTANT_MAY_FOLLOW,
+                f"{words}; where that is to stay {old}, write another for {_now(change)}",
+            )
         elif not change.now:
-            yield Follow(name, STUCK, words)
+            yield Follow(name, codes.CONSTANT_CANNOT_FOLLOW, words)
         else:
             exact = old % change.now == 0
             made = old / change.now if exact else (old + MARGIN) / change.now
-            yield Follow(name, CHOSEN, f"{words}; it is {made:g} now, for {old} of {change.now}", [made])
+            yield Follow(
+                name, codes.CONSTANT_RESIZED, f"{words}; it is {made:g} now, for {old} of {change.now}", [made]
+            )

@@ -6,17 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from miltext.diagnostics import codes
 from miltext.evaluation.comparing.comparison import Comparison
 from miltext.evaluation.comparing.lockstep import Lockstep
-from miltext.evaluation.comparing.runners import (
-    NOTHING_PAIRS,
-    Feeder,
-    arranged,
-    arranged_against,
-    numbers_given,
-    refused,
-    side,
-)
+from miltext.evaluation.comparing.runners import Feeder, arranged, arranged_against, numbers_given, refused, side
 from miltext.evaluation.comparing.thresholds import OwnNumbers, thresholds_against, thresholds_between
 from miltext.evaluation.comparing.verdict import Verdict
 from miltext.evaluation.evaluator import require_seed
@@ -84,7 +77,7 @@ def compare(
     verdict = Verdict(lockstep)
     outputs, missed = tuple(verdict.values(outputs=True)), (*verdict.missed(),)
     if not outputs:
-        raise refused(NOTHING_PAIRS, "; ".join(missed))
+        raise refused(codes.NOTHING_TO_COMPARE, "; ".join(missed))
     guesses = _guesses(arrays, inputs or seed is not None, runners)
     return Comparison(
         old=AGAINST if against is not None else sides[0].name,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from miltext.checking.findings import named
-from miltext.diagnostics import Diagnostic, MiltextError, error
+from miltext.diagnostics import Diagnostic, MiltextError, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.evaluation.comparing.partners import OUTPUT, VALUE, Partners, Walked, by_name, by_structure
 from miltext.evaluation.evaluator import Evaluator
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from miltext.evaluation.comparing.lockstep import Lockstep
     from miltext.schema.paths import Path
-
-NO_MATCH, NOTHING_PAIRS, UNKNOWN_VALUE = "MIL842", "MIL843", "MIL844"
 
 
 class Side(NamedTuple):
@@ -118,7 +116,9 @@ def arranged(old: Side, new: Side, function: str, compute: str) -> Arrangement:
     chosen = first.evaluator.function
     paired = next(pair for pair in pair_functions(old.graph, new.graph) if pair.old_name == chosen)
     if paired.new is None:
-        raise refused(NOTHING_PAIRS, f"{new.name} has no function that corresponds to {named(chosen)} of {old.name}")
+        raise refused(
+            codes.NOTHING_TO_COMPARE, f"{new.name} has no function that corresponds to {named(chosen)} of {old.name}"
+        )
     second = runner(new, paired.name, compute)
     inputs = [(first.walked.inputs[i], second.walked.inputs[j]) for i, j in paired.inputs]
     names = {old.graph.names[i]: new.graph.names[j] for i, j in inputs}
@@ -131,7 +131,7 @@ def arranged(old: Side, new: Side, function: str, compute: str) -> Arrangement:
     partners = by_structure(first.walked, second.walked, tensors, states, block)
     if all(pair.kind == VALUE for pair in partners.pairs):
         raise refused(
-            NOTHING_PAIRS,
+            codes.NOTHING_TO_COMPARE,
             f"no output of {new.name} corresponds to one of {old.name}; name an output as the other model does",
         )
     _refuse_other_outputs(first, second, partners)
@@ -145,7 +145,9 @@ def arranged_against(side: Side, arrays: Mapping[str, Any], function: str, compu
     known = dict.fromkeys(graph.names[number] for number in (*only.walked.outputs, *only.walked.paths))
     unknown = [name for name in arrays if name not in known]
     if unknown or not arrays:
-        raise MiltextError([_unknown(name, known) for name in unknown] or [error(UNKNOWN_VALUE, "there are no arrays")])
+        raise MiltextError(
+            [_unknown(name, known) for name in unknown] or [error(codes.UNKNOWN_COMPARED_VALUE, "there are no arrays")]
+        )
     partners = by_name(only.walked, arrays)
     _refuse_other_arrays(only, arrays, partners)
     partners.gained = [graph.names[number] for number in only.walked.outputs if graph.names[number] not in arrays]
@@ -157,26 +159,31 @@ def numbers_given(against: Mapping[str, Any]) -> dict[str, Any]:
     found = {}
     for name, value in against.items():
         if not isinstance(name, str):
-            raise refused(UNKNOWN_VALUE, f"{name!r} is no name of an output or inner value; names are strings")
+            raise refused(
+                codes.UNKNOWN_COMPARED_VALUE, f"{name!r} is no name of an output or inner value; names are strings"
+            )
         held = isinstance(value, Mapping) or (isinstance(value, list) and any(hasattr(each, "dtype") for each in value))
         try:
             found[name] = value if held else np.asarray(value)
         except ValueError as failure:
             raise refused(
-                UNKNOWN_VALUE, f"numpy makes no array of what {named(name)} should be: {failure}"
+                codes.UNKNOWN_COMPARED_VALUE, f"numpy makes no array of what {named(name)} should be: {failure}"
             ) from failure
     return found
 
 
 def _unknown(name: str, known: Mapping[str, None]) -> Diagnostic:
     near = did_you_mean(nearest(name, known))
-    return error(UNKNOWN_VALUE, f"no output or inner value is called {named(name)}{near or '; leave its array out'}")
+    return error(
+        codes.UNKNOWN_COMPARED_VALUE,
+        f"no output or inner value is called {named(name)}{near or '; leave its array out'}",
+    )
 
 
 def _refuse_other_inputs(first: Runner, second: Runner, names: Mapping[str, str]) -> None:
     told = [
         error(
-            NO_MATCH,
+            codes.PORTS_DIFFER,
             f"the input {named(name)} is {spelled(first.types[name])} in {first.name}, and "
             f"{named(other)} is {spelled(second.types[other])} in {second.name}; "
             "programs are compared on inputs that both take",
@@ -196,7 +203,7 @@ def _refuse_other_outputs(first: Runner, second: Runner, partners: Partners) -> 
             name, other = first.walked.graph.names[pair.old], second.walked.graph.names[pair.new]
             message = f"the output {named(name)} is {spelled(old)} in {first.name}, and {named(other)} is"
             rest = f"{spelled(new)} in {second.name}; programs are compared by outputs of one shape"
-            told.append(error(NO_MATCH, f"{message} {rest}"))
+            told.append(error(codes.PORTS_DIFFER, f"{message} {rest}"))
     if told:
         raise MiltextError(told)
 
@@ -207,7 +214,9 @@ def _refuse_other_arrays(only: Runner, arrays: Mapping[str, Any], partners: Part
         declared = only.type(pair.new)
         if isinstance(array, np.ndarray) and not compatible(_shape(declared), array.shape):
             message = f"the array of {named(name)} has the shape {show(array.shape)}, and {named(name)} is"
-            told.append(error(NO_MATCH, f"{message} {spelled(declared)} in {only.name}; give one of its shape"))
+            told.append(
+                error(codes.PORTS_DIFFER, f"{message} {spelled(declared)} in {only.name}; give one of its shape")
+            )
     if told:
         raise MiltextError(told)
 

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, named
 from miltext.checking.verifier import Checked
-from miltext.diagnostics import Diagnostic, Note, render, visible
+from miltext.diagnostics import Diagnostic, Note, codes, render, visible
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
     from miltext.evaluation.comparing.comparison import ComparedValue, Comparison, FirstOddity, Origin
     from miltext.evaluation.comparing.measures import Measure
 
-FELL = "MIL841"
-"""The code of a value that falls below the threshold."""
 
 LISTED = 10
 """How many inner values are listed unless all are asked for, and how many origins."""
@@ -113,7 +111,7 @@ def _origins(comparison: Comparison, full: bool) -> Iterator[str]:
 def _finding(origin: Origin) -> Finding:
     severity = "error" if origin.reaches_output else "warning"
     message = f"{named(origin.value.name)} ({_maker(origin.value)}) {_fall(origin)}"
-    return Finding(origin.path, FELL, message, severity=severity)
+    return Finding(origin.path, codes.TOO_FAR, message, severity=severity)
 
 
 def _maker(value: ComparedValue) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from miltext.diagnostics import codes
 from miltext.models.arrays.problems import ArrayProblem
 from miltext.schema.dtypes import DTYPES, DType
 
@@ -56,10 +57,12 @@ Headers: TypeAlias = Mapping[str | None, Header | ArrayProblem]
 def dtype_of(found: np.dtype[Any]) -> DType:
     """Return the data type that has the values of a numpy type, in either byte order. Raise ArrayProblem (MIL415)."""
     if found.hasobject:
-        raise ArrayProblem("MIL415", "its elements are pickled Python objects, which are never loaded")
+        raise ArrayProblem(codes.UNKNOWN_ARRAY_TYPE, "its elements are pickled Python objects, which are never loaded")
     dtype = _BY_NUMPY.get(found.newbyteorder("<").str) if found.names is None and found.subdtype is None else None
     if dtype is None:
-        raise ArrayProblem("MIL415", f"MIL has no data type for its elements, which are {_shown(found)}")
+        raise ArrayProblem(
+            codes.UNKNOWN_ARRAY_TYPE, f"MIL has no data type for its elements, which are {_shown(found)}"
+        )
     return dtype
 
 
@@ -74,10 +77,11 @@ def _shown(found: np.dtype[Any]) -> str:
 def check_shape(shape: tuple[Any, ...], itemsize: int) -> None:
     """Refuse a shape that no array can have, or only one without elements. Raise ArrayProblem (MIL414)."""
     if not all(type(size) is int and 0 <= size <= LARGEST for size in shape) or prod(shape) * itemsize > LARGEST:
-        raise ArrayProblem("MIL414", f"its header declares a shape that no array has: {_cut(shape)}")
+        raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, f"its header declares a shape that no array has: {_cut(shape)}")
     if 0 in shape:
         raise ArrayProblem(
-            "MIL414", f"it has no elements: its shape is {_cut([*shape])}, and a weight has at least one"
+            codes.UNREADABLE_ARRAY_FILE,
+            f"it has no elements: its shape is {_cut([*shape])}, and a weight has at least one",
         )
 
 
@@ -85,7 +89,7 @@ def check_size(header: Header, there: int) -> Header:
     """Return a header, if there are as many bytes of data as it declares. Raise ArrayProblem (MIL414)."""
     if header.size != there:
         declared = f"its header declares {header.size} bytes of data ({header.dtype.name}, {_cut(list(header.shape))})"
-        raise ArrayProblem("MIL414", f"{declared}, but there are {there}")
+        raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, f"{declared}, but there are {there}")
     return header
 
 

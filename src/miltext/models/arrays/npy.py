@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from numpy.lib import format as npy_format
 
-from miltext.diagnostics import refusing
+from miltext.diagnostics import codes, refusing
 from miltext.models.arrays.headers import Header, Headers, check_shape, check_size, dtype_of
 from miltext.models.arrays.problems import ArrayProblem
 from miltext.models.arrays.regular_files import stamp
@@ -58,12 +58,16 @@ def read_layout(file: IO[bytes]) -> Layout:
     """Return what the header at the start of a file says, whatever that is. Raise ArrayProblem (MIL414)."""
     magic = file.read(npy_format.MAGIC_LEN)
     if magic.startswith(b"PK"):
-        raise ArrayProblem("MIL414", "it is an archive, as numpy.savez makes; numpy.save makes a .npy")
+        raise ArrayProblem(
+            codes.UNREADABLE_ARRAY_FILE, "it is an archive, as numpy.savez makes; numpy.save makes a .npy"
+        )
     if not magic.startswith(npy_format.MAGIC_PREFIX) or len(magic) < npy_format.MAGIC_LEN:
-        raise ArrayProblem("MIL414", "it does not begin like a .npy, as numpy.save writes it")
+        raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, "it does not begin like a .npy, as numpy.save writes it")
     version = magic[-2], magic[-1]
     if version not in _LENGTHS:
-        raise ArrayProblem("MIL414", f"it has version {version[0]}.{version[1]} of the format, which is not known")
+        raise ArrayProblem(
+            codes.UNREADABLE_ARRAY_FILE, f"it has version {version[0]}.{version[1]} of the format, which is not known"
+        )
     length = file.read(struct.calcsize(_LENGTHS[version]))
     text = file.read(_length(length, _LENGTHS[version]))
     shape, fortran, found = _parsed(length + text, version)
@@ -77,10 +81,12 @@ def _has_order(shape: tuple[int, ...]) -> bool:
 
 def _length(data: bytes, form: str) -> int:
     if len(data) < struct.calcsize(form):
-        raise ArrayProblem("MIL414", "it ends within its header")
+        raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, "it ends within its header")
     length: int = struct.unpack(form, data)[0]
     if length > LONGEST:
-        raise ArrayProblem("MIL414", f"its header is said to have {length} bytes; at most {LONGEST} are read")
+        raise ArrayProblem(
+            codes.UNREADABLE_ARRAY_FILE, f"its header is said to have {length} bytes; at most {LONGEST} are read"
+        )
     return length
 
 
@@ -95,5 +101,5 @@ def _parsed(data: bytes, version: tuple[int, int]) -> tuple[tuple[int, ...], boo
 def _unparsed(failure: Exception) -> ArrayProblem:
     reason = str(failure).partition("\n")[0][:200] or type(failure).__name__
     if " object at 0x" in reason:  # ast.literal_eval shows what is not a literal by its address
-        return ArrayProblem("MIL414", "its header is not that of an array")
-    return ArrayProblem("MIL414", f"its header cannot be read: {reason}")
+        return ArrayProblem(codes.UNREADABLE_ARRAY_FILE, "its header is not that of an array")
+    return ArrayProblem(codes.UNREADABLE_ARRAY_FILE, f"its header cannot be read: {reason}")

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import IO, TYPE_CHECKING, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
+from miltext.diagnostics import codes
 from miltext.models.arrays.npy import ENDING, read_header
 from miltext.models.arrays.problems import ArrayProblem
 
@@ -19,7 +20,7 @@ _ENCRYPTED = 1
 def npz_headers(file: BinaryIO) -> Headers:
     """Return the headers of the arrays in an archive. Nothing is extracted, so that a member's name is just a key."""
     if file.read(2) != b"PK":
-        raise ArrayProblem("MIL414", "it does not begin like a .npz, as numpy.savez writes it")
+        raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, "it does not begin like a .npz, as numpy.savez writes it")
     with ZipFile(file) as archive:
         members = [member for member in archive.infolist() if member.filename.endswith(ENDING)]
         times = Counter(member.filename for member in members)
@@ -37,17 +38,19 @@ def _header(archive: ZipFile, member: ZipInfo, times: int) -> Header | ArrayProb
     except ArrayProblem as problem:
         return problem
     except Exception as failure:  # noqa: BLE001 - a member that cannot be read does not keep others from it
-        return ArrayProblem("MIL414", str(failure) or type(failure).__name__)
+        return ArrayProblem(codes.UNREADABLE_ARRAY_FILE, str(failure) or type(failure).__name__)
 
 
 def refuse_odd(member: ZipInfo, times: int) -> None:
     """Refuse a member that numpy has not written, or one of several of a name. Raise ArrayProblem (MIL414)."""
     if times > 1:
-        raise ArrayProblem("MIL414", f"the archive has {times} members of that name")
+        raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, f"the archive has {times} members of that name")
     if member.flag_bits & _ENCRYPTED:
-        raise ArrayProblem("MIL414", "the archive's member is encrypted")
+        raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, "the archive's member is encrypted")
     if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        raise ArrayProblem("MIL414", "the archive's member is compressed in a way that numpy does not write")
+        raise ArrayProblem(
+            codes.UNREADABLE_ARRAY_FILE, "the archive's member is compressed in a way that numpy does not write"
+        )
 
 
 def member_data(archive: ZipFile, header: Header) -> IO[bytes]:

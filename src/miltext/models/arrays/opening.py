@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 
-from miltext.diagnostics import refusing
+from miltext.diagnostics import codes, refusing
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.models.arrays.converting import is_pattern
 from miltext.models.arrays.headers import Header, Headers
@@ -96,7 +96,7 @@ def _chosen(headers: Headers, key: str | None) -> Header:
         keys = [each for each in headers if each is not None]
         near = nearest(key, keys) if key is not None else None
         message = f"the file has {_listed(keys)}, none with this key{did_you_mean(near and quote(near))}"
-        raise ArrayProblem("MIL416", message)
+        raise ArrayProblem(codes.UNKNOWN_ARRAY_KEY, message)
     if isinstance(header, ArrayProblem):
         raise header
     return header
@@ -113,11 +113,13 @@ def _listed(keys: list[str]) -> str:
 def _refuse_others(file: BinaryIO, size: int) -> None:
     """Refuse an empty file, and one that stands in place of another."""
     if not size:
-        raise ArrayProblem("MIL414", "it is empty")
+        raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, "it is empty")
     start = file.read(len(LFS_POINTER))
     file.seek(0)
     if start == LFS_POINTER:
-        raise ArrayProblem("MIL414", "it is a git-lfs pointer in place of the file; run `git lfs pull`")
+        raise ArrayProblem(
+            codes.UNREADABLE_ARRAY_FILE, "it is a git-lfs pointer in place of the file; run `git lfs pull`"
+        )
 
 
 def _require_conversion(reference: ArrayReference, header: Header, path: Path) -> None:
@@ -126,9 +128,11 @@ def _require_conversion(reference: ArrayReference, header: Header, path: Path) -
         return
     target = BY_NAME[reference.dtype]
     if target.kind == "string":
-        raise refusal("MIL412", f"`{reference}` asks for strings, but its elements are of {header.dtype.name}", path)
+        raise refusal(
+            codes.MISFIT_ARRAY, f"`{reference}` asks for strings, but its elements are of {header.dtype.name}", path
+        )
     if is_pattern(header.dtype, target):
         plain = reference._replace(dtype=None)
         way = f"write `tensor<{target.name}, [...]>({plain})` if they are, or save them as floats"
         message = f"the integers of {header.dtype.name} for `{reference}` may be bit patterns: {way}"
-        raise refusal("MIL412", message, path)
+        raise refusal(codes.MISFIT_ARRAY, message, path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from miltext.diagnostics import codes
+
 
 class ArrayProblem(ValueError):
     """Why an array cannot be had, with its code; who knows the reference makes an error of it."""
@@ -15,4 +17,4 @@ class MissingFile(ArrayProblem):
     """A file that does not exist."""
 
     def __init__(self) -> None:
-        super().__init__("MIL413", "the file does not exist")
+        super().__init__(codes.MISSING_ARRAY_FILE, "the file does not exist")

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from miltext.diagnostics import ModelError
+from miltext.diagnostics import ModelError, codes
 from miltext.models.arrays.problems import ArrayProblem, MissingFile
 from miltext.models.contents import within
 
@@ -26,11 +26,11 @@ class Stamp(NamedTuple):
 def find(folder: Path, name: str) -> Path:
     """Return the path of a file that a text in a folder names. Raise ArrayProblem (MIL413) for one elsewhere."""
     if os.path.isabs(name):
-        raise ArrayProblem("MIL413", "its path is absolute, but has to begin at the text's folder")
+        raise ArrayProblem(codes.MISSING_ARRAY_FILE, "its path is absolute, but has to begin at the text's folder")
     try:
         return within(folder, name)
     except ModelError as failure:
-        raise ArrayProblem("MIL413", failure.diagnostics[0].message) from failure
+        raise ArrayProblem(codes.MISSING_ARRAY_FILE, failure.diagnostics[0].message) from failure
 
 
 @contextmanager
@@ -61,9 +61,9 @@ def stamp(file: BinaryIO) -> Stamp:
 
 def _require_regular(status: os.stat_result) -> None:
     if stat.S_ISDIR(status.st_mode):
-        raise ArrayProblem("MIL413", "it is a folder")
+        raise ArrayProblem(codes.MISSING_ARRAY_FILE, "it is a folder")
     if not stat.S_ISREG(status.st_mode):
-        raise ArrayProblem("MIL413", "it is not a regular file")
+        raise ArrayProblem(codes.MISSING_ARRAY_FILE, "it is not a regular file")
 
 
 def _without_waiting(name: str, flags: int) -> int:
@@ -73,4 +73,4 @@ def _without_waiting(name: str, flags: int) -> int:
 def _problem(failure: Exception) -> ArrayProblem:
     if isinstance(failure, (FileNotFoundError, NotADirectoryError)):
         return MissingFile()
-    return ArrayProblem("MIL413", getattr(failure, "strerror", None) or str(failure))
+    return ArrayProblem(codes.MISSING_ARRAY_FILE, getattr(failure, "strerror", None) or str(failure))

@@ -13,6 +13,7 @@ import struct
 from collections import Counter
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from miltext.diagnostics import codes
 from miltext.models.arrays.headers import Header, Headers, check_shape, check_size
 from miltext.models.arrays.problems import ArrayProblem
 from miltext.models.arrays.regular_files import stamp
@@ -37,7 +38,7 @@ def safetensors_headers(file: BinaryIO) -> Headers:
     length = _LENGTH.unpack(file.read(_LENGTH.size))[0]
     size = stamp(file).size - _LENGTH.size - length
     if size < 0:
-        raise ArrayProblem("MIL414", "it ends within its header")
+        raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, "it ends within its header")
     entries: Entry = json.loads(file.read(length), object_pairs_hook=_once)
     start = _LENGTH.size + length
     return {key: _header(entry, start, size) for key, entry in entries.items() if key != _METADATA}
@@ -48,18 +49,18 @@ def _check(name: str) -> None:
     try:
         from safetensors import safe_open
     except ImportError:
-        raise ArrayProblem("MIL419", "the package safetensors is not installed") from None
+        raise ArrayProblem(codes.NO_SAFETENSORS, "the package safetensors is not installed") from None
     try:
         safe_open(name, framework="numpy", backend="pread")
     except TypeError:
-        raise ArrayProblem("MIL419", "the package safetensors is older than version 0.8") from None
+        raise ArrayProblem(codes.NO_SAFETENSORS, "the package safetensors is older than version 0.8") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Entry:
     """Make a dictionary of pairs, of which JSON would silently keep the last that have a key."""
     twice = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
     if twice:
-        raise ArrayProblem("MIL414", f"its header has {twice[0]!r} more than once")
+        raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, f"its header has {twice[0]!r} more than once")
     return dict(pairs)
 
 
@@ -69,7 +70,9 @@ def _header(entry: Entry, start: int, size: int) -> Header | ArrayProblem:
         dtype, shape, (first, end) = _dtype(entry["dtype"]), tuple(entry["shape"]), entry["data_offsets"]
         check_shape(shape, dtype.bits // 8)
         if not 0 <= first <= end <= size:
-            raise ArrayProblem("MIL414", f"its header places the data from {first} to {end}, of {size} bytes")
+            raise ArrayProblem(
+                codes.UNREADABLE_ARRAY_FILE, f"its header places the data from {first} to {end}, of {size} bytes"
+            )
         return check_size(Header(dtype, dtype.numpy, shape, start + first), end - first)
     except ArrayProblem as problem:
         return problem
@@ -80,5 +83,5 @@ def _dtype(name: str) -> DType:
     low = name.lower()
     dtype = BY_NAME.get(_FLOATS.get(low, ELSEWHERE.get(low, low)))
     if dtype is None:
-        raise ArrayProblem("MIL415", f"MIL has no data type for its elements, which are {name}")
+        raise ArrayProblem(codes.UNKNOWN_ARRAY_TYPE, f"MIL has no data type for its elements, which are {name}")
     return dtype

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from miltext.diagnostics import ModelError, refusing
+from miltext.diagnostics import ModelError, codes, refusing
 from miltext.models.arrays.c_order import BOX, turn_round
 from miltext.models.arrays.converting import Unfit, converted, converts, holds, is_pattern, range_of
 from miltext.models.arrays.npz import member_data
@@ -92,7 +92,7 @@ class StoredArray:
         """
         dtype = dtype or self.dtype
         if problem := self.misfit(dtype):
-            raise refusal("MIL412", problem, self.path)
+            raise refusal(codes.MISFIT_ARRAY, problem, self.path)
         with ExitStack() as stack:
             with refusing(self._refused):
                 file = stack.enter_context(reading(self.path))
@@ -109,7 +109,7 @@ class StoredArray:
 
     def _require_same(self, file: BinaryIO) -> None:
         if stamp(file) != self._stamp:
-            raise ArrayProblem("MIL418", "the file has changed since its header was read")
+            raise ArrayProblem(codes.ARRAY_FILE_CHANGED, "the file has changed since its header was read")
 
     def _data(self, file: BinaryIO, stack: ExitStack) -> IO[bytes]:
         """Return the array's data as a stream."""
@@ -169,7 +169,7 @@ class StoredArray:
         with refusing(self._refused):
             piece = data.read(size)
             if len(piece) < size:
-                raise ArrayProblem("MIL418", "the file was shortened while it was read")
+                raise ArrayProblem(codes.ARRAY_FILE_CHANGED, "the file was shortened while it was read")
             return piece
 
     def _steps(self, dtype: DType) -> list[tuple[DType, DType]]:
@@ -185,7 +185,7 @@ class StoredArray:
             index = index_of(first + failure.place, self.shape)
             where = f"the element {index}" if index else "the element"
             message = f"{where} of `{self.reference}` is {failure}, but {target.name} has {range_of(target)}"
-            raise refusal("MIL417", message, self.path) from None
+            raise refusal(codes.ARRAY_VALUE_OUT_OF_RANGE, message, self.path) from None
 
 
 def index_of(place: int, shape: tuple[int, ...]) -> list[int]:
@@ -197,5 +197,5 @@ def index_of(place: int, shape: tuple[int, ...]) -> list[int]:
 def unreadable(reference: ArrayReference, failure: Exception, path: Path | None) -> ModelError:
     """Return the error about an array that cannot be read."""
     reason = shown(str(failure) or type(failure).__name__, LONGEST_REASON)
-    code = failure.code if isinstance(failure, ArrayProblem) else "MIL414"
+    code = failure.code if isinstance(failure, ArrayProblem) else codes.UNREADABLE_ARRAY_FILE
     return refusal(code, f"`{reference}` cannot be read: {reason}", path)

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import ModelError, Note, PrintError, warning
+from miltext.diagnostics import ModelError, Note, PrintError, codes, warning
 from miltext.models.building.changes import around, changes
 from miltext.models.building.choices import NO_CHOICES, Choices
 from miltext.models.building.decompiling import order_inputs, strip
@@ -66,12 +66,12 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
     """Return the model that is to be written, whole but for what is stored on the way. Raise as `build` does."""
     if output.suffix.lower() not in OUTPUTS:
         message = f"a model is built as an .mlpackage, an .mlmodel or an .mlmodelc, not as {output.name!r}"
-        raise refusal("MIL401", message, output)
+        raise refusal(codes.WRONG_ENDING, message, output)
     original = choices.original
     is_compiled = output.suffix.lower() == COMPILED
     if not is_compiled and (choices.versions is not None or choices.allow_unproven):
         message = "only an .mlmodelc states versions of Apple's compiler, and has parts that are unproven"
-        raise refusal("MIL444", message, output)
+        raise refusal(codes.OPTION_FOR_COMPILED, message, output)
     check_target(output, choices.force, [source, original] if original else [source])
     if original is None and source.kind in WITH_DESCRIPTION:
         original = source
@@ -112,7 +112,7 @@ def write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[
     is_compiled = output.suffix.lower() == COMPILED
     if new.package is not None and output.suffix.lower() != PACKAGE and (others := files_beside(new)):
         message = f"what is in the package beside its model and its weights is not kept: {', '.join(others)}"
-        new.warnings.append(warning("MIL442", message))
+        new.warnings.append(warning(codes.FILES_NOT_KEPT, message))
     if choices.expect and not choices.prune_weights:
         choices.expect(partial(_work, new, output))
     try:
@@ -151,11 +151,15 @@ def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = 
 def _assembled(source: Model, original: Model | None, choices: Choices) -> NewModel:
     """Return the model of a program: by itself, or in its original; a whole one as it is, where nothing is edited."""
     if choices.asked and choices.description is not None:
-        raise refusal("MIL425", "sizes of inputs are asked for beside a description, which says them itself")
+        raise refusal(
+            codes.IMPOSSIBLE_RANGE, "sizes of inputs are asked for beside a description, which says them itself"
+        )
     if original is None:
         return _alone(source, choices)
     if original.kind not in WITH_DESCRIPTION:
-        raise refusal("MIL404", f"a model of the kind `{original.kind}` has only a program", original.name)
+        raise refusal(
+            codes.NO_MODEL_IN_ORIGINAL, f"a model of the kind `{original.kind}` has only a program", original.name
+        )
     is_any = choices.description is not None or choices.any_kind
     is_whole = source is original and (source.models or (source.type != PROGRAM and is_any))
     new = _whole(source, choices) if is_whole else _edited(original, source, choices)
@@ -179,7 +183,7 @@ def _alone(source: Model, choices: Choices) -> NewModel:
 def _whole(source: Model, choices: Choices) -> NewModel:
     """Return a pipeline, or a model that is not an ML Program, as it is, or described anew."""
     if choices.asked:
-        raise refusal("MIL425", "sizes are asked for an input of a whole pipeline", source.name)
+        raise refusal(codes.IMPOSSIBLE_RANGE, "sizes are asked for an input of a whole pipeline", source.name)
     new = remade(source, {}, source, choices)
     if choices.description is not None:
         redescribe_whole(new, choices.description, None, check=choices.check)
@@ -237,7 +241,7 @@ def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choice
         new.find_files(folder)
     except WeightsError as failure:
         found = failure.diagnostics[0]
-        if found.code == "MIL302":
+        if found.code == codes.MISSING_WEIGHT_FILE:
             way = "name the folder of the weights with --weights, or with --from the model that the program is of"
             failure.diagnostics[0] = found._replace(notes=(*found.notes[:-1], Note(way)))
         raise

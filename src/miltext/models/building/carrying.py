@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from miltext.diagnostics import warning
+from miltext.diagnostics import codes, warning
 from miltext.models.building.losses import Loss
 from miltext.models.contents import stages
 from miltext.models.pipelines.connections import (
@@ -151,7 +151,9 @@ class PipelineAround:
         for taker in connection.takers:
             if taker != OUTER:
                 user = self._place.inside(self._spec, taker)
-                self._refuse("MIL457", f"{self._name} no longer gives `{name}`, which {user} takes")
+                self._refuse(
+                    codes.PIPELINE_CONNECTION_LOST, f"{self._name} no longer gives `{name}`, which {user} takes"
+                )
         self._connections.remove(connection)
         if OUTER in connection.takers:
             listed = features(self._spec.description)
@@ -182,7 +184,7 @@ class PipelineAround:
                 del entries[index]
 
     def _warn(self, message: str) -> None:
-        self.warnings.append(warning("MIL453", message))
+        self.warnings.append(warning(codes.PIPELINE_DESCRIPTION_CHANGED, message))
 
     def _refuse(self, code: str, message: str) -> None:
         if self._check:
@@ -221,7 +223,10 @@ class PipelineAround:
         if entry is not None and not agree(entry.type, new):
             other = f"{end} {'gives' if is_giver else 'takes'} {type_words(entry.type)}"
             does = "gives" if connection.giver == self._index else "takes"
-            self._refuse("MIL456", f"{self._name} {does} `{connection.name}` as {type_words(new)} now, but {other}")
+            self._refuse(
+                codes.PIPELINE_TYPE_CLASH,
+                f"{self._name} {does} `{connection.name}` as {type_words(new)} now, but {other}",
+            )
 
     def _follow(self, entry: FeatureDescription, old: FeatureType, new: FeatureType) -> None:
         """Give a feature of the pipeline itself the type that it has in the model now."""
@@ -270,7 +275,7 @@ class PipelineAround:
         outer = taken(self._spec).get(entry.name) if connection.giver == OUTER else None
         if outer is not None and not agree(outer.type, entry.type):
             message = f"{self._name} takes `{entry.name}` as {type_words(entry.type)} now, but {self._place} takes "
-            self._refuse("MIL456", message + type_words(outer.type))
+            self._refuse(codes.PIPELINE_TYPE_CLASH, message + type_words(outer.type))
 
     def _join_given(self, entry: FeatureDescription) -> None:
         found = [each for each in self._connections if each.name == entry.name]

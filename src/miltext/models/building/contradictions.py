@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from miltext.descriptions.words import FUNCTIONS, SIDES, STAGES
+from miltext.diagnostics import codes
 from miltext.models.contents import kind_of_model, pipeline_of
 from miltext.printing.flexible_shapes import flexible
 from miltext.schema.features import LABEL_ELEMENTS, PREDICTIONS
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Model as Spec
     from miltext.toml.reading import Keys
 
-CLASH, NOT_THERE, NO_FIT = "MIL475", "MIL476", "MIL477"
 
 LISTED = {
     "imageType": ("enumeratedSizes", "enumeratedSizes", "width"),
@@ -38,7 +38,7 @@ def contradictions(spec: Spec, at: Keys) -> Iterator[Mistake]:
     kind, description = kind_of_model(spec) or "", spec.description
     if kind == PROGRAM and spec.isUpdatable:
         message = "an ML Program cannot be trained on a device: leave out `isUpdatable`"
-        yield Mistake(NO_FIT, message, (*at, "isUpdatable"))
+        yield Mistake(codes.DESCRIPTION_OF_OTHER_TYPE, message, (*at, "isUpdatable"))
     yield from _described(description, kind, at)
     for index, function in enumerate(description.functions):
         yield from _described(function, kind, (*at, FUNCTIONS, index))
@@ -46,7 +46,7 @@ def contradictions(spec: Spec, at: Keys) -> Iterator[Mistake]:
         if getattr(description, side):
             way = f"write it as `[[function.{side}]]` below its function"
             message = f"a `[[{side}]]` stands beside a `[[function]]`: {way}"
-            yield Mistake(CLASH, message, (*at, side, 0))
+            yield Mistake(codes.DESCRIPTION_ENTRY_COUNT, message, (*at, side, 0))
     yield from _stages(spec, kind, at)
 
 
@@ -62,7 +62,7 @@ def _described(described: Any, kind: str, at: Keys) -> Iterator[Mistake]:
             continue
         if predicted not in outputs and kind != PROGRAM:
             message = f"`{key}` names no output of the model: `{predicted}`"
-            yield Mistake(NOT_THERE, message, (*at, key))
+            yield Mistake(codes.DESCRIPTION_OF_NOTHING, message, (*at, key))
         elif predicted in outputs and (kind == PROGRAM or kind.endswith("Classifier")):
             yield from _predicted(key, outputs[predicted], types, at)
 
@@ -74,7 +74,7 @@ def _predicted(key: str, entry: FeatureDescription, types: tuple[str, ...], at: 
         wanted, is_ = (" or ".join(f'"{each.removesuffix("Type")}"' for each in some) for some in (types, (found,)))
         way = f"name an output of the type {wanted}, or none"
         message = f"`{key}` names `{entry.name}`, which has the type {is_}: {way}"
-        yield Mistake(NO_FIT, message, (*at, key))
+        yield Mistake(codes.DESCRIPTION_OF_OTHER_TYPE, message, (*at, key))
 
 
 def _sizes(entry: FeatureDescription, at: Keys) -> Iterator[Mistake]:
@@ -84,10 +84,14 @@ def _sizes(entry: FeatureDescription, at: Keys) -> Iterator[Mistake]:
     if sizes is None or not getattr(entry.type, kind).HasField(field):
         return
     if not sizes.shapes:
-        yield Mistake(CLASH, f"`{listed}` of `{entry.name}` is empty: leave it out, or list sizes", (*at, listed))
+        yield Mistake(
+            codes.DESCRIPTION_ENTRY_COUNT,
+            f"`{listed}` of `{entry.name}` is empty: leave it out, or list sizes",
+            (*at, listed),
+        )
     elif sizes.default not in sizes.shapes:
         message = f"`{entry.name}` has the size {show(tuple(sizes.default))}, which `{listed}` leaves out: list it, too"
-        yield Mistake(NO_FIT, message, (*at, preferred))
+        yield Mistake(codes.DESCRIPTION_OF_OTHER_TYPE, message, (*at, preferred))
 
 
 def _stages(spec: Spec, kind: str, at: Keys) -> Iterator[Mistake]:
@@ -99,6 +103,10 @@ def _stages(spec: Spec, kind: str, at: Keys) -> Iterator[Mistake]:
         where = (*at, STAGES, index)
         if not name:
             message = f"the stage {index} has no `name`, and others have one: name all of them, or none"
-            yield Mistake(CLASH, message, where)
+            yield Mistake(codes.DESCRIPTION_ENTRY_COUNT, message, where)
         elif name in names[:index]:
-            yield Mistake(CLASH, f"the stage {index} has the name `{name}` of another one", (*where, "name"))
+            yield Mistake(
+                codes.DESCRIPTION_ENTRY_COUNT,
+                f"the stage {index} has the name `{name}` of another one",
+                (*where, "name"),
+            )

@@ -13,6 +13,7 @@ from copy import deepcopy
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.diagnostics import codes
 from miltext.models.building.description import describe, known_version
 from miltext.models.building.new_model import NewModel, refusing_depth, rename_files
 from miltext.models.building.storing import named_files
@@ -108,7 +109,7 @@ class Decompiling(NamedTuple):
         if bundle.spec is not None:
             return NewModel(deepcopy(bundle.spec), warnings=list(bundle.warnings))
         message = f"this compiled model is of the kind `{bundle.type}`: only an ML Program can be turned back"
-        raise refusal("MIL423", message, bundle.name)
+        raise refusal(codes.COMPILED_NOT_ML_PROGRAM, message, bundle.name)
 
     def _program(self, bundle: Model, prefix: str) -> NewModel:
         program = self.programs.get(bundle) or bundle.program

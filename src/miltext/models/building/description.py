@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from miltext.diagnostics import codes
 from miltext.models.building.counterparts import Counterpart, Version, counterparts
 from miltext.models.building.fitting import UNTOLD, Value, fitted, new_entry, rounding, said
 from miltext.models.building.losses import Loss
@@ -314,11 +315,13 @@ def known_version(program: Program, description: ModelDescription) -> int:
     Raise ModelError (MIL421) for an unknown opset, and where no function names one.
     """
     if not program.functions:
-        raise refusal("MIL421", "the program has no function: nothing says which opset a model of it needs")
+        raise refusal(
+            codes.UNKNOWN_SPECIFICATION, "the program has no function: nothing says which opset a model of it needs"
+        )
     for name in sorted(program.functions):
         opset = program.functions[name].opset
         if opset not in SPECIFICATION_BY_PROTO:
             known = ", ".join(TEXT_BY_PROTO.values())
             message = f"the opset {opset!r} of `{name}` is unknown; known opsets are {known}"
-            raise refusal("MIL421", message, about=Subject("opset", opset, name))
+            raise refusal(codes.UNKNOWN_SPECIFICATION, message, about=Subject("opset", opset, name))
     return required_version(program, description)

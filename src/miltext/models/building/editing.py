@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import ModelError, Note
+from miltext.diagnostics import ModelError, Note, codes
 from miltext.ir.graph import Graph
 from miltext.models.refusals import refusal
 from miltext.parsing.locating import attributes_of, name_token, results, string_of
@@ -39,7 +39,7 @@ def rename(
     is taken or empty, and unless it may be `any_name`, MIL426 for one that is not an identifier.
     """
     if not new:
-        raise refusal("MIL431", "the new name is empty", path)
+        raise refusal(codes.NAME_IN_USE, "the new name is empty", path)
     functions = _functions(text, function, path)
     if not any_name:
         _require_fit(new, functions, path)
@@ -52,7 +52,9 @@ def rename(
         if old not in names:
             continue
         if new in names:
-            raise refusal("MIL431", f"the function `{function_name(phrase)}` already has a value `{new}`", path)
+            raise refusal(
+                codes.NAME_IN_USE, f"the function `{function_name(phrase)}` already has a value `{new}`", path
+            )
         quoted = _bare(phrase) if new == DRAFT else set()
         edits += [
             (token.start, token.end, f"${quote(new)}" if token.start in quoted else name_text(new))
@@ -91,7 +93,7 @@ def _require_fit(name: str, functions: list[Node], path: str | None, *more: Note
         return
     near = fitting(name, {name_in(token) for phrase in functions for token in _value_names(phrase)})
     notes = [Note(f"did you mean `{near}`?")] if near else []
-    raise refusal("MIL426", f"the name {quote(name)} {why}", path, *notes, *more)
+    raise refusal(codes.WRONG_NAME, f"the name {quote(name)} {why}", path, *notes, *more)
 
 
 def expose(
@@ -111,15 +113,17 @@ def expose(
         holders = [phrase for phrase in functions if name in _top_values(phrase)]
         if not holders:
             if name in {name_in(token) for phrase in functions for token in _value_names(phrase)}:
-                raise refusal("MIL432", f"`{name}` is a value of an inner block", path)
+                raise refusal(codes.NOT_AN_OUTPUT, f"`{name}` is a value of an inner block", path)
             raise unknown_value(name, {each for phrase in functions for each in _top_values(phrase)}, path)
         if len(holders) > 1:
-            raise refusal("MIL432", f"several functions have a value `{name}`; choose one with --function", path)
+            raise refusal(
+                codes.NOT_AN_OUTPUT, f"several functions have a value `{name}`; choose one with --function", path
+            )
         outputs = outputs_of(holders[0])
         listed = [name_in(token) for token in outputs.children if token.name == "NAME"]
         added, _ = edits.setdefault(outputs.end - 1, ([], not listed))
         if name in [*listed, *added]:
-            raise refusal("MIL432", f"`{name}` is an output already", path)
+            raise refusal(codes.NOT_AN_OUTPUT, f"`{name}` is an output already", path)
         if not any_name:
             _require_fit(name, functions, path, RENAMED)
         added.append(name)
@@ -142,7 +146,9 @@ def unknown_value(name: str, known: set[str], path: str | None) -> ModelError:
     from difflib import get_close_matches
 
     close = [each for each in sorted(known) if name in each][:3] or get_close_matches(name, known, 3)
-    return refusal("MIL430", f"unknown value `{name}`", path, *[Note(f"did you mean `{each}`?") for each in close])
+    return refusal(
+        codes.UNKNOWN_NAME, f"unknown value `{name}`", path, *[Note(f"did you mean `{each}`?") for each in close]
+    )
 
 
 # ---- phrases
@@ -154,7 +160,7 @@ def _functions(text: str, function: str | None, path: str | None) -> list[Node]:
         return found
     named = [phrase for phrase in found if function_name(phrase) == function]
     if not named:
-        raise refusal("MIL430", f"unknown function `{function}`", path)
+        raise refusal(codes.UNKNOWN_NAME, f"unknown function `{function}`", path)
     return named
 
 

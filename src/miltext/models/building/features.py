@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics import codes
 from miltext.models.building.placing import Subject
 from miltext.models.refusals import refusal
 from miltext.models.sizes import GREATEST_SIZE
@@ -28,11 +29,11 @@ def feature(name: str, value_type: ValueType | None, side: str, function: str) -
     noun = f"the {side} `{name}` of `{function}`"
     subject = Subject(side, name, function)
     if value_type is None:
-        raise refusal("MIL422", f"{noun} is not defined", about=subject)
+        raise refusal(codes.UNDEFINED_OUTPUT, f"{noun} is not defined", about=subject)
     made = feature_type(value_type, side)
     if made is None:
         message = f"{noun} is a {type_text(value_type)}, which a Core ML description cannot have"
-        raise refusal("MIL420", message, about=subject)
+        raise refusal(codes.TYPE_NOT_IN_DESCRIPTIONS, message, about=subject)
     return FeatureDescription(name=name, type=made)
 
 

@@ -8,9 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from miltext.diagnostics import ModelError, Note, ParseError
+from miltext.diagnostics import ModelError, Note, ParseError, codes
 from miltext.models.arrays.opening import ArrayFolder
-from miltext.models.refusals import WAYS_OUT
 from miltext.parsing.locating import enclosing
 from miltext.parsing.lowering import Lowering, LoweringError
 from miltext.parsing.lowering.blobs import blob_message
@@ -89,12 +88,27 @@ def fill(text: str, path: str, folder: Path | None, originals: Sequence[Program]
     return Filled(Program.FromString(wire), lowering.arrays)
 
 
+_LEFT_OUT = (
+    codes.UNKNOWN_ELIDED_LITERAL,
+    codes.ELIDED_LITERAL_TYPE,
+    codes.MISFIT_ARRAY,
+    codes.MISSING_ARRAY_FILE,
+    codes.UNREADABLE_ARRAY_FILE,
+    codes.UNKNOWN_ARRAY_TYPE,
+    codes.UNKNOWN_ARRAY_KEY,
+    codes.ARRAY_VALUE_OUT_OF_RANGE,
+    codes.ARRAY_FILE_CHANGED,
+    codes.NO_SAFETENSORS,
+)
+"""The codes of values that a text leaves out and that cannot be filled in."""
+
+
 def _named(text: str, found: Diagnostic) -> Diagnostic:
     """Return a finding about a value that was left out, with the operation that it belongs to."""
-    way_out = WAYS_OUT.get("MIL410" if found.code == "MIL107" else found.code)
-    if way_out is None or found.span is None:
+    code = codes.UNKNOWN_ELIDED_LITERAL if found.code == codes.ELIDED_LITERAL else found.code
+    if code not in _LEFT_OUT or found.span is None:
         return found
-    notes = [Note(way_out)]
+    notes = [Note(codes.TABLE[code].way_out)]
     around = enclosing(parse_tree(text, whole=True).root, found.span.start)
     if around and around.outputs:
         notes.insert(0, Note(f"in the operation `{around.type}` that makes `{', '.join(around.outputs)}`"))
@@ -142,20 +156,22 @@ class FilledLiteral(LeftOut, Elided):
         count = self.children[2]
         if not self._filling.originals:
             message = f"this literal of {shown(count)} elements was left out when the text was printed"
-            raise LoweringError("MIL107", message, self.place)
+            raise LoweringError(codes.ELIDED_LITERAL, message, self.place)
         asked = string_bytes(self.children[4]).decode()
         found = self._filling.literals.get(asked)
         if not found:
             message = f"the original does not have a literal of {shown(count)} elements with this digest"
-            raise LoweringError("MIL410", message, 0)
+            raise LoweringError(codes.UNKNOWN_ELIDED_LITERAL, message, 0)
         own = ValueType.FromString(value_type.wire or b"")
         tensor = next((tensor for kind, tensor in found if kind == own), None)
         if tensor is None:
-            raise LoweringError("MIL411", "the original has this literal under another type", self.place)
+            raise LoweringError(
+                codes.ELIDED_LITERAL_TYPE, "the original has this literal under another type", self.place
+            )
         number = element_count(tensor, value_type.dtype, value_type.shape)
         if count != str(number):
             message = f"the original's literal with this digest has {number} elements, not {shown(count)}"
-            raise LoweringError("MIL410", message, self.place)
+            raise LoweringError(codes.UNKNOWN_ELIDED_LITERAL, message, self.place)
         return immediate(TENSOR, tensor.SerializeToString(deterministic=True))
 
 
@@ -170,14 +186,14 @@ class FilledArray(LeftOut, ArrayFile):
         dtype, shape = value_type.dtype, value_type.shape
         if value_type.kind != "tensor" or dtype is None or shape is None:
             message = "an array can only be the value of a tensor of a known data type and rank"
-            raise LoweringError("MIL412", message, self.place)
+            raise LoweringError(codes.MISFIT_ARRAY, message, self.place)
         array = self._opened()
         if not _fits(array.shape, shape):
             found, wanted = list(array.shape), ["?" if size is None else size for size in shape]
             message = f"`{self.reference}` has the shape {found}, but the value has {wanted}"
-            raise LoweringError("MIL412", message, self.place)
+            raise LoweringError(codes.MISFIT_ARRAY, message, self.place)
         if problem := array.misfit(dtype):
-            raise LoweringError("MIL412", problem, self.place)
+            raise LoweringError(codes.MISFIT_ARRAY, problem, self.place)
         mark = mark_of(self.reference, dtype)
         self._filling.arrays[mark] = Array(dtype, array)
         return sized(BLOB, blob_message(mark.encode(), 0))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.diagnostics import codes
 from miltext.models.building.features import feature, feature_type
 from miltext.models.building.placing import Subject
 from miltext.models.building.sizes_kept import KeptSizes, asked_sizes, kept_sizes, said_of_sizes, write_sizes
@@ -176,7 +177,7 @@ def _check_image(image: ImageFeatureType, old: ValueType | None, value: Value) -
         f"{value.noun} is described as an image of {colors}, but it is {stated}: "
         f"make it a tensor<{dtype}, [1, {channels}, HEIGHT, WIDTH]>"
     )
-    raise value.refused("MIL424", message)
+    raise value.refused(codes.NOT_AN_IMAGE_TYPE, message)
 
 
 # ---- data types
@@ -278,4 +279,4 @@ def _unbounded(value: Value, axes: Sequence[int]) -> ModelError:
         f"{value.noun} is of shape {show(value.shape)}, and nothing says how large {places} may be: "
         f"give a range, as in --range {value.name}={written}"
     )
-    return value.refused("MIL452", message)
+    return value.refused(codes.INPUT_WITHOUT_RANGE, message)

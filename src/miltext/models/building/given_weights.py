@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.diagnostics import Note
+from miltext.diagnostics import Note, codes
 from miltext.models.files import have_same_bytes
 from miltext.models.manifest import MANIFEST, model_file
 from miltext.models.model_weights import BlobFolder, LooseFolder, blob_values, is_weight_file
@@ -71,7 +71,7 @@ class GivenFolder(BlobFolder):
             if not have_same_bytes(found[0], other):
                 message = f"there are two weight files {file_name!r} with different content: {found[0]} and {other}"
                 both = [Note("--weights gives both: leave one out, if they are of one model")] * (not own)
-                raise refusal("MIL310", message, None, *both)
+                raise refusal(codes.WEIGHT_FILES_OF_ONE_NAME, message, None, *both)
         if not own:
             self.taken.add(file_name.partition("/")[2])
         return found[0]
@@ -90,7 +90,9 @@ class GivenFolder(BlobFolder):
             return meant[0]
         what = "several values are in different weight files" if meant else "no value is in a weight file"
         names = ", ".join(sorted(self._named)) or "none"
-        raise refusal("MIL311", f"{what} {name!r}", None, Note(f"the weight files of the program: {names}"))
+        raise refusal(
+            codes.UNUSED_WEIGHT_FILE, f"{what} {name!r}", None, Note(f"the weight files of the program: {names}")
+        )
 
     def _meant(self, name: str) -> list[str]:
         """Return the names of weight files that have a name after `@model_path/`, or else as their last part."""
@@ -127,7 +129,7 @@ def _in_folder(folder: BlobFolder, file_name: str) -> list[Path]:
     try:
         return [folder.path(file_name)]
     except WeightsError as failure:
-        if failure.diagnostics[0].code != "MIL302":
+        if failure.diagnostics[0].code != codes.MISSING_WEIGHT_FILE:
             raise
         return []
 
@@ -143,10 +145,12 @@ def _weight_file(path: Path) -> Path:
         found = _weight_files(_model_path(path))
         if len(found) != 1:
             listed = [Note(str(each)) for each in found]
-            raise refusal("MIL311", f"{path} has {len(found) or 'no'} weight files, instead of one", None, *listed)
+            raise refusal(
+                codes.UNUSED_WEIGHT_FILE, f"{path} has {len(found) or 'no'} weight files, instead of one", None, *listed
+            )
         path = found[0]
     if not path.is_file():
-        raise refusal("MIL302", "the weight file cannot be found", path)
+        raise refusal(codes.MISSING_WEIGHT_FILE, "the weight file cannot be found", path)
     return Path(os.path.realpath(path))
 
 

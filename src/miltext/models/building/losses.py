@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import error, warning
+from miltext.diagnostics import codes, error, warning
 from miltext.models.refusals import refusal
 
 if TYPE_CHECKING:
@@ -26,8 +26,10 @@ class Loss(NamedTuple):
 def warnings_of(losses: Sequence[Loss], *, refused: bool) -> list[Diagnostic]:
     """Return a warning for each loss that is not meant; raise ModelError (MIL454) for all of them if `refused`."""
     if refused and not all(loss.is_rounding for loss in losses):
-        failure = refusal("MIL454", "")
+        failure = refusal(codes.DESCRIPTION_LOSS, "")
         (way,) = failure.diagnostics[0].notes
-        failure.diagnostics = [error("MIL454", loss.message, None, way) for loss in losses if not loss.is_rounding]
+        failure.diagnostics = [
+            error(codes.DESCRIPTION_LOSS, loss.message, None, way) for loss in losses if not loss.is_rounding
+        ]
         raise failure
-    return [warning("MIL450", loss.message) for loss in losses if not loss.is_meant]
+    return [warning(codes.FEWER_DETAILS, loss.message) for loss in losses if not loss.is_meant]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from miltext.descriptions.spelling import spell_feature
 from miltext.descriptions.words import FUNCTIONS, TYPES
-from miltext.diagnostics import ModelError
+from miltext.diagnostics import ModelError, codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.models.building.features import feature
 from miltext.printing.flexible_shapes import flexible
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from miltext.schema.types import Shape, Type
     from miltext.toml.reading import Keys
 
-NO_RANGE, NOT_THERE, NO_FIT = "MIL452", "MIL476", "MIL477"
 
 IMAGE_KEYS = ("width", "enumeratedSizes", "widthRange")
 ARRAY_KEYS = ("shape", "enumeratedShapes", "shapeRange")
@@ -39,7 +38,7 @@ def misfits(found: Mapping[str, Interface], description: ModelDescription, at: K
         else:
             listed = ", ".join(f"`{name}`" for name in found)
             message = f"the program has {len(found)} functions: write a `[[function]]` for each of {listed}"
-            yield Mistake(NOT_THERE, message, at)
+            yield Mistake(codes.DESCRIPTION_OF_NOTHING, message, at)
         return
     names = [function.name for function in description.functions]
     for index, function in enumerate(description.functions):
@@ -50,21 +49,23 @@ def misfits(found: Mapping[str, Interface], description: ModelDescription, at: K
             yield _stranger(function.name, "function", names[:index], found, where, "the program")
     for name in [each for each in found if each not in names]:
         message = f"the function `{name}` of the program is not described: add a `[[function]]`"
-        yield Mistake(NOT_THERE, message, (*at, FUNCTIONS, len(names) - 1))
+        yield Mistake(codes.DESCRIPTION_OF_NOTHING, message, (*at, FUNCTIONS, len(names) - 1))
     default = description.defaultFunctionName
     if default not in (*names, ""):
         message = f"there is no function `{default}`{did_you_mean(nearest(default, names))}"
-        yield Mistake(NOT_THERE, message, (*at, "defaultFunctionName"))
+        yield Mistake(codes.DESCRIPTION_OF_NOTHING, message, (*at, "defaultFunctionName"))
 
 
 def _stranger(name: str, noun: str, before: Any, known: Any, at: Keys, where: str) -> Mistake:
     """Return the mistake of an entry that is there already, or that the program does not have."""
     if name in before:
-        return Mistake(NOT_THERE, f"the {noun} `{name}` is described twice", (*at, "name"))
+        return Mistake(codes.DESCRIPTION_OF_NOTHING, f"the {noun} `{name}` is described twice", (*at, "name"))
     near = nearest(name, known)
     way = "" if near else ": names are those of the program, which `miltext rename` changes"
     message = f"{where} has no {noun} `{name}`{did_you_mean(near)}{way}"
-    return Mistake(NOT_THERE, message, (*at, "name"), suggestion=None if near is None else value_text(near))
+    return Mistake(
+        codes.DESCRIPTION_OF_NOTHING, message, (*at, "name"), suggestion=None if near is None else value_text(near)
+    )
 
 
 def _function(described: Any, name: str, interface: Interface, at: Keys) -> Iterator[Mistake]:
@@ -80,12 +81,14 @@ def _function(described: Any, name: str, interface: Interface, at: Keys) -> Iter
                 yield from misfit(entry, said, side, where)
         for missing in [each for each in types if each not in names]:
             place = (*at, side, len(entries) - 1) if entries else at
-            yield Mistake(NOT_THERE, _missing(missing, types[missing], side, name), place)
+            yield Mistake(codes.DESCRIPTION_OF_NOTHING, _missing(missing, types[missing], side, name), place)
     for key in PREDICTIONS:
         predicted = getattr(described, key)
         if predicted and predicted not in interface.outputs:
             near = did_you_mean(nearest(predicted, interface.outputs))
-            yield Mistake(NOT_THERE, f"`{key}` names no output of `{name}`: `{predicted}`{near}", (*at, key))
+            yield Mistake(
+                codes.DESCRIPTION_OF_NOTHING, f"`{key}` names no output of `{name}`: `{predicted}`{near}", (*at, key)
+            )
 
 
 def _missing(name: str, value_type: ValueType | None, side: str, function: str) -> str:
@@ -114,12 +117,12 @@ def misfit(entry: FeatureDescription, value_type: ValueType, side: str, at: Keys
         said = "has no `type`" if kind is None else f'cannot be of the type "{kind}"'
         place = at if kind is None else (*at, "type")
         words = " or ".join(f'"{each}"' for each in allowed)
-        yield Mistake(NO_FIT, f"{called}, {said}: write {words}", place)
+        yield Mistake(codes.DESCRIPTION_OF_OTHER_TYPE, f"{called}, {said}: write {words}", place)
         return
     found = _problem(entry, kind, declared, side)
     if found is not None:
         key, problem = found
-        yield Mistake(NO_FIT, f"{called}, {problem}", (*at, key))
+        yield Mistake(codes.DESCRIPTION_OF_OTHER_TYPE, f"{called}, {problem}", (*at, key))
     elif side == "input" and isinstance(declared, TensorType):
         yield from _unbounded(entry, declared.shape, called, at)
 
@@ -135,14 +138,14 @@ def _unbounded(entry: FeatureDescription, declared: Shape, called: str, at: Keys
             keys = "`widthRange` and `heightRange`" if is_image else "a `shapeRange`"
             added = f"add {keys}, each with a least and a greatest size"
             message = f"{called}, may be of any size in the dimension {index}: {added}"
-            yield Mistake(NO_RANGE, message, at)
+            yield Mistake(codes.INPUT_WITHOUT_RANGE, message, at)
             return
     for index, (least, most) in enumerate(said.ranges):
         if most < 0:
             key = {2: "heightRange", 3: "widthRange"}[index] if is_image else "shapeRange"
             example = f"[{least}, {4 * max(least, 1)}]"
             message = f"{called}, has no greatest size in the dimension {index}: write one, as in `{example}`"
-            yield Mistake(NO_RANGE, message, (*at, key))
+            yield Mistake(codes.INPUT_WITHOUT_RANGE, message, (*at, key))
             return
 
 

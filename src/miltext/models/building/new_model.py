@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import refusing, warning
+from miltext.diagnostics import codes, refusing, warning
 from miltext.models.building.storing import WEIGHT_FILE, Storing, named_files
 from miltext.models.contents import stages
 from miltext.models.model_weights import blob_values
@@ -76,7 +76,11 @@ class NewModel:
                 if name not in lacking:
                     raise failure
                 self.missing[name] = failure
-                self.warnings.append(warning("MIL451", f"the original lacks it too: {failure.diagnostics[0].message}"))
+                self.warnings.append(
+                    warning(
+                        codes.WEIGHTS_NOT_IN_ORIGINAL, f"the original lacks it too: {failure.diagnostics[0].message}"
+                    )
+                )
         folder.close()
 
     def is_stored_in(self, name: str) -> bool:
@@ -138,4 +142,4 @@ def refusing_depth(path: str | None = None) -> AbstractContextManager[None]:
     (MIL405).
     """
     message = "the model's pipelines are nested more deeply than protobuf's readers allow"
-    return refusing(lambda _: refusal("MIL405", message, path))
+    return refusing(lambda _: refusal(codes.MODEL_TOO_LARGE, message, path))

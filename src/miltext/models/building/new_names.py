@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import Note
+from miltext.diagnostics import Note, codes
 from miltext.models.building.new_model import ml_programs, way_to
 from miltext.models.pipelines.renaming import rename_features
 from miltext.models.pipelines.value_names import value_names
@@ -30,4 +30,4 @@ def rename(spec: Spec, original: Model | None, renames: Mapping[str, str], choic
         if why and any(name in value_names(program) for program in ml_programs(spec)):
             near = fitting(name)
             notes = [Note(f"did you mean `{near}`?")] if near else []
-            raise refusal("MIL426", f"the name {quote(name)} {why}", None, *notes)
+            raise refusal(codes.WRONG_NAME, f"the name {quote(name)} {why}", None, *notes)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import MiltextError, warning
+from miltext.diagnostics import MiltextError, codes, warning
 from miltext.models.building.changes import around
 from miltext.models.building.counterparts import Version
 from miltext.models.building.decompiling import Decompiling, strip
@@ -56,7 +56,7 @@ def _compiled(
 ) -> NewModel:
     """Return a compiled model turned back."""
     if weights is not None and not programs:
-        raise refusal("MIL311", "each model of a compiled pipeline has its own weights", original.name)
+        raise refusal(codes.UNUSED_WEIGHT_FILE, "each model of a compiled pipeline has its own weights", original.name)
     folders = {
         each: GivenFolder(BlobFolder(each.model_path), weights, [program], _blob_names(each.program))
         for each, program in programs.items()
@@ -65,7 +65,7 @@ def _compiled(
     new.around = around(new.spec)
     if others := other_files(original):
         message = f"what is in the compiled model beside its known parts is not kept: {', '.join(others)}"
-        new.warnings.append(warning("MIL442", message))
+        new.warnings.append(warning(codes.FILES_NOT_KEPT, message))
     return new
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics import codes
 from miltext.models.files import copy_file
 from miltext.models.refusals import refusal
 
@@ -50,7 +51,7 @@ def contents_of(folder: Path) -> list[Path]:
             is_file = path.is_file() and Path(os.path.realpath(path)).is_relative_to(root)
             if not is_file and (path.is_symlink() or not path.is_dir()):
                 message = f"{str(path.relative_to(folder))!r} leads outside, or is not a file"
-                raise refusal("MIL403", message, folder)
+                raise refusal(codes.LINK_IN_PACKAGE, message, folder)
             found.append(path)
     return found
 

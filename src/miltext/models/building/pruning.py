@@ -10,7 +10,7 @@ from pathlib import Path
 from posixpath import normpath
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import Diagnostic, Note
+from miltext.diagnostics import Diagnostic, Note, codes
 from miltext.models.building.beside import NAMING, is_own, leads_elsewhere, mentions
 from miltext.models.building.known_records import KnownRecords
 from miltext.models.building.new_model import ml_programs
@@ -123,7 +123,10 @@ def _refuse_unknown_fields(program: Program) -> None:
     known.CopyFrom(program)
     known.DiscardUnknownFields()
     if known.ByteSize() != program.ByteSize():
-        raise refusal("MIL427", "the program has fields that are unknown here, and may refer to weights by them")
+        raise refusal(
+            codes.UNKNOWN_WEIGHT_REFERENCES,
+            "the program has fields that are unknown here, and may refer to weights by them",
+        )
 
 
 def _files(new: NewModel) -> list[_File]:
@@ -182,8 +185,12 @@ def _keep(new: NewModel, file: _File, is_shared: bool) -> int:
 
 def _left_out(size: int, total: int) -> Diagnostic:
     if not size:
-        return Diagnostic("note", "MIL312", f"all of the {total:,} bytes of weights are used: none were left out")
-    return Diagnostic("note", "MIL312", f"{size:,} of {total:,} bytes of weights were left out: nothing needs them")
+        return Diagnostic(
+            "note", codes.UNUSED_WEIGHTS, f"all of the {total:,} bytes of weights are used: none were left out"
+        )
+    return Diagnostic(
+        "note", codes.UNUSED_WEIGHTS, f"{size:,} of {total:,} bytes of weights were left out: nothing needs them"
+    )
 
 
 def note_unused(new: NewModel, output: Path) -> None:
@@ -200,7 +207,9 @@ def note_unused(new: NewModel, output: Path) -> None:
     total += new.storing.size if new.storing else 0
     if unused >= MANY and unused * 2 > total:
         message = f"nothing refers to {unused:,} of the {total:,} bytes of weights"
-        new.warnings.append(Diagnostic("note", "MIL312", message, None, (Note("--prune-weights leaves them out"),)))
+        new.warnings.append(
+            Diagnostic("note", codes.UNUSED_WEIGHTS, message, None, (Note("--prune-weights leaves them out"),))
+        )
 
 
 # ---- files that nothing refers to

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.models.building.placing import Subject
 from miltext.models.refusals import refusal
@@ -43,7 +44,7 @@ def by_function(asked: Mapping[str, Sizes], after: Mapping[str, Interface]) -> d
     for name, sizes in asked.items():
         if name not in known:
             guess = did_you_mean(nearest(name, known))
-            raise refusal("MIL425", f"sizes are asked for `{name}`, but no input has this name{guess}")
+            raise refusal(codes.IMPOSSIBLE_RANGE, f"sizes are asked for `{name}`, but no input has this name{guess}")
         types = {function: each.inputs[name] for function, each in after.items() if name in each.inputs}
         wrong = {function: _misfit(name, sizes, value_type, function) for function, value_type in types.items()}
         fits = [function for function, failure in wrong.items() if failure is None]
@@ -79,4 +80,4 @@ def _problem(stated: Dimension, asked: Size) -> str:
 
 
 def _refused(message: str, name: str, function: str) -> ModelError:
-    return refusal("MIL425", message, about=Subject("input", name, function))
+    return refusal(codes.IMPOSSIBLE_RANGE, message, about=Subject("input", name, function))

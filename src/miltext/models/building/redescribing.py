@@ -12,10 +12,10 @@ from miltext.descriptions.parts import beside_kinds
 from miltext.descriptions.reading import read_description, refuse
 from miltext.descriptions.surroundings import head_of
 from miltext.descriptions.words import LABELS, STAGES, UNSPELLED
-from miltext.diagnostics import Note, warning
+from miltext.diagnostics import Note, codes, warning
 from miltext.models.building.contradictions import contradictions
 from miltext.models.building.description import known_version, required_version
-from miltext.models.building.misfits import NOT_THERE, misfits
+from miltext.models.building.misfits import misfits
 from miltext.models.contents import kind_of_model, pipeline_of, stages
 from miltext.models.describing import text_of
 from miltext.models.pipelines.faults import faults
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import Model as Spec
     from miltext.toml.reading import Keys
-
-TOO_OLD, NO_LABELS = "MIL478", "MIL479"
 
 
 class Edited(NamedTuple):
@@ -86,11 +84,15 @@ def _redescribed(spec: Spec, around: Surroundings, edited: Edited | None) -> Ite
     """Describe a model and those in it anew, and yield what in the description does not fit them."""
     kind, models = kind_of_model(spec), [*stages(spec)]
     if around.kind not in (None, kind):
-        yield Mistake(NOT_THERE, f'this model is of the kind "{kind}", not "{around.kind}"', (*around.at, "kind"))
+        yield Mistake(
+            codes.DESCRIPTION_OF_NOTHING,
+            f'this model is of the kind "{kind}", not "{around.kind}"',
+            (*around.at, "kind"),
+        )
     if len(models) != len(around.stages):
         there, said = len(models), len(around.stages)
         message = f"the model has {there} stage{'s' * (there != 1)}, and the description {said} `[[model]]`"
-        yield Mistake(NOT_THERE, message, (*around.at, "model") if said else around.at)
+        yield Mistake(codes.DESCRIPTION_OF_NOTHING, message, (*around.at, "model") if said else around.at)
         return
     for stage, inner in zip(models, around.stages, strict=True):
         yield from _redescribed(stage, inner, edited)
@@ -123,7 +125,7 @@ def _beside(spec: Spec, around: Surroundings) -> Iterator[Mistake]:
         spec.MergeFromString(said)
     elif said not in (b"", own):
         message = f"`{UNSPELLED}` says other fields than the model has, which cannot be changed: leave it as it was"
-        yield Mistake(NOT_THERE, message, (*around.at, UNSPELLED))
+        yield Mistake(codes.DESCRIPTION_OF_NOTHING, message, (*around.at, UNSPELLED))
 
 
 def _describe(spec: Spec, head: Spec) -> None:
@@ -148,7 +150,9 @@ def _versioned(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[M
         message = (
             f"`specificationVersion` is {said}, and what the model uses needs {needed}: write {needed}, or nothing"
         )
-        yield Mistake(TOO_OLD, message, (*around.at, "specificationVersion"), suggestion=str(needed))
+        yield Mistake(
+            codes.SPECIFICATION_TOO_SMALL, message, (*around.at, "specificationVersion"), suggestion=str(needed)
+        )
 
 
 def _rename_stages(spec: Spec, kind: str | None, around: Surroundings) -> None:
@@ -175,4 +179,4 @@ def _relabelled(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[
                 raise NoFit("says labels, and there is no program for them here")
             replace_labels(functions[wanted], labels)
         except NoFit as failure:
-            yield Mistake(NO_LABELS, f"`{LABELS}` {failure}", (*at, LABELS))
+            yield Mistake(codes.MISFIT_LABELS, f"`{LABELS}` {failure}", (*at, LABELS))

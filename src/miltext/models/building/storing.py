@@ -8,7 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import ModelError, Note
+from miltext.diagnostics import ModelError, Note, codes
 from miltext.models.building.known_records import KnownRecords
 from miltext.models.building.placing import Subject
 from miltext.models.model_weights import BlobFolder, blob_values
@@ -87,7 +87,7 @@ class Storing:
             size = array.stored.size(array.dtype)
             if size > LARGEST:
                 message = f"a weight file cannot hold {array.dtype.name}, and {size} bytes are too many for the program"
-                raise refusal("MIL308", message, array.stored.path)
+                raise refusal(codes.UNSTORABLE_VALUE, message, array.stored.path)
             made = tensor_value(array.dtype, b"".join(array.stored.pieces(array.dtype)))
         value.immediateValue.tensor.CopyFrom(made)
 
@@ -189,7 +189,7 @@ def named_files(program: Program, folder: BlobFolder) -> tuple[dict[str, Path], 
             found[name.partition("/")[2]] = folder.path(name)
         except WeightsError as failure:
             failure.about = Subject("weight", name)
-            if failure.diagnostics[0].code != "MIL302":
+            if failure.diagnostics[0].code != codes.MISSING_WEIGHT_FILE:
                 raise
             missing[name] = failure
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import warning
+from miltext.diagnostics import codes, warning
 from miltext.models.building.description import DEFAULT_FUNCTION
 from miltext.models.contents import stages
 from miltext.models.pipelines.connections import WHOLE
@@ -38,6 +38,6 @@ def _unreached(new: NewModel, spec: Spec, place: Place) -> Iterator[Diagnostic]:
                 f"the only function{where} is `{name}`{before}, and Core ML runs `{DEFAULT_FUNCTION}` of a model that "
                 f"lists no functions: call it `{DEFAULT_FUNCTION}`, or give it the opset ios18, which has them listed"
             )
-            yield warning("MIL426", message)
+            yield warning(codes.WRONG_NAME, message)
     for index, model in enumerate(stages(spec)):
         yield from _unreached(new, model, place.inside(spec, index))

@@ -9,6 +9,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics import codes
 from miltext.models.building.beside import is_at, leads_elsewhere, weight_name
 from miltext.models.building.known_records import records_of
 from miltext.models.building.new_model import ml_programs, refusing_depth, rename_files
@@ -136,7 +137,7 @@ def _check_names(weights: Collection[str], model: str) -> None:
         if PurePosixPath(name).parts[0].casefold() == model.casefold():
             file_name = f"{MODEL_PATH}/{name}"
             message = f"the weight file {file_name!r} would be where the model itself is"
-            raise refusal("MIL301", message, model, about=Subject("weight", file_name))
+            raise refusal(codes.WEIGHT_FILE_OUTSIDE, message, model, about=Subject("weight", file_name))
 
 
 def write_weights(new: NewModel, name: str, called: str, target: Path, progress: Progress | None) -> None:
@@ -161,7 +162,7 @@ def serialized(spec: Spec) -> bytes:
     size = spec.ByteSize()
     if size > LARGEST:
         message = f"the model takes {size} bytes without its weight files, but readers take at most 2 GiB"
-        raise refusal("MIL405", message)
+        raise refusal(codes.MODEL_TOO_LARGE, message)
     if spec.WhichOneof("Type") == PROGRAM:
         return spec.SerializeToString(deterministic=True)
     with refusing_depth():  # a pipeline may stand around a program that is itself as deep as can be

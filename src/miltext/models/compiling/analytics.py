@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import refusing
+from miltext.diagnostics import codes, refusing
 from miltext.models.contents import kind_of_model, pipeline_of
 from miltext.models.refusals import refusal
 
@@ -77,7 +77,7 @@ def _string(text: str) -> bytes:
 
 def parse_analytics(data: bytes, path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
     """Return the tables in a file. Raise ModelError (MIL258) for an unknown layout."""
-    with refusing(lambda _: refusal("MIL258", f"{FILE_NAME} has an unknown layout", path)):
+    with refusing(lambda _: refusal(codes.UNREADABLE_COMPILED_DESCRIPTION, f"{FILE_NAME} has an unknown layout", path)):
         reader = _Reader(data)
         found: dict[str, dict[str, str]] = {}
         while reader.offset < len(data):

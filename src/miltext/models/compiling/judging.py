@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import warning
+from miltext.diagnostics import codes, warning
 from miltext.models.building.new_model import ml_programs
 from miltext.models.compiling.doubts import Doubt
 from miltext.models.compiling.unheld import unheld_of
@@ -31,15 +31,15 @@ def refuse_kinds(model: Model) -> None:
     """Refuse a model of a kind whose compiled form is not known, before anything is made of it (MIL440)."""
     if model.type not in COMPILED:
         message = f"a model of the kind `{model.type}` cannot be compiled here: its compiled form is not known"
-        raise refusal("MIL440", message, model.name)
+        raise refusal(codes.UNCOMPILABLE_MODEL, message, model.name)
     for stage in model.models:
         if stage.type not in MODEL_KINDS.values():
             stage.select(None)  # which says why its kind is not known
         if stage.type != PROGRAM:
             message = f"the pipeline has a stage of the kind `{stage.type}`, whose compiled form is not known"
-            raise refusal("MIL440", message, model.name)
+            raise refusal(codes.UNCOMPILABLE_MODEL, message, model.name)
     if model.is_pipeline and not model.models:
-        raise refusal("MIL440", "the pipeline has no models", model.name)
+        raise refusal(codes.UNCOMPILABLE_MODEL, "the pipeline has no models", model.name)
 
 
 def refuse(new: NewModel, choices: Choices) -> None:
@@ -48,9 +48,9 @@ def refuse(new: NewModel, choices: Choices) -> None:
     for each, where in zip((new.spec, *stages(new.spec)), wheres, strict=True):
         if (version := each.specificationVersion) < 1:
             message = f"the specification version{where} is {version}, but models have those from 1 on"
-            raise refusal("MIL440", message)
+            raise refusal(codes.UNCOMPILABLE_MODEL, message)
     if not all(program.functions for program in ml_programs(new.spec)):
-        raise refusal("MIL440", "the program has no functions")
+        raise refusal(codes.UNCOMPILABLE_MODEL, "the program has no functions")
     for failure in new.missing.values():
         failure.path = None  # it is the model that lacks the file, and the folder around an .mlmodel has any name
         raise failure
@@ -58,18 +58,18 @@ def refuse(new: NewModel, choices: Choices) -> None:
         choices.versions.entries()
     refused = [doubt for doubt in _doubts(new.spec) if doubt.is_refused]
     if refused and not choices.allow_unproven:
-        raise refusal("MIL441", f"no known output of Apple's compiler shows {_listed(refused)}")
+        raise refusal(codes.UNPROVEN_PART_REFUSED, f"no known output of Apple's compiler shows {_listed(refused)}")
     if choices.no_loss and (lost := unheld_of(new)):
-        raise refusal("MIL454", f"a compiled model does not have this: {', '.join(lost)}")
+        raise refusal(codes.DESCRIPTION_LOSS, f"a compiled model does not have this: {', '.join(lost)}")
 
 
 def warnings_of(new: NewModel, shown: Sequence[Doubt]) -> Iterator[Diagnostic]:
     """Yield warnings of what is lost of a model, and of what is unproven; `shown` is that in its `metadata.json`."""
     if lost := unheld_of(new):
-        yield warning("MIL443", f"a compiled model does not have this, and it is lost: {', '.join(lost)}")
+        yield warning(codes.NO_COMPILED_PART, f"a compiled model does not have this, and it is lost: {', '.join(lost)}")
     if doubts := [*_doubts(new.spec), *shown]:
         message = f"no known output of Apple's compiler shows this, so that it is a guess: {_listed(doubts)}"
-        yield warning("MIL214", message)
+        yield warning(codes.UNPROVEN_PART, message)
 
 
 def _doubts(spec: Spec) -> Iterator[Doubt]:

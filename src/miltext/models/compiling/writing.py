@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import MiltextError, warning
+from miltext.diagnostics import MiltextError, codes, warning
 from miltext.models.building.decompiling import order_inputs
 from miltext.models.building.placing import Subject
 from miltext.models.building.writing import place_of, serialized, write_weights
@@ -41,10 +41,6 @@ OWN_FILES = (TEXT, FILE_NAME, METADATA, "analytics", "modelNames")
 """What is in a compiled model, and cannot be a weight file."""
 
 
-UNPROVEN_TEXT = "MIL211"
-"""The code of what is unproven of a text, which is told here with all else that is."""
-
-
 def write_compiled(new: NewModel, output: Path, choices: Choices) -> list[Diagnostic]:
     """Write a model as an `.mlmodelc`; return warnings of what it does not hold, and of what is unproven.
 
@@ -58,7 +54,7 @@ def write_compiled(new: NewModel, output: Path, choices: Choices) -> list[Diagno
         _make_folders(new, new.spec, made, choices.progress, {})
         left_out = _write_model(new.spec, made, choices)
         if choices.no_loss and left_out:
-            raise refusal("MIL454", "; ".join(each.message for each in left_out))
+            raise refusal(codes.DESCRIPTION_LOSS, "; ".join(each.message for each in left_out))
         shown = metadata(new.spec, output.stem)  # of what is stored by now
         write_new(made / METADATA, [shown.text.encode()])
         _write_analytics(new.spec, made, analytics.details_of(_source(new)))
@@ -112,7 +108,7 @@ def _check_name(name: str) -> None:
     if first in map(str.casefold, OWN_FILES) or re.fullmatch(r"model\d+", first):
         file_name = f"{MODEL_PATH}/{name}"
         message = f"the weight file {file_name!r} would be where a compiled model has a file of its own"
-        raise refusal("MIL301", message, about=Subject("weight", file_name))
+        raise refusal(codes.WEIGHT_FILE_OUTSIDE, message, about=Subject("weight", file_name))
 
 
 def _write_model(spec: Spec, folder: Path, choices: Choices) -> list[Diagnostic]:
@@ -127,7 +123,7 @@ def _write_model(spec: Spec, folder: Path, choices: Choices) -> list[Diagnostic]
         told: list[Diagnostic] = []
         given = (spec.specificationVersion, spec.description, choices.versions, told.append)
         write_new(folder / TEXT, [as_coremlc(spec.mlProgram, *given).encode()])
-        left_out += [each for each in told if each.code != UNPROVEN_TEXT]
+        left_out += [each for each in told if each.code != codes.UNPROVEN_OUTPUT]
     elif spec.pipeline.names:
         (folder / NAMES).parent.mkdir()
         write_new(folder / NAMES, [names_data(spec.pipeline.names)])
@@ -159,7 +155,7 @@ def _reordered(spec: Spec) -> list[Diagnostic]:
         for name, function in sorted(made.mlProgram.functions.items())
         if list(function.inputs) != list(spec.mlProgram.functions[name].inputs)
     ]
-    return [warning("MIL210", f"Apple's compiler leaves this out: {', '.join(lost)}")] if lost else []
+    return [warning(codes.LEFT_OUT_BY_COMPILER, f"Apple's compiler leaves this out: {', '.join(lost)}")] if lost else []
 
 
 def _write_analytics(spec: Spec, folder: Path, details: analytics.Tables | None) -> None:

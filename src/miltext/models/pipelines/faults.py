@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.diagnostics import codes
 from miltext.models.contents import pipeline_of, stages
 from miltext.models.pipelines.connections import (
     OUTER,
@@ -75,7 +76,12 @@ def _of_connection(spec: Spec, connection: Connection, place: Place) -> Iterator
         does = f"{place} gives" if taker == OUTER else f"{place.inside(spec, taker)} takes"
         if giver is None:
             if is_described(spec) and _is_needed(spec, name, taker):
-                yield Fault("MIL457", f"nobody gives `{name}`, which {does}", (place.path, name, taker), where)
+                yield Fault(
+                    codes.PIPELINE_CONNECTION_LOST,
+                    f"nobody gives `{name}`, which {does}",
+                    (place.path, name, taker),
+                    where,
+                )
             continue
         there = (taken(spec) if giver == OUTER else given(stages(spec)[giver]))[name]
         entry = (given(spec) if taker == OUTER else taken(stages(spec)[taker]))[name]
@@ -83,7 +89,7 @@ def _of_connection(spec: Spec, connection: Connection, place: Place) -> Iterator
             first = f"{place} takes" if giver == OUTER else f"{place.inside(spec, giver)} gives"
             types = type_words(there.type), type_words(entry.type)
             message = f"{first} `{name}` as {types[0]}, but {does} {types[1]}"
-            yield Fault("MIL456", message, (place.path, name, giver, taker, *types), where)
+            yield Fault(codes.PIPELINE_TYPE_CLASH, message, (place.path, name, giver, taker, *types), where)
 
 
 def _is_needed(spec: Spec, name: str, taker: int) -> bool:

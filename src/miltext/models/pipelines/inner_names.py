@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from miltext.diagnostics import refusing
+from miltext.diagnostics import codes, refusing
 from miltext.models.contents import kind_of_model
 from miltext.models.refusals import refusal
 from miltext.schema.proto.kinds import MODEL_KINDS
@@ -103,7 +103,7 @@ def rename_inside(spec: Spec, rename: Rename) -> None:
 def _of_kind(spec: Spec, kind: str, rename: Rename) -> bytes:
     """Return the bytes of a model, its names inside replaced."""
     data = spec.SerializeToString(deterministic=True)
-    with refusing(lambda _: refusal("MIL253", f"the bytes of this {kind} are not of that kind of model")):
+    with refusing(lambda _: refusal(codes.NOT_A_MODEL, f"the bytes of this {kind} are not of that kind of model")):
         return _renamed(data, {_NUMBERS[kind]: INNER_NAMES[kind]}, rename)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.diagnostics import Note
+from miltext.diagnostics import Note, codes
 from miltext.models.contents import kind_of_model, stages
 from miltext.models.pipelines.connections import (
     OUTER,
@@ -69,7 +69,7 @@ def rename_features(way: Sequence[Spec], names: Names) -> None:
         if old not in there:
             raise _unknown(old, there, spec, place)
         if not new or new == old:
-            raise refusal("MIL431", f"`{old}` is its name already" if new else "the new name is empty")
+            raise refusal(codes.NAME_IN_USE, f"`{old}` is its name already" if new else "the new name is empty")
     if is_pipeline(spec):
         rename_connections(spec, found, {each: names[each.name] for each in found if each.name in names}, place)
     else:
@@ -120,7 +120,9 @@ def _rename_model(spec: Spec, renames: Renames, place: Place) -> None:
     elif kind in INNER_NAMES:
         _rename_inside(spec, renames, place)
     else:
-        raise refusal("MIL458", f"{place} is a `{kind}`, in which {_list(renames.all)} cannot be renamed")
+        raise refusal(
+            codes.UNRENAMABLE_MODEL, f"{place} is a `{kind}`, in which {_list(renames.all)} cannot be renamed"
+        )
     _rename_description(spec.description, renames)
 
 
@@ -141,7 +143,7 @@ def _rename_inside(spec: Spec, renames: Renames, place: Place) -> None:
         _refuse_two_names(spec, renames, place)
     for new in renames.all.values():
         if new in blobs - renames.all.keys():
-            raise refusal("MIL431", f"{place} already has a value `{new}`")
+            raise refusal(codes.NAME_IN_USE, f"{place} already has a value `{new}`")
     roles = {TAKEN: renames.taken, GIVEN: renames.given, BLOB: renames.all}
     rename_inside(spec, lambda role, name: roles[role].get(name, name))
 
@@ -173,7 +175,7 @@ def _rename_description(description: ModelDescription, renames: Renames) -> None
 
 def _two_names(name: str, place: Place) -> ModelError:
     message = f"`{name}` is an input of {place} that it gives as an output, and cannot have two names"
-    return refusal("MIL457", message)
+    return refusal(codes.PIPELINE_CONNECTION_LOST, message)
 
 
 def _own_names(spec: Spec) -> set[str]:
@@ -192,7 +194,7 @@ def _unknown(name: str, there: set[str], spec: Spec, place: Place) -> ModelError
         if name in (*_own_names(model), *(each.name for each in connections(model))):
             inner = place.inside(spec, index)
             notes.append(Note(f"it is inside of {inner}: choose that with --model {inner.path}"))
-    return refusal("MIL430", f"unknown {noun} `{name}`", None, *notes)
+    return refusal(codes.UNKNOWN_NAME, f"unknown {noun} `{name}`", None, *notes)
 
 
 def name_in_use(spec: Spec, connection: Connection, name: str, place: Place) -> ModelError:
@@ -202,7 +204,7 @@ def name_in_use(spec: Spec, connection: Connection, name: str, place: Place) -> 
         who = f"it is an {'input' if connection.giver == OUTER else 'output'}"
     else:
         who = f"{place.inside(spec, there)} {'takes' if connection.giver is None else 'gives'} it"
-    return refusal("MIL431", f"{place} already has a feature `{name}`: {who}")
+    return refusal(codes.NAME_IN_USE, f"{place} already has a feature `{name}`: {who}")
 
 
 def _list(names: Names) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics import codes
 from miltext.ir.graph import Graph
 from miltext.models.refusals import refusal
 from miltext.printing.renaming import rename_all
@@ -28,7 +29,9 @@ def rename_values(program: Program, names: Mapping[str, str], place: object) -> 
         kept = Counter(names.get(name, name) for name in there)
         for new in names.values():
             if kept[new] > 1:
-                raise refusal("MIL431", f"the function `{function_name}` of {place} already has a value `{new}`")
+                raise refusal(
+                    codes.NAME_IN_USE, f"the function `{function_name}` of {place} already has a value `{new}`"
+                )
         rename_all(function, names)
     program.CopyFrom(graph.program())
 

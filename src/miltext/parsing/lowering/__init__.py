@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.diagnostics import codes
 from miltext.parsing.lowering import values
 from miltext.parsing.lowering.blobs import BlobLiteral, Record, blob_field, blob_message
 from miltext.parsing.lowering.errors import INFER
@@ -67,12 +68,12 @@ class Lowering:
         """`program(1.3) [a = v] { ... }` -> Program"""
         _, _, dialect, _, *members, attributes, _ = children[: children.index("{") + 1]
         if dialect not in DIALECTS:
-            raise LoweringError("MIL101", no_dialect(dialect), dialect)
+            raise LoweringError(codes.UNKNOWN_DIALECT, no_dialect(dialect), dialect)
         functions = unique(children[children.index("{") + 1 : -1], "a function")
         for place, (word, _) in enumerate(members):
             if any(word == other for other, _ in members[:place]):
                 way = "; write all its words in one: `$draft(names, consts)`" if word == "$draft" else "; remove one"
-                raise LoweringError("MIL103", f"`{word}` may occur once{way}", _FIELDS + place)
+                raise LoweringError(codes.DUPLICATE_DEFINITION, f"`{word}` may occur once{way}", _FIELDS + place)
         version = b"" if any(field[0] == "$version" for field in members) else number_tag(1) + varint(1)
         own = [field for _, field in members]
         maps = *entries(fields.PROGRAM_ATTRIBUTES, attributes), *entries(fields.PROGRAM_FUNCTIONS, functions)
@@ -90,7 +91,7 @@ class Lowering:
     def draft_marker(self, children: Children) -> tuple[str, bytes]:
         """`$draft(names, consts)`"""
         message = f"this asks for more than a Program holds: remove it, {INFER}"
-        raise marker_error(children) or LoweringError("MIL113", message)
+        raise marker_error(children) or LoweringError(codes.SHORT_SPELLING, message)
 
     # ---- functions, blocks, operations
 
@@ -127,7 +128,9 @@ class Lowering:
         bodies = [child for child in children if not isinstance(child, str)]
         if len(bodies) != len(children) and bodies:
             raise LoweringError(
-                "MIL103", "`$none` declares a function without blocks, but blocks follow; remove one of the two", 0
+                codes.DUPLICATE_DEFINITION,
+                "`$none` declares a function without blocks, but blocks follow; remove one of the two",
+                0,
             )
         return [body if isinstance(body, tuple) else (None, body) for body in bodies]
 
@@ -158,7 +161,9 @@ class Lowering:
         results, _, name, opset, arguments, attributes, *blocks, _ = children
         if opset is not None:
             raise LoweringError(
-                "MIL109", "an operation cannot have its own opset in a Program; write the opset at the function", 3
+                codes.OPERATION_OPSET,
+                "an operation cannot have its own opset in a Program; write the opset at the function",
+                3,
             )
         head: bytes = operation_type(name) + arguments + (results or b"")
         parts = [head, repeated(fields.OPERATION_BLOCKS, blocks), *entries(fields.OPERATION_ATTRIBUTES, attributes)]
@@ -174,7 +179,7 @@ class Lowering:
 
     def draft_value(self, children: Children) -> bytes:
         """`_ y`, `y`"""
-        raise LoweringError("MIL112", f"the type of `{children[1]}` is left out: write it, {INFER}", 0)
+        raise LoweringError(codes.MISSING_TYPE, f"the type of `{children[1]}` is left out: write it, {INFER}", 0)
 
     # ---- arguments and attributes
 
@@ -202,11 +207,13 @@ class Lowering:
 
     def positional_argument(self, children: Children) -> tuple[str, bytes, bytes]:
         """`x`, `(x, y)`"""
-        raise LoweringError("MIL113", f"an argument has no name: write its parameter, `x = ...`, {INFER}")
+        raise LoweringError(codes.SHORT_SPELLING, f"an argument has no name: write its parameter, `x = ...`, {INFER}")
 
     def call_binding(self, children: Children) -> bytes:
         """`relu(x)`"""
-        raise LoweringError("MIL113", f"an operation stands inside another: give it a statement of its own, {INFER}")
+        raise LoweringError(
+            codes.SHORT_SPELLING, f"an operation stands inside another: give it a statement of its own, {INFER}"
+        )
 
     def call(self, children: Children) -> None:
         """`relu(x)`"""
@@ -264,7 +271,7 @@ class Lowering:
         _, _, (number, dtype), _, dimensions, *members, _ = children
         kinds = [type(field) for field in members]
         if len(set(kinds)) != len(kinds):
-            raise LoweringError("MIL103", "a tensor type's rank and attributes may each occur once")
+            raise LoweringError(codes.DUPLICATE_DEFINITION, "a tensor type's rank and attributes may each occur once")
         rank = next((field for field in members if isinstance(field, int)), None)
         attributes = next((field for field in members if isinstance(field, bytes)), b"")
         return tensor_type(number, dtype, dimensions, rank, attributes)
@@ -282,7 +289,9 @@ class Lowering:
         dimensions = children[1:-1:2]
         for index, dimension in enumerate(dimensions):
             if dimension.wire is None:
-                raise LoweringError("MIL105", "only a list's length can be absent, not a dimension", 1 + 2 * index)
+                raise LoweringError(
+                    codes.WRONG_KIND_OF_LITERAL, "only a list's length can be absent, not a dimension", 1 + 2 * index
+                )
         return dimensions
 
     def dimension(self, children: Children) -> Dimension:
@@ -298,7 +307,9 @@ class Lowering:
         parts = children[2:-1:2]
         for index, value_type in enumerate(parts):
             if value_type.wire is None:
-                raise LoweringError("MIL105", "a tuple's types cannot be absent; write `$empty`", 2 + 2 * index)
+                raise LoweringError(
+                    codes.WRONG_KIND_OF_LITERAL, "a tuple's types cannot be absent; write `$empty`", 2 + 2 * index
+                )
         return tuple_type(parts)
 
     def dictionary_type(self, children: Children) -> LoweredType:
@@ -312,7 +323,7 @@ class Lowering:
     def tensor_buffer_type(self, children: Children) -> LoweredType:
         """`tensor_buffer<fp16, shape=[1], strides=[1], interleave_factors=[1]>`"""
         raise LoweringError(
-            "MIL110",
+            codes.RUNTIME_TYPE,
             "`tensor_buffer` is a type of the Core ML runtime, which a Program cannot hold; write a `tensor` type",
         )
 
@@ -339,7 +350,7 @@ class Lowering:
         """`BLOBFILE(path = string("..."), offset = uint64(64))`"""
         members = dict(children[2:-1:2])
         if len(members) != 2:
-            raise LoweringError("MIL103", "a blob has one path and one offset")
+            raise LoweringError(codes.DUPLICATE_DEFINITION, "a blob has one path and one offset")
         return BlobLiteral([children[0], blob_message(members["path"], members["offset"])])
 
     def blob_path(self, children: Children) -> tuple[str, bytes | int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics import codes
 from miltext.parsing.lowering.errors import INFER, LoweringError
 from miltext.parsing.lowering.names import string_bytes, whole_number
 from miltext.parsing.lowering.types import LoweredType, scalar_type
@@ -30,7 +31,7 @@ class BlobLiteral(Raw):
 class Record(Raw):
     """`$blob("weights/weight.bin", 64)`: what stands for a BLOBFILE in a draft."""
 
-    code = "MIL113"
+    code = codes.SHORT_SPELLING
 
     def __init__(self, children: Sequence[Parsed]) -> None:
         super().__init__(children)
@@ -70,5 +71,7 @@ def blob_field(name: str, value_type: LoweredType, token: str) -> bytes | int:
     """Return what a field of a blob holds, `path = string("...")` or `offset = uint64(64)`."""
     dtype, read = _BLOB_FIELDS[name]
     if value_type != scalar_type(BY_NAME[dtype]):
-        raise LoweringError("MIL108", 'a blob is written `BLOBFILE(path = string("..."), offset = uint64(...))`')
+        raise LoweringError(
+            codes.MALFORMED_BLOBFILE, 'a blob is written `BLOBFILE(path = string("..."), offset = uint64(...))`'
+        )
     return read(token)

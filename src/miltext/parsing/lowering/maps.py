@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from miltext.diagnostics import codes
 from miltext.parsing.lowering.errors import LoweringError
 from miltext.schema.fields import ENTRY_VALUE, KEY
 from miltext.schema.wire import sized, varint
@@ -34,7 +35,9 @@ def unique(pairs: Iterable[tuple[str, bytes, bytes]], noun: str) -> Entries:
     members: Entries = {}
     for token, key, value in pairs:
         if key in members:
-            raise LoweringError("MIL103", f"there is already {noun} named `{shown(token)}` here", token)
+            raise LoweringError(
+                codes.DUPLICATE_DEFINITION, f"there is already {noun} named `{shown(token)}` here", token
+            )
         members[key] = value
     return members
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.parsing.lowering.errors import LoweringError
 from miltext.syntax.vocabulary import DRAFT_WORDS
@@ -20,12 +21,14 @@ def marker_error(children: Children) -> LoweringError | None:
     """Return what is wrong with the words of a marker, at the first that is."""
     words: Sequence[str] = children[2:-1:2]
     if not words:
-        return LoweringError("MIL117", f"`$draft()` asks for nothing; write some of {_WORDS}, or remove it", 0)
+        return LoweringError(
+            codes.UNKNOWN_DRAFT_WORD, f"`$draft()` asks for nothing; write some of {_WORDS}, or remove it", 0
+        )
     for place, word in enumerate(words):
         if word not in DRAFT_WORDS:
             meant = nearest(word, DRAFT_WORDS)
             message = f"`infer` writes {_WORDS}, and `{word}` is none of them{did_you_mean(meant)}"
-            return LoweringError("MIL117", message, word, suggestion=meant)
+            return LoweringError(codes.UNKNOWN_DRAFT_WORD, message, word, suggestion=meant)
         if word in words[:place]:
-            return LoweringError("MIL117", f"`{word}` stands twice in this list; remove one", word)
+            return LoweringError(codes.UNKNOWN_DRAFT_WORD, f"`{word}` stands twice in this list; remove one", word)
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from miltext.diagnostics import codes
 from miltext.parsing.lowering.errors import LoweringError
 from miltext.schema.fields import OPERATION_TYPE
 from miltext.schema.wire import sized
@@ -15,7 +16,9 @@ def name_bytes(token: str) -> bytes:
     if token[0] == "$":
         return string_bytes(token, 1)
     if token in RESERVED:
-        raise LoweringError("MIL102", f'`{token}` is a reserved word; as a name it is written `$"{token}"`', token)
+        raise LoweringError(
+            codes.RESERVED_WORD, f'`{token}` is a reserved word; as a name it is written `$"{token}"`', token
+        )
     return token.encode()
 
 
@@ -31,13 +34,13 @@ def whole_number(token: str, bits: int, signed: bool) -> int:
     """Return a decimal integer of at most so many bits."""
     digits = token.lstrip("+-")
     if not digits.isdecimal() or not digits.isascii():
-        raise LoweringError("MIL021", f"expected a whole number, found `{shown(token)}`", token)
+        raise LoweringError(codes.WRONG_ELEMENT, f"expected a whole number, found `{shown(token)}`", token)
     least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     digits = digits.lstrip("0") or "0"
     magnitude = int(digits) if len(digits) < 40 else 1 << 64  # Python reads no integer of any length
     number = -magnitude if token[0] == "-" else magnitude
     if not least <= number <= most:
-        raise LoweringError("MIL020", f"this number is outside {least} to {most}", token)
+        raise LoweringError(codes.NUMBER_OUT_OF_RANGE, f"this number is outside {least} to {most}", token)
     return number
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from miltext.diagnostics import codes
 from miltext.parsing.lowering.blobs import blob_field, blob_message
 from miltext.parsing.lowering.errors import LoweringError
 from miltext.parsing.lowering.maps import map_key
@@ -42,9 +43,9 @@ def plain_operation(token: str) -> bytes:
     pairs = argument_pairs(inputs)
     members = attribute_parts(token, head.end())
     if len(pairs) > 1 and len(dict(pairs)) < len(pairs):
-        raise LoweringError("MIL103", "a parameter stands twice")
+        raise LoweringError(codes.DUPLICATE_DEFINITION, "a parameter stands twice")
     if len(members) > 1 and len({key for key, _, _ in members}) < len(members):
-        raise LoweringError("MIL103", "an attribute stands twice")
+        raise LoweringError(codes.DUPLICATE_DEFINITION, "an attribute stands twice")
     output = sized(NAME, name_bytes(result)) + plain_type(kind).field
     fields = [operation_type(operation)]
     fields += [_argument(key, name) for key, name in pairs]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from miltext.diagnostics import codes
 from miltext.parsing.lowering.errors import LoweringError
 from miltext.parsing.lowering.names import whole_number
 from miltext.schema.dtypes import BY_NAME, DType
@@ -111,7 +112,7 @@ def lower_dimension(token: str) -> Dimension:
     if token[:1] == "-":
         meant = "?" if token == "-1" else None
         message = "a size cannot be negative; one that is not known is written `?`"
-        raise LoweringError("MIL020", message, token, suggestion=meant)
+        raise LoweringError(codes.NUMBER_OUT_OF_RANGE, message, token, suggestion=meant)
     size = whole_number(token, 64, signed=False)
     return Dimension(sized(tag(1), number_tag(1) + varint(size)), size, True)
 
@@ -130,7 +131,7 @@ def plain_tensor(token: str) -> LoweredType:
     dtype = BY_NAME.get(name)
     if dtype is None:
         start = token.index(name, len("tensor"))
-        raise LoweringError("MIL104", f"unknown data type `{name}`", token, start, start + len(name))
+        raise LoweringError(codes.UNKNOWN_TYPE, f"unknown data type `{name}`", token, start, start + len(name))
     sizes = sizes[1:-1].strip()
     if not sizes:
         return scalar_type(dtype)

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean
 from miltext.parsing.lowering.arrays import ArrayReference
 from miltext.parsing.lowering.errors import INFER, LoweringError, NamesInBrackets
@@ -32,7 +33,7 @@ Children: TypeAlias = "list[Parsed]"
 class Raw:
     """A literal without its type, by its children. One that has no value by itself is refused with a message."""
 
-    code = "MIL105"
+    code = codes.WRONG_KIND_OF_LITERAL
     message = ""
 
     def __init__(self, children: Sequence[Parsed]) -> None:
@@ -57,7 +58,9 @@ def misfit(value_type: LoweredType, place: str | None) -> LoweringError:
     """Return the refusal of a literal whose form is not its type's."""
     noun = _NOUNS.get(value_type.kind, "no type at all")
     way = "$list[...], $tuple(...) or $dictionary{...} spells a literal of another kind than its type"
-    return LoweringError("MIL105", f"this literal does not fit its type, which is {noun}; {way}", place)
+    return LoweringError(
+        codes.WRONG_KIND_OF_LITERAL, f"this literal does not fit its type, which is {noun}; {way}", place
+    )
 
 
 def immediate(member: bytes, message: bytes) -> bytes:
@@ -93,7 +96,9 @@ def element(value_type: LoweredType | None, raw: str | Raw) -> bytes:
         return raw.children[2]  # type: ignore[no-any-return]
     if value_type is None:
         raise LoweringError(
-            "MIL105", "the container's type does not imply a type here; write `$value(TYPE(...))`", _place(raw)
+            codes.WRONG_KIND_OF_LITERAL,
+            "the container's type does not imply a type here; write `$value(TYPE(...))`",
+            _place(raw),
         )
     return lower_value(value_type, raw)
 
@@ -115,7 +120,7 @@ def text_content(value_type: LoweredType, raw: str) -> bytes:
     if shape:
         meant = f"{'[' * len(shape)}{raw}{']' * len(shape)}" if set(shape) == {1} else None
         message = f"expected a list nested like its type's shape, found `{shown(raw)}`"
-        raise LoweringError("MIL022", f"{message}{did_you_mean(meant)}", raw, suggestion=meant)
+        raise LoweringError(codes.WRONG_NESTING, f"{message}{did_you_mean(meant)}", raw, suggestion=meant)
     return tensor_content(dtype, element_values([raw], dtype, raw))
 
 
@@ -124,7 +129,7 @@ def _literal_shape(value_type: LoweredType, place: str | None) -> tuple[int | No
     if value_type.dtype is None or value_type.shape is None or value_type.shape.count(None) > 1:
         needed = "a known data type, a known rank and at most one unknown dimension"
         message = f"a plain literal needs a type of {needed}; else name the field, as in `$ints([1, 2])`"
-        raise LoweringError("MIL106", message, place)
+        raise LoweringError(codes.TYPE_WITHOUT_SHAPE, message, place)
     return value_type.shape
 
 
@@ -164,7 +169,7 @@ def _repeated(data: bytes | list[int]) -> bytes:
 
 def _string(text: str, place: str) -> bytes:
     if text[0] != '"':
-        raise LoweringError("MIL021", f"expected a string, found `{shown(text)}`", place)
+        raise LoweringError(codes.WRONG_ELEMENT, f"expected a string, found `{shown(text)}`", place)
     return string_bytes(text)
 
 
@@ -191,8 +196,8 @@ def list_error(token: str) -> LoweringError | None:
         if piece[0] not in "[]," and not plain_element().fullmatch(piece[0]):
             near = did_you_mean(piece[0].lower() if bool_meant(piece[0]) else None)
             message = f"`{shown(piece[0])}` is not a number, a truth value or a string{near}"
-            return LoweringError("MIL021", message, token, piece.start(), piece.end())
-    return LoweringError("MIL022", "the brackets and commas of this list do not match", token)
+            return LoweringError(codes.WRONG_ELEMENT, message, token, piece.start(), piece.end())
+    return LoweringError(codes.WRONG_NESTING, "the brackets and commas of this list do not match", token)
 
 
 def trailing_comma(token: str) -> LoweringError | None:
@@ -200,7 +205,7 @@ def trailing_comma(token: str) -> LoweringError | None:
     found = re.search(r",(?=[ \t\r\n]*\])", token)
     if not found or not is_list(without_spaces(token[: found.start()] + token[found.end() :])):
         return None
-    return LoweringError("MIL025", TRAILING, token, found.start(), found.end(), suggestion="")
+    return LoweringError(codes.OTHER_LANGUAGE, TRAILING, token, found.start(), found.end(), suggestion="")
 
 
 def bound_list_error(literal: str) -> LoweringError | None:
@@ -228,11 +233,11 @@ def _names_in_brackets(token: str) -> LoweringError | None:
         return None
     if len(inside) == 1:
         return NamesInBrackets(
-            "MIL025", f"one value stands by itself: `{shown(inside[0])}`", token, suggestion=inside[0]
+            codes.OTHER_LANGUAGE, f"one value stands by itself: `{shown(inside[0])}`", token, suggestion=inside[0]
         )
     meant = f"({', '.join(inside)})"
     message = f"several values stand in parentheses: `{shown(meant)}`"
-    return NamesInBrackets("MIL025", message, token, suggestion=meant)
+    return NamesInBrackets(codes.OTHER_LANGUAGE, message, token, suggestion=meant)
 
 
 def untyped(literal: str | Raw, at: int) -> LoweringError:
@@ -240,7 +245,9 @@ def untyped(literal: str | Raw, at: int) -> LoweringError:
     what, like = "literal", "int32(1)"
     if isinstance(literal, ArrayFile):
         what, like = "array", 'tensor<fp16, [2]>($npy("w.npy"))'
-    return LoweringError("MIL112", f"the type of this {what} is left out: write one as in `{like}`, {INFER}", at)
+    return LoweringError(
+        codes.MISSING_TYPE, f"the type of this {what} is left out: write one as in `{like}`, {INFER}", at
+    )
 
 
 def misplaced(literal: str | Raw) -> LoweringError | None:
@@ -250,7 +257,7 @@ def misplaced(literal: str | Raw) -> LoweringError | None:
             if refused := misplaced(child):
                 return refused
         elif isinstance(child, Raw):
-            return LoweringError("MIL105", _ONLY_PLAIN, child.place)
+            return LoweringError(codes.WRONG_KIND_OF_LITERAL, _ONLY_PLAIN, child.place)
     return None
 
 
@@ -303,7 +310,7 @@ class RawList(Container):
             if isinstance(child, RawList):
                 nesting += child._flatten(texts)
             elif isinstance(child, Raw):
-                raise LoweringError("MIL105", _ONLY_PLAIN, child.place)
+                raise LoweringError(codes.WRONG_KIND_OF_LITERAL, _ONLY_PLAIN, child.place)
             elif child in ("[", "]", ","):
                 nesting.append(child)
             else:
@@ -314,7 +321,7 @@ class RawList(Container):
     def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
         children = self.children[1:-1:2]
         if strict and length is not None and length != len(children):
-            raise LoweringError("MIL022", f"expected {length} values, found {len(children)}", self.place)
+            raise LoweringError(codes.WRONG_NESTING, f"expected {length} values, found {len(children)}", self.place)
         implied = parts[0] if parts else None
         return b"".join(sized(fields.VALUES, element(implied, child)) for child in children)
 
@@ -328,7 +335,7 @@ class RawTuple(Container):
     def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
         children = self.children[1:-1:2]
         if strict and len(parts) != len(children):
-            raise LoweringError("MIL022", f"expected {len(parts)} values, found {len(children)}", self.place)
+            raise LoweringError(codes.WRONG_NESTING, f"expected {len(parts)} values, found {len(children)}", self.place)
         implied = [*parts, *[None] * len(children)]
         return b"".join(sized(fields.VALUES, element(kind, child)) for kind, child in zip(implied, children))  # noqa: B905
 
@@ -375,13 +382,17 @@ class ValuesField(Raw):
             return raw.tensor_values((None,), FIELD_DTYPES[field])
         if isinstance(raw, str) and raw[0] == "[":
             return list_values(raw, (None,), FIELD_DTYPES[field])
-        raise LoweringError("MIL105", f"`${field}` takes a flat list: `${field}([...])`", _place(raw))
+        raise LoweringError(
+            codes.WRONG_KIND_OF_LITERAL, f"`${field}` takes a flat list: `${field}([...])`", _place(raw)
+        )
 
 
 def _hexadecimal(raw: str | Raw) -> bytes:
     if isinstance(raw, str) and re.fullmatch(r'"(?:[0-9a-fA-F]{2})*"', raw):
         return bytes.fromhex(raw[1:-1])
-    raise LoweringError("MIL105", '`$bytes` takes pairs of hexadecimal digits: `$bytes("00ff")`', _place(raw))
+    raise LoweringError(
+        codes.WRONG_KIND_OF_LITERAL, '`$bytes` takes pairs of hexadecimal digits: `$bytes("00ff")`', _place(raw)
+    )
 
 
 class WholeValue(Raw):
@@ -408,7 +419,7 @@ class Fixed(Raw):
 class Elided(Raw):
     """`$elided(1000, "sha256:...")`: a literal that was left out; it holds no value by itself."""
 
-    code = "MIL107"
+    code = codes.ELIDED_LITERAL
 
     def __init__(self, children: Sequence[Parsed]) -> None:
         super().__init__(children)
@@ -421,7 +432,7 @@ class Elided(Raw):
 class ArrayFile(Raw):
     """`fp16 $npz("weights.npz", "key")`: the values of an array in a file beside the text; only a build reads it."""
 
-    code = "MIL111"
+    code = codes.VALUE_IN_ARRAY_FILE
     message = (
         "this value is in a file of arrays, and a text by itself has only what is written in it; "
         "`miltext build` puts the array into a model's weight file"

@@ -1,0 +1,210 @@
+"""Codes of printing, of models as files and folders, and of weight files."""
+
+from __future__ import annotations
+
+from miltext.diagnostics.codes.table import ERROR, NOTE, WARNING, code
+
+# ---- printing
+
+NOT_APPLE_SYNTAX = code(
+    "MIL201",
+    "not expressible in Apple's syntax",
+    ERROR,
+    "print without the option. miltext's own spellings can express it",
+)
+UNKNOWN_FIELD = code("MIL202", "unknown field", ERROR, "use a newer miltext")
+OWN_SPELLING = code(
+    "MIL203", "miltext's own spelling", ERROR, "write it as Apple does, if Apple's syntax can express it"
+)
+UNPROVEN_CONSTRUCT = code("MIL204", "unproven construct", WARNING, "try it on a Mac before you rely on it")
+NOT_READ_BACK = code(
+    "MIL205", "text does not read back equal", ERROR, "please report it, with the model if that can be shared"
+)
+UNWRITABLE_PROGRAM = code(
+    "MIL206", "file cannot hold the Program", ERROR, "write a `.pb`, or keep the Program as MIL text"
+)
+LEFT_OUT_BY_COMPILER = code(
+    "MIL210",
+    "left out by Apple's compiler",
+    WARNING,
+    "print without `--as-coremlc` to see all of it. `miltext build --no-loss` refuses such a build (MIL454)",
+)
+UNPROVEN_OUTPUT = code(
+    "MIL211",
+    "unproven output of Apple's compiler",
+    WARNING,
+    "do not rely on this part of the text without a look at the compiler's own",
+)
+WRONG_BUILD_INFO = code("MIL212", "buildInfo is not a dictionary of strings", ERROR, "correct or remove the attribute")
+FLEXIBLE_SIZE_OUT_OF_RANGE = code("MIL213", "flexible size out of range", ERROR, "correct the model's description")
+UNPROVEN_PART = code(
+    "MIL214",
+    "unproven part of a compiled model",
+    WARNING,
+    "compare the part with what Apple's compiler writes of the same package: `miltext diff`",
+)
+UNKNOWN_COMPILER = code(
+    "MIL215",
+    "not a version of Apple's compiler",
+    ERROR,
+    "write it as in `--coremlc-version 3600.25.1`, or leave it out",
+)
+
+# ---- models as files and folders
+
+UNREADABLE_FILE = code(
+    "MIL250", "unreadable file", ERROR, "name a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb that can be read"
+)
+NOT_A_MODEL_FOLDER = code(
+    "MIL251",
+    "not a model folder",
+    ERROR,
+    "an .mlpackage has a Manifest.json, an .mlmodelc a model.mil and a coremldata.bin: name such a folder",
+)
+LFS_POINTER_OF_MODEL = code(
+    "MIL252", "git-lfs pointer instead of a model", ERROR, "run `git lfs pull` in the model's repository"
+)
+NOT_A_MODEL = code(
+    "MIL253",
+    "not a Model or Program",
+    ERROR,
+    "fetch or export the model again; the ending of MIL text is .mil, of a serialized Program .pb",
+)
+NOT_AN_ML_PROGRAM = code(
+    "MIL254",
+    "not an ML Program",
+    ERROR,
+    "miltext reads ML Programs: convert the model's source with coremltools, convert_to='mlprogram'",
+)
+INCONSISTENT_PACKAGE = code(
+    "MIL255",
+    "inconsistent package",
+    ERROR,
+    "fetch or export the whole model again; of one with links to elsewhere, copy it with the links followed",
+)
+NOT_A_TEXT_FILE = code(
+    "MIL256",
+    "not a text file",
+    ERROR,
+    "MIL text and protobuf's text are UTF-8; a serialized Program ends in .pb, a Model in .mlmodel",
+)
+UNKNOWN_PIPELINE_MODEL = code(
+    "MIL257",
+    "ambiguous or unknown model of a pipeline",
+    ERROR,
+    'choose a model by its index or name, of a nested pipeline as in "1/0"; --model on the command line',
+)
+UNREADABLE_COMPILED_DESCRIPTION = code(
+    "MIL258", "unreadable description of a compiled model", ERROR, "fetch the bundle again, or compile its model again"
+)
+PROTOBUF_TEXT_ERROR = code(
+    "MIL259",
+    "syntax error in protobuf's text",
+    ERROR,
+    "a .txtpb is a CoreML.Specification.MILSpec.Program in protobuf's text format; MIL text is a .mil",
+)
+UNUSUAL_COMPILED_DESCRIPTION = code(
+    "MIL260",
+    "unusual description of a compiled model",
+    ERROR,
+    "none is needed if the result is right. What `miltext check` tells: fetch the bundle again, or compile its "
+    "model again",
+)
+MISFIT_METADATA = code(
+    "MIL261",
+    "metadata.json that does not fit",
+    WARNING,
+    "compile the model again, or build it: `miltext build Model.mlmodelc -o New.mlmodelc`",
+)
+MISFIT_ANALYTICS = code("MIL262", "analytics that do not fit", WARNING, "compile the package again")
+DAMAGED_COMPILED_WEIGHTS = code(
+    "MIL263", "damaged weights in a compiled model", ERROR, "fetch the whole model, or compile it again"
+)
+MISSING_COMPILED_WEIGHTS = code(
+    "MIL264",
+    "missing weight file in a compiled model",
+    ERROR,
+    "fetch the whole model, or run `git lfs pull` in its repository. `miltext check --ignore MIL264` checks a "
+    "copy that is kept without its weights",
+)
+MISFIT_COMPILED_DESCRIPTION = code(
+    "MIL265",
+    "description that does not fit the compiled program",
+    ERROR,
+    "compile the model again. If its program was edited, build it: `miltext build Model.mlmodelc -o "
+    "New.mlmodelc`. Give a package whose own description does not fit another one with `--description`",
+)
+MISFIT_COMPILED_PIPELINE = code(
+    "MIL266",
+    "models of a compiled pipeline that do not fit",
+    ERROR,
+    "fetch the bundle again, or compile the pipeline again",
+)
+UNKNOWN_COMPILED_FILE = code("MIL267", "unknown file in a compiled model", NOTE, "none is needed if they belong there")
+
+# ---- weight files
+
+WEIGHT_FILE_OUTSIDE = code(
+    "MIL301",
+    "weight file outside the model",
+    ERROR,
+    "a weight file is named @model_path/ and a path inside the model's folder; of a model that has links to "
+    "elsewhere, use a copy with the links followed (cp -RL)",
+)
+MISSING_WEIGHT_FILE = code(
+    "MIL302",
+    "missing weight file",
+    ERROR,
+    "fetch the whole model, its weight files as regular files: links to them are not followed",
+)
+LFS_POINTER_OF_WEIGHTS = code(
+    "MIL303", "git-lfs pointer instead of a weight file", ERROR, "run `git lfs pull` in the model's repository"
+)
+NOT_A_WEIGHT_FILE = code(
+    "MIL304",
+    "not a weight file",
+    ERROR,
+    "name the weight file of an ML Program; if it is one, fetch or export it again",
+)
+NO_RECORD_AT_OFFSET = code(
+    "MIL305",
+    "no record at the offset",
+    ERROR,
+    "the offset must be that of a record's metadata; model and weight file may not belong together",
+)
+INVALID_RECORD = code("MIL306", "invalid record", ERROR, "the file is damaged or cut short: fetch or export it again")
+WRONG_RECORD_COUNT = code(
+    "MIL307", "wrong count of records", ERROR, "read the records by the offsets that the model names"
+)
+UNSTORABLE_VALUE = code(
+    "MIL308",
+    "value cannot be stored in a weight file",
+    ERROR,
+    "convert the values to a type that holds them and that a weight file has",
+)
+MISFIT_RECORD = code(
+    "MIL309",
+    "record does not match its value",
+    ERROR,
+    "give the value the type and shape of the record, or the offset of another",
+)
+WEIGHT_FILES_OF_ONE_NAME = code(
+    "MIL310",
+    "two weight files of one name",
+    ERROR,
+    "print one of the models with `miltext print --weights-as NAME`, so that its file has another name in the "
+    "text, and give that file with --weights NAME=FILE",
+)
+UNUSED_WEIGHT_FILE = code(
+    "MIL311",
+    "given weight file without a value",
+    ERROR,
+    "give a weight file with --weights NAME=FILE, by the name that the text has for it after `@model_path/`",
+)
+UNUSED_WEIGHTS = code(
+    "MIL312",
+    "unused weights",
+    NOTE,
+    "`miltext build --prune-weights` leaves them out, and says how much that is. See [How files are "
+    "written](writing-files.md#weights-that-nothing-needs)",
+)

@@ -1,0 +1,276 @@
+"""Codes of programs: operations, names, types and values; of running and comparing them; of git; internal errors."""
+
+from __future__ import annotations
+
+from miltext.diagnostics.codes.table import ERROR, NOTE, WARNING, code
+from miltext.diagnostics.home import install
+
+# ---- operations and their signatures
+
+UNKNOWN_OPERATION = code("MIL501", "unknown operation", WARNING, "correct the name, if a known operation was intended")
+NOT_IN_OPSET = code(
+    "MIL502",
+    "not available in this opset",
+    ERROR,
+    "raise the function's opset, which requires a newer system, or do without",
+)
+MISSING_PARAMETER = code("MIL503", "missing required parameter", ERROR, "add the arguments")
+UNKNOWN_PARAMETER = code("MIL504", "unknown parameter", ERROR, "correct the name, or remove the argument")
+UNSUPPORTED_DTYPE = code("MIL505", "unsupported data type", ERROR, "cast the value, or make it of a supported type")
+DTYPES_DIFFER = code(
+    "MIL506", "data types must match", ERROR, "cast one of the values, or write the constant in the other's type"
+)
+NOT_CONSTANT = code("MIL507", "argument must be a compile-time constant", ERROR, "bind the parameter to a constant")
+SEVERAL_VALUES = code("MIL508", "several values for a single parameter", ERROR, "bind one value")
+WRONG_KIND_OF_ARGUMENT = code(
+    "MIL509",
+    "argument of the wrong kind",
+    ERROR,
+    "read the state first, or bind the state itself to a parameter that takes one",
+)
+WRONG_OUTPUT_COUNT = code("MIL510", "wrong number of outputs", ERROR, "declare as many outputs as the operation has")
+WRONG_BLOCK_COUNT = code("MIL511", "wrong number of blocks", ERROR, "write the blocks that the operation takes")
+MISFIT_BLOCK = code("MIL512", "block does not match its operation", ERROR, "correct the block's inputs or outputs")
+REQUIRED_DEFAULT = code(
+    "MIL513",
+    "default that some loaders require",
+    WARNING,
+    "write the argument that the message names. Its value is the default",
+)
+WRONG_ARGUMENT_RANK = code(
+    "MIL514",
+    "argument of the wrong rank",
+    ERROR,
+    "write the argument as the message shows, or reshape what the name stands for",
+)
+WRONG_ARGUMENT_SHAPE = code(
+    "MIL515",
+    "argument of the wrong shape",
+    ERROR,
+    "change the argument, or the one that it does not fit: a note points at it",
+)
+AXIS_OUT_OF_RANGE = code("MIL516", "axis out of range", ERROR, "name one of the axes that the message gives")
+REPEATED_AXIS = code("MIL517", "repeated axis", ERROR, "leave one of them out")
+VALUE_OUT_OF_RANGE = code("MIL518", "value out of range", ERROR, "write a number in the range that the message gives")
+UNKNOWN_WORD = code("MIL519", "unknown word", ERROR, "write one of the words that the message lists")
+POSITION_OUTSIDE_TENSOR = code(
+    "MIL520",
+    "position outside the tensor",
+    ERROR,
+    "use a position that is there. What takes all the rest of a dimension is `end_mask` of a slice by index, and "
+    "-1 as a `size`",
+)
+SIZES_DO_NOT_ADD_UP = code(
+    "MIL521",
+    "sizes that do not add up",
+    ERROR,
+    "compare the numbers in the message, and change one of them. In a `reshape`, -1 stands for what is left over",
+)
+WRONG_EQUATION = code(
+    "MIL522",
+    "wrong equation",
+    ERROR,
+    "write the equation for the rank of the tensors, and transpose them before if their dimensions are in another"
+    " order; or use `matmul`",
+)
+ATTRIBUTE_AS_ARGUMENT = code("MIL523", "attribute among the arguments", ERROR, "move it into the brackets")
+
+# ---- structure: names, types and values
+
+INVALID_IDENTIFIER = code(
+    "MIL601", "invalid identifier", ERROR, "rename the value. `miltext rename` does so everywhere"
+)
+DUPLICATE_VALUE = code("MIL602", "duplicate value", ERROR, "rename one of them")
+SHADOWED_VALUE = code("MIL603", "shadowed value", WARNING, "rename one of them, to make clear which one is meant")
+UNDEFINED_VALUE = code("MIL604", "undefined value", ERROR, "correct the name, or define the value")
+USE_BEFORE_DEFINITION = code("MIL605", "use before definition", ERROR, "move the definition up")
+VALUE_OF_OTHER_BLOCK = code(
+    "MIL606", "value of another block", ERROR, "return the value from that block, and use the operation's output"
+)
+MISSING_OPSET_BLOCK = code("MIL607", "missing block for the opset", ERROR, "write a block for it, or change the opset")
+BLOCK_OUTPUTS_DIFFER = code(
+    "MIL608", "blocks with different outputs", ERROR, "return the same names and types from each"
+)
+UNKNOWN_OPSET = code("MIL609", "unknown opset", WARNING, "correct the name, if a known opset was intended")
+WRONG_RANK = code("MIL610", "wrong rank", ERROR, "leave the rank out: it is then the number of dimensions")
+CONSTANT_OF_UNKNOWN_SIZE = code("MIL611", "constant of unknown size", ERROR, "write the sizes")
+WRONG_ELEMENT_COUNT = code("MIL612", "wrong number of elements", ERROR, "correct the type or the value")
+VALUE_TYPE_MISMATCH = code(
+    "MIL613", "type mismatch between a value and its type", ERROR, "correct the type or the value"
+)
+INVALID_BLOBFILE = code(
+    "MIL614", "invalid BLOBFILE reference", ERROR, "name the file and the record's offset. `miltext weights` lists them"
+)
+DTYPE_NOT_IN_WEIGHT_FILES = code(
+    "MIL615",
+    "data type not allowed in a weight file",
+    ERROR,
+    "write the value in the program, or choose another data type",
+)
+INCOMPLETE_TYPE = code("MIL616", "missing or incomplete type", ERROR, "write the type. A draft may leave it out")
+MISSING_VALUE = code("MIL617", "missing value", ERROR, "bind or remove the argument; write the value")
+MISPLACED_STATE = code("MIL618", "state not allowed here", ERROR, "write the type of what the operation returns")
+UNUSUAL_FIELD = code("MIL619", "unusual field for a value", WARNING, "write a plain literal, without the field's name")
+STATE_NOT_FP16 = code(
+    "MIL620",
+    "state of another data type than fp16",
+    ERROR,
+    "make the state fp16. Cast what is read to fp32, and what is written to fp16",
+)
+STATE_OF_UNKNOWN_SIZE = code("MIL621", "state of unknown size", ERROR, "write the sizes of the state")
+LATER_CONSTANT_TYPE = code(
+    "MIL622",
+    "constant of a later data type",
+    ERROR,
+    "name ios18 or a later opset, or write the constant as int8 or uint8",
+)
+STATE_AS_OUTPUT = code("MIL623", "state among the outputs", ERROR, "give back what `read_state` reads of the state")
+NO_OUTPUTS = code("MIL624", "function without outputs", ERROR, "give back a value, such as the one that was written")
+OUTPUT_TWICE = code(
+    "MIL625", "value given back twice", WARNING, "give back the `identity` of the value under another name"
+)
+INPUT_AS_OUTPUT = code(
+    "MIL626", "input given back", WARNING, "give back the `identity` of the input under another name"
+)
+MISSPELLED_ATTRIBUTE = code("MIL630", "misspelled attribute", WARNING, "write `name`")
+
+# ---- inferred types
+
+TYPE_MISMATCH = code("MIL701", "type mismatch", ERROR, "write the type that follows, or correct the inputs")
+INCOMPATIBLE_INPUTS = code(
+    "MIL702", "incompatible inputs", ERROR, "correct the inputs. The message says what does not fit"
+)
+OUTPUT_COUNT_FOR_INPUTS = code("MIL703", "wrong number of outputs for these inputs", ERROR, "declare as many outputs")
+NOT_INFERRED = code("MIL711", "type cannot be inferred", ERROR, "write the type")
+DRAFT = code(
+    "MIL712",
+    "draft",
+    NOTE,
+    "run `miltext infer` to fill in what is missing. `miltext build` does that by itself, and makes a model",
+)
+USELESS_IGNORE = code(
+    "MIL713",
+    "comment that ignores nothing",
+    WARNING,
+    "remove the comment, or the code from it, as `miltext check --fix` does",
+)
+IGNORE_WITHOUT_CODE = code(
+    "MIL714",
+    "ignore comment without a known code",
+    WARNING,
+    "write the codes, or beginnings of codes, in brackets, with commas between them",
+)
+
+# ---- coremltools
+
+NOT_LOADABLE = code(
+    "MIL801", "not loadable by coremltools", WARNING, "change the program, if coremltools has to load the model"
+)
+
+# ---- programs that are run
+
+NO_RULE = code(
+    "MIL830",
+    "operation without a rule",
+    ERROR,
+    "run a program without it: drop the operation, or return the values before it",
+)
+MISSING_INPUT = code("MIL831", "missing input", ERROR, "give an array of the type that the note shows")
+UNKNOWN_INPUT = code("MIL832", "unknown input or state", ERROR, "give the array under the right name")
+WRONG_INPUT_SHAPE = code(
+    "MIL833",
+    "input of the wrong shape",
+    ERROR,
+    "give an array of that shape. An image as an array is [1, channels, height, width]",
+)
+WRONG_INPUT_DTYPE = code(
+    "MIL834",
+    "input of the wrong data type",
+    ERROR,
+    "convert the array, with `astype` say, to numbers that the declared type has",
+)
+NOT_FINITE_INPUT = code(
+    "MIL835",
+    "NaN or infinity in an input",
+    ERROR,
+    "mend the array. Where the program is made for them, as for a mask of infinities, allow them",
+)
+UNREADABLE_INPUT_FILE = code(
+    "MIL836",
+    "unreadable array or picture",
+    ERROR,
+    "write the file again with `numpy.save` or `numpy.savez`; scale the numbers of such a picture to 0 to 255",
+)
+UNKNOWN_RUN_NAME = code(
+    "MIL837", "unknown function or value", ERROR, "name one that is there; `miltext print` shows them"
+)
+NO_RESULT = code(
+    "MIL838",
+    "operation without a result",
+    ERROR,
+    "give inputs for which it has one, or mend the operation. `values=` shows what it was given",
+)
+NO_PILLOW = code("MIL839", "pillow is not installed", ERROR, f"{install('images')}")
+TOO_FAR = code(
+    "MIL841",
+    "value too far from its reference",
+    ERROR,
+    "look at this operation: here, numbers that are too small for fp16 become 0. Scale them before, keep this "
+    "operation in fp32, or accept it with a lower threshold, `--min-snr`",
+)
+PORTS_DIFFER = code(
+    "MIL842",
+    "inputs or outputs that differ between two models",
+    ERROR,
+    "compare models of the same inputs and outputs, or name those of both alike, so that the right ones are paired",
+)
+NOTHING_TO_COMPARE = code(
+    "MIL843", "nothing to compare", ERROR, "give an output of both models the same name, or compare other models"
+)
+UNKNOWN_COMPARED_VALUE = code(
+    "MIL844", "unknown value to compare with", ERROR, "save the arrays under the names that `miltext print` shows"
+)
+
+# ---- revisions of git that are compared
+
+UNKNOWN_REVISION = code(
+    "MIL845",
+    "revision that git does not have",
+    ERROR,
+    "name revisions of the repository that the current folder is in, as git takes them: HEAD~, main..topic",
+)
+FILE_IN_NO_REVISION = code(
+    "MIL846",
+    "file that neither revision has",
+    ERROR,
+    "name a file or folder that git has in one of the two revisions; of a submodule, run this inside of it",
+)
+
+# ---- conflicts that git left
+
+NO_CONFLICT = code(
+    "MIL860",
+    "model without a conflict",
+    ERROR,
+    "name a model that `git status` calls unmerged; `git checkout -m -- FILE` brings back a conflict that was "
+    "added to the index",
+)
+COMMITS_UNKNOWN = code(
+    "MIL861",
+    "commits that git does not tell",
+    ERROR,
+    "take a side from its commit: `git restore --source=COMMIT --staged --worktree -- MODEL`",
+)
+CHANGES_WOULD_BE_LOST = code(
+    "MIL862", "changes that would be lost", ERROR, "keep a copy of it elsewhere, then add --force"
+)
+UNRESOLVED_CONFLICT = code(
+    "MIL863",
+    "text that resolves no conflict",
+    ERROR,
+    "edit the text that is beside the model, MODEL.conflict.mil, or take `ours` or `theirs`",
+)
+
+# ---- internal errors
+
+INTERNAL_ERROR = code("MIL900", "internal error", ERROR, "please report it, with the text if that can be shared")

@@ -1,0 +1,384 @@
+"""Codes of writing and editing models, of settings, descriptions, generated programs, reduction and resizing."""
+
+from __future__ import annotations
+
+from miltext.diagnostics.codes.table import ERROR, WARNING, code
+from miltext.diagnostics.home import install
+
+# ---- writing models
+
+WRONG_ENDING = code(
+    "MIL401",
+    "ending does not match the output",
+    ERROR,
+    "name another file with -o: `miltext build` writes .mlpackage, .mlmodel and .mlmodelc, `miltext extract`, "
+    "`miltext reduce` and `miltext generate` these and .mil, `miltext print` and `miltext infer` .mil, `miltext "
+    "describe` .toml, `miltext print --html` and `miltext diff --format html` .html, `miltext parse` .pb and "
+    ".txtpb, `miltext run` .npz",
+)
+TARGET_WOULD_BE_LOST = code("MIL402", "target would be lost", ERROR, "name another output, or move away what is there")
+LINK_IN_PACKAGE = code(
+    "MIL403", "link in a package", ERROR, "copy the model with its links followed (cp -RL) and build from that"
+)
+NO_MODEL_IN_ORIGINAL = code(
+    "MIL404",
+    "no model in the original",
+    ERROR,
+    "name with --from the .mlpackage, .mlmodel or .mlmodelc that the program belongs to",
+)
+MODEL_TOO_LARGE = code(
+    "MIL405",
+    "model too large or too deep",
+    ERROR,
+    "shorten the program: --externalize moves values into the weight file; put pipelines beside one another",
+)
+UNKNOWN_ELIDED_LITERAL = code(
+    "MIL410",
+    "unknown elided literal",
+    ERROR,
+    "give --from the model that the text was printed from, or print without --elide",
+)
+ELIDED_LITERAL_TYPE = code(
+    "MIL411",
+    "elided literal of another type",
+    ERROR,
+    "leave the type of an elided literal as it was printed, or print without --elide and write the values",
+)
+MISFIT_ARRAY = code(
+    "MIL412",
+    "array does not match its type",
+    ERROR,
+    "give the value the array's type and shape, or save the array with those of the value",
+)
+MISSING_ARRAY_FILE = code(
+    "MIL413",
+    "missing array file",
+    ERROR,
+    "put the file in the text's folder or below, and name it by its path from there",
+)
+UNREADABLE_ARRAY_FILE = code(
+    "MIL414", "unreadable array file", ERROR, "write the file again, with numpy.save, numpy.savez or safetensors"
+)
+UNKNOWN_ARRAY_TYPE = code(
+    "MIL415",
+    "array of an unknown data type",
+    ERROR,
+    "save the array in a type that MIL has: bool, integers, or floats of 64 bits or fewer",
+)
+UNKNOWN_ARRAY_KEY = code("MIL416", "unknown key of an array", ERROR, "name one of the arrays in the file")
+ARRAY_VALUE_OUT_OF_RANGE = code(
+    "MIL417", "array with a value out of range", ERROR, "ask for a type that has the value, or mend it"
+)
+ARRAY_FILE_CHANGED = code(
+    "MIL418", "array file changed", ERROR, "run the command again, once nothing writes to the file"
+)
+NO_SAFETENSORS = code("MIL419", "safetensors is not installed", ERROR, f"install it: {install('safetensors')}")
+TYPE_NOT_IN_DESCRIPTIONS = code(
+    "MIL420",
+    "type not allowed in a description",
+    ERROR,
+    "Core ML takes and gives tensors of fp16, fp32, fp64, int32 and int8, states, and what `classify` makes: cast"
+    " the value with `cast`, or leave it inside the program",
+)
+UNKNOWN_SPECIFICATION = code(
+    "MIL421",
+    "opset without a known specification",
+    ERROR,
+    "name the opset of each function in the text, as in `func main<ios18>`",
+)
+UNDEFINED_OUTPUT = code(
+    "MIL422", "undefined output", ERROR, "return only what an operation of the function's own block makes, or an input"
+)
+COMPILED_NOT_ML_PROGRAM = code(
+    "MIL423",
+    "compiled model is not an ML Program",
+    ERROR,
+    "convert the model's source with coremltools, convert_to='mlprogram'",
+)
+NOT_AN_IMAGE_TYPE = code(
+    "MIL424",
+    "type that is not one of an image",
+    ERROR,
+    "give it the shape of such an image, or say with --description that it is an array",
+)
+IMPOSSIBLE_RANGE = code(
+    "MIL425",
+    "sizes that an input cannot have",
+    ERROR,
+    "give each axis of an input its size or range, as in x=1,3,64..512,64..512",
+)
+WRONG_NAME = code(
+    "MIL426",
+    "wrong name",
+    ERROR,
+    "choose a name of letters, digits, `_` and `@` that begins with a letter or `_`; --no-check takes any",
+)
+UNKNOWN_WEIGHT_REFERENCES = code(
+    "MIL427",
+    "references to weights unknown",
+    ERROR,
+    "build without --prune-weights, or with a miltext that knows the fields",
+)
+SEVERAL_TEXTS = code(
+    "MIL428",
+    "several texts for a single file",
+    ERROR,
+    "name a folder with -o, which gets a file for each, or choose one with --model",
+)
+UNKNOWN_NAME = code(
+    "MIL430",
+    "unknown name",
+    ERROR,
+    "use the name of a value; `miltext print` shows them all, `miltext info` a pipeline's features",
+)
+NAME_IN_USE = code(
+    "MIL431", "name already in use", ERROR, "choose a name that the function, and the pipeline around it, does not use"
+)
+NOT_AN_OUTPUT = code(
+    "MIL432",
+    "value cannot be an output",
+    ERROR,
+    "only a value of the function's own block can be an output, and only once",
+)
+POSITION_OUTSIDE_TEXT = code(
+    "MIL433",
+    "position outside the text",
+    ERROR,
+    "name a place inside the text, as Core ML's error does: LINE or LINE:COL",
+)
+UNREADABLE_SIZES = code(
+    "MIL434",
+    "unreadable sizes",
+    ERROR,
+    "write sizes as in image=1,3,256,256; a range is 64..512; in a text alone, ? is any size from 1 on",
+)
+IMPOSSIBLE_SIZES = code(
+    "MIL435",
+    "sizes that an input cannot have",
+    ERROR,
+    "give each dimension of the input's type a size; for another rank, edit the text of the program",
+)
+OUTDATED_SIZE = code(
+    "MIL436",
+    "size that may be out of date",
+    WARNING,
+    "check that it is right for the new sizes, or write the right one",
+)
+KEPT_IN_FP32 = code(
+    "MIL437",
+    "operations kept in fp32",
+    WARNING,
+    "give the constant numbers that fp16 has, if it can: a mask of `-1e9` may as well be one of `-6e4`. Numbers "
+    "from `1e38` on stand for an infinity; they become 65504, and no operation stays fp32 for them. For whole "
+    "numbers, compare the models on inputs as large as they get",
+)
+UNCONVERTIBLE_VALUE = code(
+    "MIL438",
+    "value cannot be converted",
+    ERROR,
+    "mend the value, or write the operation otherwise; `miltext check` tells what is wrong with it",
+)
+FP16_BORDER = code(
+    "MIL439",
+    "fp16 at the border of an early opset",
+    ERROR,
+    "leave out --io, or raise the function's opset in the text, as in `func main<ios16>`",
+)
+UNCOMPILABLE_MODEL = code(
+    "MIL440",
+    "model that cannot be compiled",
+    ERROR,
+    "compile it with Apple's compiler on a Mac, `xcrun coremlc compile`; miltext writes an .mlpackage of it",
+)
+UNPROVEN_PART_REFUSED = code(
+    "MIL441",
+    "unproven part of a compiled model, not allowed",
+    ERROR,
+    "compile it with Apple's compiler, or have guesses written with `build --allow-unproven`",
+)
+FILES_NOT_KEPT = code("MIL442", "files of a model that are not kept", WARNING, "copy them, if they are needed")
+NO_COMPILED_PART = code(
+    "MIL443",
+    "part that a compiled model does not have",
+    WARNING,
+    "keep the package. `--no-loss` refuses such a build (MIL454)",
+)
+OPTION_FOR_COMPILED = code(
+    "MIL444", "option for compiled models alone", ERROR, "name an .mlmodelc with -o, or leave the option out"
+)
+IMPOSSIBLE_PART_INPUT = code(
+    "MIL446",
+    "value that a part cannot take",
+    ERROR,
+    "name another value with --input, or leave it out: then the part has what makes it",
+)
+NEEDLESS_PART_INPUT = code(
+    "MIL447", "input that a part does not need", ERROR, "leave it out, or name an output that needs it"
+)
+IMPOSSIBLE_PART_OUTPUT = code(
+    "MIL448",
+    "value that a part cannot give",
+    ERROR,
+    "name values that operations of one function's own block make, each once; `miltext print` shows them all",
+)
+LEFT_OUT_OF_PART = code(
+    "MIL449",
+    "left out of a part",
+    WARNING,
+    "nothing, if the other opset is not needed. Else give the values the same names and types in all blocks",
+)
+FEWER_DETAILS = code(
+    "MIL450",
+    "description with fewer details",
+    WARNING,
+    "give the sizes with `--range`, or all of it with `--description`. `--no-loss` refuses such a build (MIL454)",
+)
+WEIGHTS_NOT_IN_ORIGINAL = code("MIL451", "weights missing in the original", WARNING, "fetch the whole original")
+INPUT_WITHOUT_RANGE = code(
+    "MIL452",
+    "input without a range of sizes",
+    ERROR,
+    "in Python, ranges={...} has them; the --description of a build can have them, too",
+)
+PIPELINE_DESCRIPTION_CHANGED = code(
+    "MIL453",
+    "description of a pipeline changed along",
+    WARNING,
+    "check the pipeline's inputs and outputs. Keep the model's own as they were if the pipeline's are not to change",
+)
+DESCRIPTION_LOSS = code(
+    "MIL454",
+    "description would lose something",
+    ERROR,
+    "leave out --no-loss if that is meant, or keep what is lost: in the program, or with --description",
+)
+PIPELINE_TYPE_CLASH = code(
+    "MIL456",
+    "type that another model of the pipeline does not have",
+    ERROR,
+    "one value has one type in all models of a pipeline: cast or reshape it inside of the model",
+)
+PIPELINE_CONNECTION_LOST = code(
+    "MIL457",
+    "connection of a pipeline would be lost",
+    ERROR,
+    "keep what the other model takes, or edit that model first",
+)
+UNRENAMABLE_MODEL = code(
+    "MIL458",
+    "model that cannot be renamed inside",
+    ERROR,
+    "leave the name as it is: an app, or another file, asks this model for it by name",
+)
+UNREADABLE_SETTINGS = code("MIL460", "unreadable settings", ERROR, "mend the file; `--isolated` checks without it")
+UNKNOWN_SETTING = code("MIL461", "unknown setting", ERROR, "write one of the [settings](settings.md)")
+SETTING_TYPE = code("MIL462", "setting of the wrong type", ERROR, "write a value as the message shows")
+UNKNOWN_CODE_IN_SETTINGS = code(
+    "MIL463",
+    "unknown code in the settings",
+    ERROR,
+    "write a code of this page, the beginning of some (`MIL6`), or `ALL`",
+)
+PATTERN_WITHOUT_FILES = code(
+    "MIL464",
+    "pattern that fits no file",
+    ERROR,
+    "write a path from the pyproject.toml, with `/` between names, or a name alone",
+)
+
+# ---- descriptions as text
+
+UNREADABLE_DESCRIPTION = code(
+    "MIL470", "unreadable description", ERROR, "a description is what `miltext describe` writes: TOML as UTF-8"
+)
+UNKNOWN_DESCRIPTION_KEY = code(
+    "MIL471", "unknown key in a description", ERROR, "write one of the keys of [the description](description.md)"
+)
+DESCRIPTION_VALUE_TYPE = code(
+    "MIL472", "value of the wrong type in a description", ERROR, "write a value as the message shows"
+)
+UNKNOWN_DESCRIPTION_WORD = code(
+    "MIL473", "unknown word in a description", ERROR, "write one of the words that the message names"
+)
+DESCRIPTION_NUMBER_RANGE = code(
+    "MIL474", "number out of range in a description", ERROR, "write a number within the range"
+)
+DESCRIPTION_ENTRY_COUNT = code(
+    "MIL475", "missing or double entry in a description", ERROR, "add the name; keep one of the two keys"
+)
+DESCRIPTION_OF_NOTHING = code(
+    "MIL476",
+    "description of what is not there",
+    ERROR,
+    "describe everything that the program takes and gives, and nothing else, by the same names",
+)
+DESCRIPTION_OF_OTHER_TYPE = code(
+    "MIL477", "description of another type", ERROR, "change the entry, or the type in the program"
+)
+SPECIFICATION_TOO_SMALL = code(
+    "MIL478",
+    "specification version too small",
+    ERROR,
+    "write the version that the message names, or leave out `specificationVersion`, for the least that is needed",
+)
+MISFIT_LABELS = code(
+    "MIL479",
+    "labels that do not fit the classifier",
+    ERROR,
+    "give as many labels as there are probabilities, strings or whole numbers as the program has them",
+)
+NO_COREMLTOOLS = code("MIL480", "coremltools is not installed", ERROR, f"{install('coremltools')}")
+WEIGHTS_IN_SEVERAL_FOLDERS = code(
+    "MIL481", "weights in several folders", ERROR, "build the model first: this makes one weight file"
+)
+
+# ---- generated programs
+
+NOTHING_TO_GENERATE = code(
+    "MIL482",
+    "nothing of the kind to generate",
+    ERROR,
+    "ask for what there is; `miltext ops` lists the operations with their opsets",
+)
+NOTHING_GENERATED = code("MIL483", "nothing could be generated", ERROR, "allow more operations, data types or inputs")
+NO_HYPOTHESIS = code(
+    "MIL484",
+    "hypothesis is not installed",
+    ERROR,
+    "`pip install '.[hypothesis]'` in a checkout of miltext, or `pip install 'WHEEL[hypothesis]'` with its wheel",
+)
+TEST_FAILS_ON_MODEL = code(
+    "MIL486",
+    "test fails on the model itself",
+    ERROR,
+    "have the test pass on the model itself, and fail where what is looked for is gone: `--test` is a shell "
+    "command, which exits with 0 then",
+)
+UNSTEADY_TEST = code(
+    "MIL487",
+    "test that does not always say the same",
+    WARNING,
+    "have the command try several times, and exit with 0 if what you look for was there once. Then reduce again, "
+    "from the original",
+)
+CONSTANT_RESIZED = code(
+    "MIL490",
+    "constant written for the new sizes",
+    WARNING,
+    "check that it is what a conversion at these sizes would have. If it is not, reshape to a text, `-o "
+    "model.mil`, and write the right constant there",
+)
+CONSTANT_MAY_FOLLOW = code(
+    "MIL491",
+    "constant that may follow from a size",
+    WARNING,
+    "if it was computed, reshape to a text, `-o model.mil`, and write the one for the size now. Otherwise it is right",
+)
+CONSTANT_CANNOT_FOLLOW = code(
+    "MIL492",
+    "constant that cannot follow a size",
+    ERROR,
+    "write what holds for the new sizes in the text, and reshape that; or convert the model anew at these sizes. "
+    "In place of a range, ask for one size",
+)
+IMPOSSIBLE_PACKAGE_SIZE = code("MIL493", "size that no package can have", ERROR, "ask for smaller sizes")
