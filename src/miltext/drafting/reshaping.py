@@ -6,8 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import counted, named
-from miltext.checking.resizing.facts import CHOSEN, KEPT, STUCK, TOO_LARGE
+from miltext.checking.resizing.facts import CHOSEN, KEPT, STUCK
 from miltext.checking.retyping import STALE
+from miltext.checking.sizes import TOO_LARGE
 from miltext.checking.verifier import check, infer_anew
 from miltext.diagnostics import Note, ParseError, warning
 from miltext.diagnostics.suggestions import did_you_mean, nearest
@@ -142,7 +143,7 @@ def _inferred(
     if wrong and made.text is not None:
         before = {(each.code, each.message) for each in check(text, path=path)}
         wrong = [each for each in wrong if (each.code, each.message) not in before]
-    first = [each for each in wrong if each.code == TOO_LARGE]
+    first = [each for each in wrong if each.code == TOO_LARGE][:1]  # others follow from it
     known = {each.span for each in wrong if each.code == STUCK}
     wrong = first or [each for each in wrong if each.code == STUCK or each.span not in known]
     if wrong:

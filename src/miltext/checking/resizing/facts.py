@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
@@ -16,15 +15,9 @@ if TYPE_CHECKING:
     from miltext.checking.resizing.lineage import Lineage
     from miltext.schema.types import Dimension, Shape
 
-CHOSEN, KEPT, STUCK, TOO_LARGE = "MIL490", "MIL491", "MIL492", "MIL493"
-"""The codes of a constant that was written anew, of one that stays though it may follow, of one that cannot stay and
-cannot be written anew, and of a size that coremltools cannot count with.
-"""
-
-GREATEST = BY_NAME["int32"].maximum
-"""The greatest size that coremltools opens a program with: its rules count with int32.
-
-Source: coremltools/converters/mil/mil/ops/defs, where shapes are numpy arrays of int32.
+CHOSEN, KEPT, STUCK = "MIL490", "MIL491", "MIL492"
+"""The codes of a constant that was written anew, of one that stays though it may follow, and of one that cannot stay
+and cannot be written anew.
 """
 
 

@@ -11,8 +11,9 @@ from miltext.checking.inference.operands import read_value
 from miltext.checking.inference.program import bound
 from miltext.checking.inference.reading import Constant
 from miltext.checking.resizing.cuts import cuts_of
-from miltext.checking.resizing.facts import GREATEST, KEPT, RULES, STUCK, TOO_LARGE
+from miltext.checking.resizing.facts import KEPT, RULES, STUCK
 from miltext.checking.resizing.following import Following
+from miltext.checking.sizes import GREATEST, TOO_LARGE, WAY_OUT, too_large
 from miltext.models.model_weights import Weights
 from miltext.models.refusals import WeightsError
 from miltext.parsing.parser import parse_value
@@ -138,8 +139,7 @@ class Resizing:
     def hold(self, what: str, size: int | None, path: Path) -> None:
         """Hold a size to what coremltools counts with; the first that it cannot is reported."""
         if size is not None and size > GREATEST and not any(code == TOO_LARGE for code, _ in self._found):
-            message = f"{what} would have {size}, and coremltools opens programs with sizes up to {GREATEST}"
-            self._found[TOO_LARGE, message] = [path]
+            self._found[TOO_LARGE, too_large(f"{what} would have", size)] = [path]
 
     def _array(self, value: Value, type: Type) -> npt.NDArray[Any] | None:
         """Return the elements of a constant; None where they cannot be had."""
@@ -230,7 +230,7 @@ WAYS = {
     "MIL490": "check it",
     "MIL491": "check it",
     "MIL492": "change it in the text, or convert the model anew at these sizes",
-    "MIL493": "ask for smaller sizes",
+    TOO_LARGE: WAY_OUT,
 }
 """What to do about each kind of constant."""
 
