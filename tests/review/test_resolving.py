@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -345,3 +346,28 @@ def test_an_edit_of_a_name_is_kept_beside_other_weights(checkout: Checkout) -> N
     checkout.merge([lambda package: rewritten(package, "lit_cast_fp16", "bright")], [FIRST])
     assert checkout.unmerged == ""
     require_sound(checkout.package)
+
+
+@pytest.mark.parametrize("name", ["-d/a b's", "ünï/[br]*?", 'a;b $x "z"'])
+def test_packages_are_merged_and_shown_in_folders_of_any_name(name: str, checkout: Checkout) -> None:
+    checkout.package = checkout.folder / name / "My Model.mlpackage"
+    checkout.package.parent.mkdir(parents=True)
+    checkout.merge([tanh, FIRST], [biased, SECOND])
+    assert checkout.unmerged == ""
+    require_sound(checkout.package)
+    checkout.git("checkout", "-q", "--", ".")
+    shown = checkout.run("git", "diff", "main")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "+            tensor<fp16, [1, 6, 8, 8]> lit_cast_fp16 = tanh(" in shown.stdout
+    checkout.git("checkout", "-q", "-B", "others", "main")
+    checkout.edit([sigmoid, laid_anew])
+    checkout.commit()
+    done = checkout.run("git", "merge", "ours")
+    assert "both sides changed an operation" in done.stderr
+    assert checkout.unmerged
+    way_out = re.search("`miltext (merge --resolve ours .*?)`( |$)", done.stderr)
+    assert way_out
+    checkout.miltext(*shlex.split(way_out[1]))
+    assert checkout.unmerged == ""
+    require_sound(checkout.package)
+    assert "sigmoid" in miltext.to_text(miltext.load(checkout.package).program)
