@@ -371,3 +371,16 @@ def test_packages_are_merged_and_shown_in_folders_of_any_name(name: str, checkou
     assert checkout.unmerged == ""
     require_sound(checkout.package)
     assert "sigmoid" in miltext.to_text(miltext.load(checkout.package).program)
+
+
+def test_packages_are_merged_where_there_is_no_working_tree(checkout: Checkout, tmp_path: Path) -> None:
+    """As servers do, to see whether a pull request can be merged."""
+    checkout.merge([tanh, FIRST], [biased, SECOND])
+    wanted = checkout.git("rev-parse", "HEAD^{tree}")
+    bare = Checkout(tmp_path / "bare.git", identity=False)
+    checkout.git("clone", "-q", "--bare", str(checkout.folder), str(bare.folder))
+    bare.miltext("git", "setup")
+    done = bare.run("git", "merge-tree", "--write-tree", "ours~", "theirs")
+    if "usage" in done.stderr:
+        pytest.skip("this git does not merge trees")
+    assert (done.returncode, done.stdout, done.stderr) == (0, wanted, "")
