@@ -384,3 +384,30 @@ def test_packages_are_merged_where_there_is_no_working_tree(checkout: Checkout, 
     if "usage" in done.stderr:
         pytest.skip("this git does not merge trees")
     assert (done.returncode, done.stdout, done.stderr) == (0, wanted, "")
+
+
+@pytest.mark.parametrize("how", ["ours", "theirs", "text"])
+def test_a_package_outside_a_sparse_checkout_is_made_whole(how: str, checkout: Checkout) -> None:
+    (checkout.folder / "shown").mkdir()
+    (checkout.folder / "shown" / "notes").touch()
+    checkout.edit([])
+    checkout.commit()
+    for name, edits in (("theirs", [sigmoid, in_two_files, SECOND]), ("ours", [tanh])):
+        checkout.git("checkout", "-q", "-B", name, "main")
+        checkout.edit(edits)
+        checkout.commit()
+    checkout.git("sparse-checkout", "set", "shown")
+    assert not checkout.package.exists()
+    checkout.run("git", "merge", "--no-edit", "theirs")
+    if how == "text":
+        checkout.take_in_text(1)
+        checkout.resolve(TEXT, PACKAGE)
+    else:
+        checkout.resolve(how, PACKAGE)
+    assert checkout.unmerged == ""
+    if how != "text":
+        checkout.git("diff", "--cached", "--exit-code", "--raw", "--no-textconv", how, "--", PACKAGE)
+    checkout.git("commit", "-q", "-m", "merged")
+    checkout.git("sparse-checkout", "disable")
+    require_sound(checkout.package)
+    assert ("sigmoid" if how == "theirs" else "tanh") in miltext.to_text(miltext.load(checkout.package).program)
