@@ -78,6 +78,6 @@ def test_nothing_is_kept_outside_a_repository(tmp_path: Path) -> None:
     words = ["sh", "-c", f'{told.strip()} "$@"', "sh", str(FILE)]
     run = subprocess.run(words, cwd=outside, env=environment, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout == f"textconv {FILE}\n"
+    assert run.stdout == f"textconv -- {FILE}\n"
     run = subprocess.run(words, cwd=repository.folder, env=environment, capture_output=True, text=True, check=False)
     assert run.stdout.startswith(f"textconv --keep .git/{kept_texts.FOLDER}/")

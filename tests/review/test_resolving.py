@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -345,3 +346,68 @@ def test_an_edit_of_a_name_is_kept_beside_other_weights(checkout: Checkout) -> N
     checkout.merge([lambda package: rewritten(package, "lit_cast_fp16", "bright")], [FIRST])
     assert checkout.unmerged == ""
     require_sound(checkout.package)
+
+
+@pytest.mark.parametrize("name", ["-d/a b's", "ünï/[br]*?", 'a;b $x "z"'])
+def test_packages_are_merged_and_shown_in_folders_of_any_name(name: str, checkout: Checkout) -> None:
+    checkout.package = checkout.folder / name / "My Model.mlpackage"
+    checkout.package.parent.mkdir(parents=True)
+    checkout.merge([tanh, FIRST], [biased, SECOND])
+    assert checkout.unmerged == ""
+    require_sound(checkout.package)
+    checkout.git("checkout", "-q", "--", ".")
+    shown = checkout.run("git", "diff", "main")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "+            tensor<fp16, [1, 6, 8, 8]> lit_cast_fp16 = tanh(" in shown.stdout
+    checkout.git("checkout", "-q", "-B", "others", "main")
+    checkout.edit([sigmoid, laid_anew])
+    checkout.commit()
+    done = checkout.run("git", "merge", "ours")
+    assert "both sides changed an operation" in done.stderr
+    assert checkout.unmerged
+    way_out = re.search("`miltext (merge --resolve ours .*?)`( |$)", done.stderr)
+    assert way_out
+    checkout.miltext(*shlex.split(way_out[1]))
+    assert checkout.unmerged == ""
+    require_sound(checkout.package)
+    assert "sigmoid" in miltext.to_text(miltext.load(checkout.package).program)
+
+
+def test_packages_are_merged_where_there_is_no_working_tree(checkout: Checkout, tmp_path: Path) -> None:
+    """As servers do, to see whether a pull request can be merged."""
+    checkout.merge([tanh, FIRST], [biased, SECOND])
+    wanted = checkout.git("rev-parse", "HEAD^{tree}")
+    bare = Checkout(tmp_path / "bare.git", identity=False)
+    checkout.git("clone", "-q", "--bare", str(checkout.folder), str(bare.folder))
+    bare.miltext("git", "setup")
+    done = bare.run("git", "merge-tree", "--write-tree", "ours~", "theirs")
+    if "usage" in done.stderr:
+        pytest.skip("this git does not merge trees")
+    assert (done.returncode, done.stdout, done.stderr) == (0, wanted, "")
+
+
+@pytest.mark.parametrize("how", ["ours", "theirs", "text"])
+def test_a_package_outside_a_sparse_checkout_is_made_whole(how: str, checkout: Checkout) -> None:
+    (checkout.folder / "shown").mkdir()
+    (checkout.folder / "shown" / "notes").touch()
+    checkout.edit([])
+    checkout.commit()
+    for name, edits in (("theirs", [sigmoid, in_two_files, SECOND]), ("ours", [tanh])):
+        checkout.git("checkout", "-q", "-B", name, "main")
+        checkout.edit(edits)
+        checkout.commit()
+    checkout.git("sparse-checkout", "set", "shown")
+    assert not checkout.package.exists()
+    checkout.run("git", "merge", "--no-edit", "theirs")
+    if how == "text":
+        checkout.take_in_text(1)
+        checkout.resolve(TEXT, PACKAGE)
+    else:
+        checkout.resolve(how, PACKAGE)
+    assert checkout.unmerged == ""
+    if how != "text":
+        checkout.git("diff", "--cached", "--exit-code", "--raw", "--no-textconv", how, "--", PACKAGE)
+    checkout.git("commit", "-q", "-m", "merged")
+    checkout.git("sparse-checkout", "disable")
+    require_sound(checkout.package)
+    assert ("sigmoid" if how == "theirs" else "tanh") in miltext.to_text(miltext.load(checkout.package).program)

@@ -212,9 +212,6 @@ class Retyping(DraftWalk):
     def restate(self, message: NamedValueType, place: Path, type: Type) -> None:
         """Write a new type."""
         self.before[place] = read_type(message.type)
-        held = type.wrapped if isinstance(type, StateType) else type
-        if self.resizing and isinstance(held, TensorType):
-            self.resizing.hold(quoted(message.name), max((size or 0 for size in held.shape), default=0), place)
         message.type.CopyFrom(write_type(type))
         self.retyped[place] = type
 

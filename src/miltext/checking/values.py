@@ -11,8 +11,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from miltext.checking.findings import Finding, counted
+from miltext.checking.findings import Finding, counted, named
 from miltext.checking.inference.reading import Constant
+from miltext.checking.sizes import GREATEST, WAY_OUT, greatest_size, too_large
 from miltext.diagnostics import codes
 from miltext.models.weight_paths import MODEL_PATH, escape
 from miltext.models.weights import ALIGNMENT
@@ -48,10 +49,12 @@ class _Contents:
         self.found: list[Finding] = []
         self.arrays = arrays
         self.type = functools.cache(lambda stated: [] if _is_whole(stated) else list(_check_type(stated.message)))
+        self.is_too_large = functools.cache(lambda stated: greatest_size(stated.type) > GREATEST)
         self.is_open = functools.cache(lambda stated: not _is_whole(stated) and _is_open(stated.message))
         self._tensors: dict[tuple[Form | None, bool], list[Finding]] = {}
         self._files: set[tuple[Stated, str, bool]] = set()
         self._right: set[tuple[Stated | None, Stated]] = set()
+        self._has_too_large = False
 
     def program(self, program: Program) -> None:
         self.attributes(program.attributes, ())
@@ -122,6 +125,10 @@ class _Contents:
         for index, value in enumerate(values):
             if found := self.type(value.stated):
                 self.add(found, (*path, index, "type"))
+            if not self._has_too_large and self.is_too_large(value.stated):
+                self._has_too_large = True  # others follow from the first
+                message = f"{too_large(f'{named(value.name)} has', greatest_size(value.stated.type))}; {WAY_OUT}"
+                self.found.append(Finding((*path, index, "type"), codes.IMPOSSIBLE_PACKAGE_SIZE, message))
 
     def outputs(self, operation: Operation, path: Path) -> None:
         """Look at the types of outputs: none is a state, and that of a `const` leaves no size open that it settles."""

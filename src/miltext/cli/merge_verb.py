@@ -168,13 +168,14 @@ def mergetool(file: str) -> None:
     says is the model then, with its weights.
     """
     from miltext.merging.conflicts import has_markers
+    from miltext.merging.driver import ways_out
     from miltext.merging.resolving import InConflict
 
     try:
         found = InConflict(file, force=True)
         text = str(found.text)
         if not found.text.is_file():
-            fail(f"{text} is not there: `miltext merge --resolve ours {found.path}` takes ours whole; or theirs")
+            fail(f"{text} is not there: {ways_out(PurePosixPath(found.path))}")
         if has_markers(found.text.read_text(errors="replace")):
             _edit(text)
         if not _take_text(found, file, text):

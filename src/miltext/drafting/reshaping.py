@@ -144,7 +144,7 @@ def _inferred(
     if wrong and made.text is not None:
         before = {(each.code, each.message) for each in check(text, path=path)}
         wrong = [each for each in wrong if (each.code, each.message) not in before]
-    first = [each for each in wrong if each.code == codes.IMPOSSIBLE_PACKAGE_SIZE]
+    first = [each for each in wrong if each.code == codes.IMPOSSIBLE_PACKAGE_SIZE][:1]  # others follow from it
     known = {each.span for each in wrong if each.code == codes.CONSTANT_CANNOT_FOLLOW}
     wrong = first or [each for each in wrong if each.code == codes.CONSTANT_CANNOT_FOLLOW or each.span not in known]
     if wrong:

@@ -69,7 +69,8 @@ def _merge_manifest(path: str, files: Sequence[str]) -> Outcome:
 
 def ways_out(path: PurePosixPath) -> str:
     """Return what to say of a package in conflict."""
-    package = shlex.quote(str(whole_model(path)))
+    name = str(whole_model(path))
+    package = shlex.quote(f"./{name}" if name.startswith("-") else name)
     return f"`miltext merge --resolve ours {package}` takes ours whole, its weights too; or theirs, or an edited text"
 
 

@@ -17,6 +17,7 @@ from miltext.diagnostics import codes
 from miltext.merging.conflicts import has_markers
 from miltext.merging.contents import programs_of, weight_files
 from miltext.merging.driver import beside, read_model, whole_model
+from miltext.merging.filters import ask
 from miltext.merging.manifests import say_the_same
 from miltext.merging.models import MergedModel, resolve_models
 from miltext.merging.trees import Commits, NotFound, Trees, files_in, fits, is_told, stopped_at
@@ -44,6 +45,11 @@ class Stage(NamedTuple):
     def row(self) -> str:
         """The version as git's index is told of it."""
         return f"{self.mode} {self.object} {self.number}\t{self.path}\0"
+
+
+def _though_sparse() -> list[str]:
+    """Return the option that has git change files outside a sparse checkout, where there is one; older ones lack it."""
+    return ["--sparse"] if ask("config", "--type=bool", "core.sparseCheckout").strip() == "true" else []
 
 
 class InConflict:
@@ -108,9 +114,10 @@ class InConflict:
         taken = sorted(owned & there.keys())
         gone = sorted(owned - there.keys())
         if taken:
-            self._git("restore", f"--source={self._commits[side]}", "--staged", "--worktree", "--", *taken)
+            where = "--staged", "--worktree", "--ignore-skip-worktree-bits"
+            self._git("restore", f"--source={self._commits[side]}", *where, "--", *taken)
         if gone:
-            self._git("rm", "-r", "-q", "-f", "--ignore-unmatch", "--", *gone)
+            self._git("rm", "-r", "-q", "-f", "--ignore-unmatch", *_though_sparse(), "--", *gone)
 
     def take_text(self, file: Path) -> MergedModel:
         """Have what an edited text says, with the weights that it names, and what git merged besides.
@@ -132,7 +139,7 @@ class InConflict:
         unmerged = {stage.path for stage in self._stages}
         left = {*self._owned()} - unmerged
         self._take(SIDES["ours"], but=[*made_files, *left])
-        self._git("add", "-f", "--", *made_files)
+        self._git("add", "-f", *_though_sparse(), "--", *made_files)
         return merged
 
     def leave_unmerged(self, but: str) -> None:

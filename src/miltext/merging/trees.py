@@ -101,7 +101,8 @@ def require_same(found: Trees, file: str) -> None:
 
 def _trees(path: str, folder: str, wanted: Sequence[str]) -> Trees:
     """Return the files of a folder in the commits in which a path is these objects. Raise NotFound."""
-    if ask("diff-index", "--cached", "--name-only", "HEAD", "--", folder or "."):
+    is_bare = ask("rev-parse", "--is-bare-repository").strip() == "true"  # which has no index
+    if not is_bare and ask("diff-index", "--cached", "--name-only", "HEAD", "--", folder or "."):
         raise Staged("the index has changes of the package")
     told = [*_merged_heads()]
     fitting = _fitting(told or _listed(), path, wanted)

@@ -42,7 +42,7 @@ _NOTES = f"refs/notes/textconv/{DRIVER}"
 _NOTED = f"diff.{DRIVER}.cachetextconv"
 """Where earlier versions had git keep texts, and how: as notes, which git does not write without a committer."""
 
-_NAME_IT = 'git hash-object --no-filters "$1"'
+_NAME_IT = 'git hash-object --no-filters -- "$1"'
 _COMPARE = 'git --no-pager diff --no-ext-diff --no-index -- "$LOCAL" "$REMOTE"'
 """The commands for git's shell where miltext cannot be run: name a file as git does, and compare two files."""
 
@@ -127,12 +127,12 @@ class Installation:
             f"diff.{TEXT_DRIVER}.wordRegex": _WORDS,
             f"diff.{MANIFEST_DRIVER}.textconv": self._or_itself(f"{command} textconv"),
             f"merge.{DRIVER}.name": "miltext: models with their weights, operation by operation",
-            f"merge.{DRIVER}.driver": self._or_else(f"{command} mergedriver", _KEEP_OURS),
+            f"merge.{DRIVER}.driver": self._or_else(f"{command} mergedriver --", _KEEP_OURS),
             f"merge.{DRIVER}.recursive": "binary",
             f"merge.{TEXT_DRIVER}.name": "miltext: MIL text, operation by operation",
-            f"merge.{TEXT_DRIVER}.driver": self._or_else(f"{command} mergedriver", _MERGE_LINES),
-            f"difftool.{DRIVER}.cmd": f'{command} difftool "$LOCAL" "$REMOTE" || {_COMPARE}',
-            f"mergetool.{DRIVER}.cmd": f'{command} mergetool "$MERGED"',
+            f"merge.{TEXT_DRIVER}.driver": self._or_else(f"{command} mergedriver --", _MERGE_LINES),
+            f"difftool.{DRIVER}.cmd": f'{command} difftool -- "$LOCAL" "$REMOTE" || {_COMPARE}',
+            f"mergetool.{DRIVER}.cmd": f'{command} mergetool -- "$MERGED"',
             f"mergetool.{DRIVER}.trustExitCode": "true",
             **chosen,
         }
@@ -153,7 +153,7 @@ class Installation:
         said = f'echo "miltext cannot be run; to record where it is now: {setup}"'
         place = f"{FOLDER}/{self._kind_of_texts()}/$n.${{1##*.}}"
         kept = f'n=$({_NAME_IT}); k=$(git rev-parse --git-common-dir 2>/dev/null) && k="$k/{place}"'
-        made = f'{command} ${{k:+--keep "$k"}} "$1" 2>/dev/null'
+        made = f'{command} ${{k:+--keep "$k"}} -- "$1" 2>/dev/null'
         return f'f() {{ {kept}; cat "$k" 2>/dev/null || {made} || {{ {said}; echo "$n"; }}; }}; f'
 
     def _kind_of_texts(self) -> str:
@@ -164,7 +164,7 @@ class Installation:
 
     def _or_itself(self, command: str) -> str:
         """Return a command for git's shell that gives a file as it is if the given command fails."""
-        return f'f() {{ t=$({command} "$1" 2>/dev/null) && printf "%s\\n" "$t" || cat "$1"; }}; f'
+        return f'f() {{ t=$({command} -- "$1" 2>/dev/null) && printf "%s\\n" "$t" || cat -- "$1"; }}; f'
 
     def _or_else(self, command: str, otherwise: str) -> str:
         """Return a merge driver for git's shell that does something else where a command cannot be run."""

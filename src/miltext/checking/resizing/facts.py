@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
@@ -15,13 +14,6 @@ if TYPE_CHECKING:
     from miltext.checking.resizing.cuts import Cuts
     from miltext.checking.resizing.lineage import Lineage
     from miltext.schema.types import Dimension, Shape
-
-
-GREATEST = BY_NAME["int32"].maximum
-"""The greatest size that coremltools opens a program with: its rules count with int32.
-
-Source: coremltools/converters/mil/mil/ops/defs, where shapes are numpy arrays of int32.
-"""
 
 
 class Change(NamedTuple):

@@ -10,8 +10,9 @@ from miltext.checking.findings import named as quoted
 from miltext.checking.inference.operands import read_value
 from miltext.checking.inference.program import bound
 from miltext.checking.resizing.cuts import cuts_of
-from miltext.checking.resizing.facts import GREATEST, RULES
+from miltext.checking.resizing.facts import RULES
 from miltext.checking.resizing.following import Following
+from miltext.checking.sizes import GREATEST, WAY_OUT, too_large
 from miltext.diagnostics import codes
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Use, literal_of
@@ -138,13 +139,9 @@ class Resizing:
 
     def hold(self, what: str, size: int | None, path: Path) -> None:
         """Hold a size to what coremltools counts with; the first that it cannot is reported."""
-        if (
-            size is not None
-            and size > GREATEST
-            and not any(code == codes.IMPOSSIBLE_PACKAGE_SIZE for code, _ in self._found)
-        ):
-            message = f"{what} would have {size}, and coremltools opens programs with sizes up to {GREATEST}"
-            self._found[codes.IMPOSSIBLE_PACKAGE_SIZE, message] = [path]
+        is_told = any(code == codes.IMPOSSIBLE_PACKAGE_SIZE for code, _ in self._found)
+        if size is not None and size > GREATEST and not is_told:
+            self._found[codes.IMPOSSIBLE_PACKAGE_SIZE, too_large(f"{what} would have", size)] = [path]
 
     def _array(self, value: Value, type: Type) -> npt.NDArray[Any] | None:
         """Return the elements of a constant; None where they cannot be had."""
@@ -226,7 +223,7 @@ WAYS = {
     codes.CONSTANT_RESIZED: "check it",
     codes.CONSTANT_MAY_FOLLOW: "check it",
     codes.CONSTANT_CANNOT_FOLLOW: "change it in the text, or convert the model anew at these sizes",
-    codes.IMPOSSIBLE_PACKAGE_SIZE: "ask for smaller sizes",
+    codes.IMPOSSIBLE_PACKAGE_SIZE: WAY_OUT,
 }
 """What to do about each kind of constant."""
 
