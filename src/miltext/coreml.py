@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 MISSING = "MIL480"
 UNLIKE = "MIL481"
-"""The codes of a ModelError here: coremltools is not there; it would not find the weights."""
+"""The codes of a ModelError here: coremltools is not installed; it would not find the weights."""
 
 
 def to_pymil(model: Model, *, watched: Callable[[Any], Any] = lambda spec: spec) -> Any:
     """Return the program of a model as coremltools' `Program`, its weights loaded.
 
-    For a `.mil`, the specification version is that of its opsets. coremltools reads what `watched` makes of the Model
-    message, and refuses what its own loader does not know. Raise ModelError: MIL480 without coremltools, MIL481 where
-    the weights are in more than one folder; and what coremltools raises.
+    For a `.mil`, the specification version is that of its opsets. coremltools reads the result of `watched` for the
+    Model message, and refuses anything that its own loader does not know. Raise ModelError: MIL480 without coremltools,
+    MIL481 where the weights are in more than one folder; and coremltools' own errors.
     """
     coremltools = _coremltools()
     from coremltools.converters.mil.frontend.milproto.load import load
@@ -58,7 +58,7 @@ def from_pymil(program: Any, *, ranges: Mapping[str, Range] | None = None) -> Mo
 
     Its description is made from the types, and `ranges` of sizes as `miltext.build` takes them. The weights are in a
     temporary folder that lasts as long as the model; `model.save` keeps them. Raise ModelError: MIL480 without
-    coremltools, MIL42x for what has no description; and what coremltools raises.
+    coremltools, MIL42x for types that a description cannot have; and coremltools' own errors.
     """
     _coremltools()
     from coremltools.converters.mil.backend.mil.load import MILProtoExporter
@@ -104,7 +104,7 @@ def _coremltools() -> Any:
 
 
 def _weights_folder(model: Model) -> Path:
-    """Return the folder of the weight files, which coremltools takes to be one."""
+    """Return the folder of the weight files; coremltools accepts only one."""
     names = {held.value.blobFileValue.fileName for held in blob_values(model.program)}
     folders = {name.rpartition("/")[0].partition("/")[2] for name in names}
     if len(folders) > 1:

@@ -1,4 +1,4 @@
-"""The labels of a classifier, which the program has rather than the description: the `classes` of its `classify`."""
+"""The labels of a classifier, which the program contains, not the description: the `classes` of its `classify`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Block, Function, NamedValueType, Operation, Program, ValueType
 
 FIELDS = {"strings": str, "longInts": int, "ints": int}
-"""The members of TensorValue that hold labels, and what these are."""
+"""The members of TensorValue that hold labels, and the types of these."""
 
 
 class NoFit(Exception):
@@ -24,13 +24,13 @@ class NoFit(Exception):
 
 
 def labels_of(program: Program) -> dict[str, Labels]:
-    """Return the labels that each function of a program gives back, by its name; those without are left out."""
+    """Return the labels that each function of a program returns, by its name; functions without labels are left out."""
     found = {name: _held(program.functions[name]) for name in sorted(program.functions)}
     return {name: labels for name, (_, labels) in found.items() if labels is not None}
 
 
 def replace_labels(function: Function, labels: Labels) -> None:
-    """Have a function give back other labels, held as those before were; equal ones change nothing. Raise NoFit."""
+    """Make a function return other labels, stored as the labels before; equal ones change nothing. Raise NoFit."""
     values, before = _held(function)
     if before is None:
         raise NoFit("says labels, but the program has no `classify` with labels of its own")
@@ -47,7 +47,7 @@ def replace_labels(function: Function, labels: Labels) -> None:
 
 
 def _held(function: Function) -> tuple[list[Any], Labels | None]:
-    """Return what holds the labels of a function, the value before the type of what it is bound to; and the labels."""
+    """Return the holders of a function's labels, the value before the type of its name; and the labels."""
     block = own_block(function)
     classifiers = [each for each in block.operations if each.type == "classify"] if block is not None else []
     if block is None or len(classifiers) != 1:
@@ -83,7 +83,7 @@ def _labels(value: Value) -> Labels | None:
 
 
 def _replace(holder: Value | NamedValueType, labels: Labels) -> None:
-    """Put labels into a value, and their count into its type; of a name, into its type alone."""
+    """Put labels into a value, and their count into its type; for a name, into its type alone."""
     _resize(holder.type, len(labels))
     if not isinstance(holder, Value):
         return
@@ -113,7 +113,7 @@ def _resize(type: ValueType, count: int) -> None:
 
 
 def _probabilities(function: Function) -> int | None:
-    """Return how many probabilities the classifier of a function is given; None where that is not known."""
+    """Return the number of probabilities that the classifier of a function receives; None if it is unknown."""
     block = own_block(function)
     assert block is not None  # it has a classifier
     (classifier,) = [each for each in block.operations if each.type == "classify"]
@@ -129,7 +129,7 @@ def _probabilities(function: Function) -> int | None:
 
 
 def _values(function: Function, block: Block) -> Iterator[NamedValueType]:
-    """Yield what a function takes, and what the operations of its block make."""
+    """Yield the inputs of a function, and the outputs of its block's operations."""
     yield from function.inputs
     for operation in block.operations:
         yield from operation.outputs

@@ -9,8 +9,8 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.toml.reading import noun
 
 TYPE, UNKNOWN_WORD, OUT_OF_RANGE, CLASH = "MIL472", "MIL473", "MIL474", "MIL475"
-"""The codes for a value of a wrong type, a word that there is not, a number that is too small or large, and two values
-of which only one can be.
+"""The codes for a value of a wrong type, an unknown word, a number out of range, and two values that exclude each
+other.
 """
 
 MOST_SHOWN = 40
@@ -18,7 +18,7 @@ MOST_SHOWN = 40
 
 
 class Wrong(Exception):
-    """What is wrong with the value of a word, in words that follow its name; `at` leads to it inside the value."""
+    """A mistake in the value of a word. The message follows the word's name; `at` leads to the place in the value."""
 
     def __init__(self, code: str, message: str, *at: int, suggestion: str | None = None) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class Wrong(Exception):
 
 @contextmanager
 def inside(index: int) -> Iterator[None]:
-    """Have what is wrong in a `with` block be so at an index of the value."""
+    """Place errors in a `with` block at an index of the value."""
     try:
         yield
     except Wrong as wrong:
@@ -69,7 +69,7 @@ def numbers(value: object, least: int, most: int) -> list[int]:
 
 
 def pair(value: object, what: str) -> tuple[object, object]:
-    """Return a list of two as a tuple; `what` they are is told where they are not. Raise Wrong."""
+    """Return a list of two as a tuple; `what` names the expected values in the message. Raise Wrong."""
     found = items(value, what)
     if len(found) != 2:
         raise Wrong(TYPE, f"takes a list of {what}, not of {len(found)}")
@@ -77,14 +77,14 @@ def pair(value: object, what: str) -> tuple[object, object]:
 
 
 def items(value: object, what: str) -> list[object]:
-    """Return a list; `what` should be in it is told where it is not one. Raise Wrong."""
+    """Return a list; `what` names the expected items in the message. Raise Wrong."""
     if not isinstance(value, list):
         raise Wrong(TYPE, f"takes a list of {what}, not {noun(value)}")
     return value
 
 
 def word(value: object, words: Iterable[str]) -> str:
-    """Return one of some words. Raise Wrong."""
+    """Return a string if it is one of some words. Raise Wrong."""
     known = [*words]
     written = text(value)
     if written in known:

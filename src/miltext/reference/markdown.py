@@ -43,7 +43,7 @@ operations.
 
 
 def described_operation(name: str, opset: str | None) -> str | None:
-    """Return Markdown about an operation as an opset has it; None where nothing is known of it."""
+    """Return Markdown about an operation as an opset has it; None if it is unknown."""
     known = known_signature(name, opset)
     if known is None:
         return None
@@ -52,9 +52,7 @@ def described_operation(name: str, opset: str | None) -> str | None:
 
 
 def known_signature(name: str, opset: str | None) -> Signature | None:
-    """Return the signature of an operation in an opset or, where it came later, its newest; None where nothing is
-    known.
-    """
+    """Return the signature of an operation in an opset or, if it came later, its newest; None if it is unknown."""
     return signature(name, opset) or signature(name)
 
 
@@ -73,7 +71,7 @@ def described_parameter(known: Signature, name: str) -> str:
 
 
 def described_opset(name: str) -> str | None:
-    """Return Markdown about an opset; None where it is not known."""
+    """Return Markdown about an opset; None if it is unknown."""
     found = next((opset for opset in OPSETS if opset.text == name), None)
     if found is None:
         return None
@@ -101,7 +99,7 @@ def _section(entry: Entry) -> Iterator[str]:
 
 
 def _described(known: Signature, entry: Entry | None, more: str = "") -> Iterator[str]:
-    """Yield lines: what an operation computes, since when, its parameters, the type that follows, and an example."""
+    """Yield lines: the computation of an operation, its opsets, its parameters, its result's type, and an example."""
     yield from (f"{entry.description}.", "") if entry else ()
     yield from (outline(known) + more, "")
     yield from (f"- {described_parameter(known, name)}" for name in known.parameters)
