@@ -1,10 +1,10 @@
-"""Why an array cannot be had."""
+"""The reasons why an array cannot be read."""
 
 from __future__ import annotations
 
 
 class ArrayProblem(ValueError):
-    """Why an array cannot be had, with its code; who knows the reference makes an error of it."""
+    """The reason why an array cannot be read, with its code; a caller with the reference makes an error of it."""
 
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)

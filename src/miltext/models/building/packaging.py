@@ -1,6 +1,6 @@
-"""Packages as they are written: copies of what else is in one, and the manifest.
+"""The writing of packages: copies of other contents, and the manifest.
 
-The form is what coremltools 9.0 writes, `modelpackage/src/ModelPackage.cpp`.
+The form is coremltools 9.0's, `modelpackage/src/ModelPackage.cpp`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ MODEL_FILE = f"{AUTHOR}/model.mlmodel"
 
 
 def copy_folder(source: Path, target: Path, skipped: set[Path], progress: Progress | None = None) -> None:
-    """Copy a folder with all that is in it, empty folders too, except for the files `skipped`, which are paths in it.
+    """Copy a folder with all its contents, empty folders too, except for the files `skipped`, which are paths in it.
 
-    Raise OSError, and ModelError (MIL403) for links that lead outside or to folders, and for anything that is neither
-    a file nor a folder.
+    Raise OSError, and ModelError (MIL403) for links that lead outside or to folders, and for anything that is neither a
+    file nor a folder.
     """
     target.mkdir(parents=True)
     for path in contents_of(source):
@@ -40,7 +40,7 @@ def copy_folder(source: Path, target: Path, skipped: set[Path], progress: Progre
 
 
 def contents_of(folder: Path) -> list[Path]:
-    """Return the folders and files below a folder, each folder before what is in it. Raise as `copy_folder` does."""
+    """Return the folders and files below a folder, each folder before its contents. Raise as `copy_folder` does."""
     root = Path(os.path.realpath(folder))
     found: list[Path] = []
     for parent, folders, names in os.walk(folder, onerror=_raise):
@@ -63,7 +63,7 @@ def _raise(failure: OSError) -> None:
 
 
 def new_manifest() -> Manifest:
-    """Return the manifest of a package that has only a model."""
+    """Return the manifest of a package with only a model."""
     root = _identifier(MODEL_FILE)
     entries = {root: _entry(MODEL_FILE, "CoreML Model Specification")}
     return {"fileFormatVersion": "1.0.0", "itemInfoEntries": entries, "rootModelIdentifier": root}
@@ -74,7 +74,7 @@ def _entry(path: str, description: str) -> dict[str, str]:
 
 
 def list_item(manifest: Manifest, path: PurePosixPath, item: PurePosixPath) -> None:
-    """List an item of the package, unless the path is in one that is listed."""
+    """List an item of the package, unless the path is inside a listed item."""
     if not any(path.is_relative_to(known) for known in _listed(manifest)):
         manifest["itemInfoEntries"][_identifier(str(item))] = _entry(str(item), "CoreML Model Weights")
 
