@@ -126,7 +126,7 @@ class _Part:
         """Return the error about an input that no output needs, with its users."""
         if self._uses(self._outputs, value):
             others = [each.name for each in self._given if each is not value and self._uses([each], value)]
-            why = f"what needs it is given: {listed(others)}"
+            why = f"the values that need it are inputs: {listed(others)}"
         else:
             outputs = [*dict.fromkeys(self._block.outputs)]
             needing = [each.name for each in outputs if each is not value and self._uses([each], value)]

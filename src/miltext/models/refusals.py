@@ -1,4 +1,4 @@
-"""Errors about a model's files, about weights and about a model that is to be written, each with its way out."""
+"""Errors about a model's files, about weights and about the writing of a model, each with its way out."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ WAYS_OUT = {
     "MIL414": "write the file again, with numpy.save, numpy.savez or safetensors",
     "MIL415": "save the array in a type that MIL has: bool, integers, or floats of 64 bits or fewer",
     "MIL416": "name one of the arrays in the file",
-    "MIL417": "ask for a type that has the value, or mend it",
+    "MIL417": "use a type that has the value, or fix the value",
     "MIL418": "run the command again, once nothing writes to the file",
     "MIL419": f"install it: {install('safetensors')}",
     "MIL420": "Core ML takes and gives tensors of fp16, fp32, fp64, int32 and int8, states, and what `classify` makes: "
@@ -58,7 +58,7 @@ WAYS_OUT = {
     "MIL421": "name the opset of each function in the text, as in `func main<ios18>`",
     "MIL422": "return only what an operation of the function's own block makes, or an input",
     "MIL423": "convert the model's source with coremltools, convert_to='mlprogram'",
-    "MIL424": "give it the shape of such an image, or say with --description that it is an array",
+    "MIL424": "give it the shape of such an image, or describe it as an array with --description",
     "MIL425": "give each axis of an input its size or range, as in x=1,3,64..512,64..512",
     "MIL426": "choose a name of letters, digits, `_` and `@` that begins with a letter or `_`; --no-check takes any",
     "MIL427": "build without --prune-weights, or with a miltext that knows the fields",
@@ -69,7 +69,7 @@ WAYS_OUT = {
     "MIL433": "name a place inside the text, as Core ML's error does: LINE or LINE:COL",
     "MIL434": "write sizes as in image=1,3,256,256; a range is 64..512; in a text alone, ? is any size from 1 on",
     "MIL435": "give each dimension of the input's type a size; for another rank, edit the text of the program",
-    "MIL438": "mend the value, or write the operation otherwise; `miltext check` tells what is wrong with it",
+    "MIL438": "fix the value, or write the operation otherwise; `miltext check` reports its errors",
     "MIL439": "leave out --io, or raise the function's opset in the text, as in `func main<ios16>`",
     "MIL440": "compile it with Apple's compiler on a Mac, `xcrun coremlc compile`; miltext writes an .mlpackage of it",
     "MIL441": "compile it with Apple's compiler, or have guesses written with `build --allow-unproven`",
@@ -93,17 +93,18 @@ WAYS_OUT = {
     "MIL862": "keep a copy of it elsewhere, then add --force",
     "MIL863": "edit the text that is beside the model, MODEL.conflict.mil, or take `ours` or `theirs`",
 }
-"""The way out of each error, by its code; what each code means is said in `diagnostics.codes`."""
+"""The way out of each error, by its code; `diagnostics.codes` describes each code."""
 
 
 class WeightsError(ModelError):
-    """A weight file that cannot be read or written, or a name of one that is refused: MIL301 to MIL311."""
+    """An unreadable or unwritable weight file, or a refused name of one: MIL301 to MIL311."""
 
 
 def reason_of(failure: Exception) -> str:
-    """Return why something failed, in the words of the system or of the reader, without a path or a class of Python's.
+    """Return the reason for a failure, in the words of the system or of the reader, without a path or a class of
+    Python's.
 
-    A key that is not there is named.
+    A missing key is named.
     """
     if isinstance(failure, KeyError):
         return f"it has no {quote(str(failure.args[0]))}"
@@ -115,9 +116,9 @@ def reason_of(failure: Exception) -> str:
 def refusal(
     code: str, message: str, path: str | os.PathLike[str] | None = None, *notes: Note, about: object = None
 ) -> ModelError:
-    """Return a ModelError, for MIL30x a WeightsError, that says what is wrong and what to do about it.
+    """Return a ModelError, for MIL30x a WeightsError, with the problem and the way out.
 
-    `path` is the file, and `about` the Subject in the program, that it is about.
+    `path` is its file, and `about` its Subject in the program.
     """
     kind = WeightsError if code.startswith(("MIL30", "MIL31")) else ModelError
     name = None if path is None else os.fspath(path)

@@ -80,7 +80,7 @@ def _length(data: bytes, form: str) -> int:
         raise ArrayProblem("MIL414", "it ends within its header")
     length: int = struct.unpack(form, data)[0]
     if length > LONGEST:
-        raise ArrayProblem("MIL414", f"its header is said to have {length} bytes; at most {LONGEST} are read")
+        raise ArrayProblem("MIL414", f"its header has a stated length of {length} bytes; at most {LONGEST} are read")
     return length
 
 

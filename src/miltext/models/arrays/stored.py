@@ -68,8 +68,8 @@ class StoredArray:
         return packed_size(self.header.number, (dtype or self.dtype).bits)
 
     def misfit(self, dtype: DType) -> str | None:
-        """The reason why the array cannot be the value of a type, None if it can; values out of range are not known
-        yet.
+        """Return the reason why the array cannot be the value of a type, None if it can; values out of range are not
+        known yet.
         """
         if holds(dtype, self.dtype):
             return None

@@ -111,7 +111,7 @@ def write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[
     """Write a prepared model; return the warnings. Raise as `build` does."""
     is_compiled = output.suffix.lower() == COMPILED
     if new.package is not None and output.suffix.lower() != PACKAGE and (others := files_beside(new)):
-        message = f"what is in the package beside its model and its weights is not kept: {', '.join(others)}"
+        message = f"other files in the package than its model and weights are not kept: {', '.join(others)}"
         new.warnings.append(warning("MIL442", message))
     if choices.expect and not choices.prune_weights:
         choices.expect(partial(_work, new, output))

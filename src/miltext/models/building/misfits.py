@@ -221,7 +221,7 @@ def _sizes(entry: FeatureDescription, type: Type, keys: tuple[str, ...], side: s
 
 
 def _is_allowed(shape: list[int], declared: Shape) -> bool:
-    if not declared and shape == [1]:  # how coremltools describes a scalar that a model takes
+    if not declared and shape == [1]:  # coremltools describes a scalar input so
         return True
     return len(shape) == len(declared) and all(b in (None, a) for a, b in zip(shape, declared, strict=True))
 

@@ -80,7 +80,7 @@ def list_item(manifest: Manifest, path: PurePosixPath, item: PurePosixPath) -> N
 
 
 def unlist(manifest: Manifest, gone: Collection[Path]) -> None:
-    """Take files out of the list, each by its path below `Data`: coremltools opens no package that lacks an item."""
+    """Remove files from the list, each by its path below `Data`: coremltools opens no package that lacks an item."""
     names = {path.as_posix() for path in gone}
     items = manifest["itemInfoEntries"]
     for identifier in [each for each, item in items.items() if PurePosixPath(item["path"]).as_posix() in names]:
@@ -88,20 +88,20 @@ def unlist(manifest: Manifest, gone: Collection[Path]) -> None:
 
 
 def _listed(manifest: Manifest) -> list[str]:
-    """Return the paths of a manifest's items, each of which has one."""
+    """Return the paths of a manifest's items."""
     return [item["path"] for item in manifest["itemInfoEntries"].values()]
 
 
 def make_listed_folders(manifest: Manifest, data: Path) -> None:
-    """Make the folders that a manifest lists and that are not there: git keeps no empty ones, and coremltools, which
-    lists the folder of weights of every model, opens no package that lacks an item.
+    """Make the missing folders of a manifest: git keeps no empty ones, and coremltools, which lists the folder of
+    weights of every model, opens no package that lacks an item.
     """
     for path in map(PurePosixPath, _listed(manifest)):
         if not path.suffix and not path.is_absolute() and ".." not in path.parts:
-            with suppress(OSError, ValueError):  # a file stands there, or no folder can have that name
+            with suppress(OSError, ValueError):  # a file stands there, or the name is impossible for a folder
                 (data / path).mkdir(parents=True, exist_ok=True)
 
 
 def _identifier(path: str) -> str:
-    """Return an item's identifier: always the same for a path, so that what is built twice is the same twice."""
+    """Return an item's identifier: always the same for a path, so that repeated builds are equal."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, path))
