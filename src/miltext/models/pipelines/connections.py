@@ -39,7 +39,7 @@ OUTER = -1
 
 @dataclass(eq=False)
 class Connection:
-    """A feature on its way through a pipeline: the place of its giver, None for no giver, and the places of its takers."""
+    """A feature on its way through a pipeline: the place of its giver, None without one, and its takers' places."""
 
     name: str
     giver: int | None
