@@ -38,7 +38,7 @@ Examples:
   miltext compare model.mlpackage --inputs x.npz --against from_a_device.npz
   miltext compare a.mil b.mil --random 7 --format json | jq .first
 \b
-Exit status: 0 no output is below the threshold; 1 one is below, or B lacks it; 2 the two cannot be compared: a
+Exit status: 0 no output is below the threshold; 1 an output is, or B lacks one; 2 the two cannot be compared: a
 model cannot be read or run, inputs or the shapes of outputs differ, or nothing in one corresponds to the other.
 """
 

@@ -72,7 +72,7 @@ cannot be read, or no difference was found and a weight or a model was not read.
 @click.option(
     "--draft",
     is_flag=True,
-    help="With --format unified: compare drafts by line, without types that `miltext infer` restores.",
+    help="With --format unified: compare drafts by line, without parts that `miltext infer` restores.",
 )
 @click.option(
     "--limit",
@@ -81,7 +81,9 @@ cannot be read, or no difference was found and a weight or a model was not read.
     help="With --format markdown: at most N characters, with a count of omitted lines.  [65536]",
 )
 @output_option("Write to FILE instead of standard output.")
-@click.option("--breaking", is_flag=True, help="Only breaking changes: inputs, outputs, types, states, opsets.")
+@click.option(
+    "--breaking", is_flag=True, help="Only changes that break callers: inputs, outputs, types, states, opsets."
+)
 @click.option("--stat", is_flag=True, help="Only count the differences.")
 @click.option("--full", is_flag=True, help="List all renamed values and all weights, however many.")
 @click.option("--build-info", is_flag=True, help="Also compare which tools made the models.")

@@ -54,7 +54,7 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Write nothing; show the
 _build_info = click.option(
     "--build-info", is_flag=True, help="Show the tools that made a model, and the date, which differ in each export."
 )
-_draft = click.option("--draft", is_flag=True, help="Show programs as drafts, without inferable types.")
+_draft = click.option("--draft", is_flag=True, help="Show programs as drafts, without inferable parts.")
 
 
 @click.group("git", cls=Commands, epilog=EPILOG)

@@ -46,7 +46,7 @@ _NO_DRAFT = "infer takes the text of a draft, a .mil, and {}; `miltext print` wr
 @click.argument("draft", default="-", metavar="[DRAFT]")
 @output_option("Write to FILE instead of standard output.")
 @click.option("--all", "anew", is_flag=True, help="Infer the types of outputs that DRAFT states anew, too.")
-@click.option("--names", is_flag=True, help="Give each operation without a `name` its first output's.")
+@click.option("--names", is_flag=True, help="Give each operation without a `name` the name of its first output.")
 @click.option("--consts", is_flag=True, help="Move each literal argument to a `const` before its operation.")
 @click.option("--defaults", is_flag=True, help="Write out the defaults of omitted parameters.")
 @format_option

@@ -69,7 +69,7 @@ KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
     type=click.FloatRange(min=0, min_open=True),
     metavar="S",
     default=300.0,
-    help="The seconds after which CMD has failed.  [300]",
+    help="The seconds after which CMD counts as failed.  [300]",
 )
 @nested_option()
 @range_option

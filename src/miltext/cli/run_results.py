@@ -64,7 +64,7 @@ class Targets(NamedTuple):
 
         places = {path: os.path.realpath(path) for path in self.files}
         if len({*places.values()}) < len(self.single) + (self.archive is not None) + (self.states is not None):
-            raise click.UsageError("two outputs are one file: rename one")
+            raise click.UsageError("two outputs are one file: name two files")
         for path, kind in self.files.items():
             if os.path.isdir(path):
                 raise click.UsageError(f"{path} is a folder: name a file")

@@ -31,7 +31,7 @@ Exit status: 0 all are up to date, or written; 1 with --check, a stale sidecar; 
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...")
 @click.option("--check", is_flag=True, help="Write nothing; list stale sidecars, and exit with 1 if there are any.")
 @click.option("--full", is_flag=True, help="Write every operation in full, instead of the compact form.")
-@click.option("--draft", is_flag=True, help="Write a draft instead, without types that `miltext infer` restores.")
+@click.option("--draft", is_flag=True, help="Write a draft instead, without parts that `miltext infer` restores.")
 @click.option(
     "--width",
     type=click.IntRange(min=1),

@@ -81,12 +81,12 @@ check_option = click.option(
     "check",
     flag_value=False,
     default=True,
-    help="Write it without `miltext check`; only drafts must be right.",
+    help="Write it even with errors that `miltext check` finds; only drafts must be right.",
 )
 no_loss_option = click.option(
     "--no-loss",
     is_flag=True,
-    help="Refuse an edit that loses details of the description, unless --description is given.",
+    help="Refuse a loss of details in the description; a given --description counts as intended.",
 )
 
 range_option = click.option(
