@@ -63,7 +63,7 @@ def from_pymil(program: Any, *, ranges: Mapping[str, Range] | None = None) -> Mo
 
     Its description is made from the types, and `ranges` of sizes as `miltext.build` takes them. The weights are in a
     temporary folder that lasts as long as the model; `model.save` keeps them. Raise ModelError: MIL480 without
-    coremltools, MIL42x for what has no description; and what coremltools raises.
+    coremltools, MIL42x for types that a description cannot have; and coremltools' own errors.
     """
     _coremltools()
     from coremltools.converters.mil.backend.mil.load import MILProtoExporter
@@ -111,7 +111,7 @@ def _coremltools() -> Any:
 
 
 def _weights_folder(model: Model) -> Path:
-    """Return the folder of the weight files, which coremltools takes to be one."""
+    """Return the folder of the weight files; coremltools accepts only one."""
     names = {held.value.blobFileValue.fileName for held in blob_values(model.program)}
     folders = {name.rpartition("/")[0].partition("/")[2] for name in names}
     if len(folders) > 1:

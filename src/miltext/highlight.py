@@ -1,13 +1,12 @@
 """The Pygments lexer for MIL text: `pygmentize -l mil`, Sphinx, MkDocs and Jupyter find it once miltext is installed.
 
-The states below follow `grammar/mil.lark`: a name is an operation, a parameter, a defined or a used value by where it
-stands. Where that leaves a choice, as in the short spelling of drafts, what follows it decides: a bracket after an
-operation, an equals sign after a parameter.
+The states below follow `grammar/mil.lark`: a name is an operation, a parameter, a defined or a used value by its
+position. Where the position leaves a choice, as in the short spelling of drafts, the text after it decides: a bracket
+after an operation, an equals sign after a parameter.
 
-`editors/generate.py` makes the syntax of every other editor out of the same states. For that each rule is a pattern
-that stays within a line but for a gap, for which ON_A_LINE has another one, a token, and at most one state to push or
-to pop; a rule that pops matches a closing mark or looks ahead for one; and a pattern looks ahead nowhere but at its
-end.
+`editors/generate.py` makes the syntax of every other editor out of the same states. So each rule has a pattern, a
+token, and at most one state to push or to pop. A pattern stays within one line, except for gaps, which ON_A_LINE
+replaces; it looks ahead only at its end. A rule that pops matches a closing mark or looks ahead for one.
 """
 
 from __future__ import annotations
@@ -37,26 +36,26 @@ _GAP = r"(?:[ \t\r\n]|//[^\n]*\n|/\*(?:[^*]|\*+[^*/])*\*+/)*"
 _LINE_GAP = r"(?:[ \t]|/\*(?:[^*\n]|\*+[^*/\n])*\*+/)*"
 _TEXT_END = r"\Z"
 _CALLED = rf"(?={_GAP}[(<])"
-"""What follows an operation's name: nothing else tells it from a value's where both can stand."""
+"""The text after an operation's name: where both can stand, only this distinguishes it from a value's name."""
 _CALLS = [
     (words(operation_names(), suffix=_END + _CALLED), Name.Builtin),
     (rf"(?:{_NAME}){_CALLED}", Name.Function),
 ]
 _PARAMETER = (rf"(?:{_NAME})(?={_GAP}=)", Name.Attribute)
 _DRAFT = ("_" + _END, Keyword.Type, "typed")
-"""In a draft, for a type that is left out."""
+"""For an omitted type in a draft."""
 
 ON_A_LINE = {_GAP + _TEXT_END: _LINE_GAP + "$", _GAP: _LINE_GAP}
-"""What the patterns of editors, which see a line alone, have in place of these: what ends it is taken for a call."""
+"""The replacements of these patterns in editors, which see a single line: the end of the line counts as a call."""
 
 
 def _until(closing: str) -> list[Any]:
-    """Return the rules of a state that a mark ends, for what may stand anywhere in it and for that mark."""
+    """Return the rules of a state that ends at a mark: gaps and comments anywhere, and the closing mark."""
     return [include("gap"), (closing, Punctuation, "#pop")]
 
 
 def _before(coming: str) -> tuple[str, Callable[..., Iterator[tuple[int, _TokenType, str]]], str]:
-    """Return the rule that leaves a state without reading what comes: Pygments would yield an empty token for it."""
+    """Return the rule that leaves a state without reading ahead: Pygments would yield an empty token for it."""
     return rf"(?={coming})", lambda *_: iter(()), "#pop"
 
 
@@ -75,7 +74,7 @@ class MilLexer(RegexLexer):
             (words(("$draft",), suffix=_END), Keyword.Pseudo, "marker"),
             include("body"),
         ],
-        # After `$draft`: what a text asks for.
+        # After `$draft`: the options of a text.
         "marker": [
             *_until(r"\)"),
             (r"[(,]", Punctuation),
@@ -162,14 +161,14 @@ class MilLexer(RegexLexer):
             (_NAME, Name),
             _before(r"[;{}\[]"),
         ],
-        # After a type: what it is made of, the name it is given, or the literal that it has.
+        # After a type: its parameters, the name of the value, or a literal.
         "typed": [
             include("gap"),
             (r"<", Punctuation, "type"),
             (r"\(", Punctuation, "literal"),
             *_TYPE_ALONE,
             (_NAME, Name.Variable),
-            _before(r"\$[a-z]"),  # an array that is converted
+            _before(r"\$[a-z]"),  # a converted array
             _before(r"[^A-Za-z_$<(/ \t\r\n]"),
         ],
         "type": [
@@ -249,7 +248,7 @@ class MilLexer(RegexLexer):
 
     @staticmethod
     def analyse_text(text: str) -> float:
-        """Nearly certain of a text that begins as a program does."""
+        """Return near certainty for a text that begins as a program does."""
         start = 0
         while aside := _ASIDE.match(text, start):
             start = aside.end()

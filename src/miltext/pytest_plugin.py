@@ -3,8 +3,8 @@
     def test_relu(mil_golden):
         mil_golden.check(convert(relu), "relu")
 
-pins `test_ops/relu.mil` for a test in `test_ops.py`, weights by their digests; `mil_golden.numbers` pins what a model
-computes, in `test_ops/relu.numbers.npz`. `pytest --mil-update` writes the goldens anew. If all tests of a module pass,
+pins `test_ops/relu.mil` for a test in `test_ops.py`, weights by their digests; `mil_golden.numbers` pins the outputs of
+a model in `test_ops/relu.numbers.npz`. `pytest --mil-update` writes the goldens anew. If all tests of a module pass,
 goldens that none of them checked are reported; with `--mil-unused`, the run fails then.
 
 pytest loads this module in every run: nothing else of miltext is imported before a test asks for its goldens.
@@ -45,8 +45,8 @@ class MilGolden:
     def check(self, source: Any, name: str, **choices: Unpack[Normalization]) -> None:
         """Assert that `name`.mil holds the program of `source`, or write it under `--mil-update`.
 
-        `source` and `choices` are what `miltext.testing.normalize` takes. Raise AssertionError that shows the
-        difference, ValueError for a name that leads elsewhere, and what `normalize` raises.
+        `source` and `choices` are the arguments of `miltext.testing.normalize`. Raise AssertionError that shows the
+        difference, ValueError for a name that leads elsewhere, and the errors of `normalize`.
         """
         __tracebackhide__ = True
         path = self._path(name, ".mil")
@@ -55,17 +55,17 @@ class MilGolden:
     def numbers(
         self, source: Any, name: str, inputs: Mapping[str, Any] | None = None, **choices: Unpack[Running]
     ) -> None:
-        """Assert that `name`.numbers.npz holds what the model `source` computes, or write it under `--mil-update`.
+        """Assert that `name`.numbers.npz holds the outputs of the model `source`, or write it under `--mil-update`.
 
-        `inputs` and `choices` are those of `miltext.compare`: without inputs, they are random by the `seed`, and
-        outputs may be off by `min_snr` dB. Raise AssertionError that shows where the numbers began to differ, and
-        what `check` raises, too.
+        `inputs` and `choices` are the arguments of `miltext.compare`: without inputs, they are random by the `seed`,
+        and outputs may be off by `min_snr` dB. Raise AssertionError that shows where the numbers began to differ, and
+        the errors of `check`.
         """
         __tracebackhide__ = True
         check_numbers(source, self._path(name, ENDING), inputs, self._updating, self._command, **choices)
 
     def _path(self, name: str, ending: str) -> Path:
-        """Return the path of a golden, which is used now. Raise ValueError for a name that leads elsewhere."""
+        """Return the path of a golden, and note its use. Raise ValueError for a name that leads elsewhere."""
         place = PurePath(name)
         if not place.name or ".." in place.parts or place.anchor:
             raise ValueError(f"{name!r} is not the name of a golden: give a path below {self.folder}, without `..`")
@@ -75,10 +75,10 @@ class MilGolden:
 
 
 def _command(test: pytest.Item) -> str:
-    """Return the command that updates the goldens of one test, in one of its cases, for a shell.
+    """Return the shell command that updates the goldens of one test, in one of its cases.
 
-    It names the test as pytest takes it where it runs: the file seen from there, then classes and the test by their
-    names. Of these, the node id of pytest-xdist has a group behind it, which pytest does not take.
+    It names the test as pytest accepts it in the current folder: the relative path of the file, then the names of
+    classes and the test. A node id of pytest-xdist has a group at its end, which pytest does not accept.
     """
     from miltext.diagnostics.wording import for_shell
 
@@ -100,7 +100,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def mil_golden_folder(request: pytest.FixtureRequest) -> Path:
-    """Return the folder of the goldens: beside the test's file, and named after it. Override it for another one."""
+    """Return the folder of the goldens: beside the test's file, and named after it. Override it to choose another."""
     return request.path.with_suffix("")
 
 
@@ -175,8 +175,8 @@ class Goldens:
         return sorted(path for path in found if os.path.realpath(path) not in self._used)
 
     def _is_known(self, folder: Path, modules: set[str]) -> bool:
-        """Whether all tests ran and passed that may have goldens in a folder: those of the module that it is named
-        after; else all tests of the run, which was of all around the folder.
+        """Whether all tests that may have goldens in a folder ran and passed. These are the tests of the module with
+        the folder's name; for another folder, all tests of the run, which must include every test around the folder.
         """
         if any(self._passed[module] != self._counts[module] for module in modules):
             return False
@@ -188,7 +188,7 @@ class Goldens:
         return is_all and self._is_whole and all(self._passed[each] == count for each, count in self._tests.items())
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """With `--mil-unused`, have a run fail that leaves goldens unchecked."""
+        """With `--mil-unused`, make a run fail that leaves goldens unchecked."""
         is_asked = self._config.getoption(UNUSED) and not hasattr(self._config, "workerinput")
         if is_asked and session.exitstatus == pytest.ExitCode.OK and self.unused():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -204,7 +204,7 @@ class Goldens:
 
 
 def _is_in(folder: Path, path: Path) -> bool:
-    """Whether a file in a folder of goldens does not belong to a module of its own, further in."""
+    """Whether a file in a folder of goldens does not belong to a deeper module."""
     return not any(each.with_suffix(".py").exists() for each in path.parents if folder in each.parents)
 
 

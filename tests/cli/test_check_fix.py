@@ -170,7 +170,7 @@ def test_the_text_of_a_compiled_model_is_not_mended(folder: Path) -> None:
     status, _, err = run("check", "--fix", "Compiled.mlmodelc", cwd=folder)
     assert status == 1
     named = os.path.join("Compiled.mlmodelc", "model.mil")
-    assert f"miltext: {named}: not fixed: it is the text of a compiled model; mend a copy, or the model that" in err
+    assert f"miltext: {named}: not fixed: it is the text of a compiled model; fix a copy, or the source model" in err
     assert path.read_text() == CERTAIN
 
 

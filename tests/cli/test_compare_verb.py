@@ -85,7 +85,7 @@ def test_random_numbers_are_not_advised_where_they_failed() -> None:
     [
         (("fp32.mil",), "name a model B to compare with, or give --against FILE"),
         (("fp32.mil", "fp16.mil", "--against", "y.npz"), "name a model B to compare with, or give --against FILE"),
-        (("-", "-"), "standard input can be only one of the models"),
+        (("-", "-"), "standard input can be only one model"),
         (("fp32.mil", "none.mil"), "file or folder not found: none.mil"),
         (("fp32.mil", "fp16.mil", "--input", "x"), "is not NAME=FILE"),
         (("fp32.mil", "fp16.mil", "--input", "z=x.npy"), "error[MIL832]"),

@@ -319,7 +319,7 @@ def test_what_is_not_a_picture(picture: Any) -> None:
 def test_an_output_that_is_not_the_picture_that_is_described(output: str, picture: Any) -> None:
     package = images(output=output)
     said = refused(package, "--input", "image=cat.png", "-o", "y=y.png")
-    assert "miltext: y.png cannot be written: its value is not the picture that the description says" in said
+    assert "miltext: y.png cannot be written: its value is not the picture of the description" in said
     assert not Path("y.png").exists()
 
 

@@ -189,7 +189,7 @@ def test_what_cannot_be_cut_is_refused(name: str) -> None:
 
 
 NEEDING = {
-    ("d", "a, c"): "what needs it is given: `c`",
+    ("d", "a, c"): "the values that need it are inputs: `c`",
     ("a", "z"): "`d` would need it",
     ("b", "dead"): "no output of the function needs it",
     ("a", "d"): "no other output of the function needs it",

@@ -65,7 +65,7 @@ def test_a_hover_tells_type_and_file(folder: Path) -> None:
 
 
 def test_a_hover_in_a_text_without_a_folder_says_so() -> None:
-    assert "saved" in hovered(view_of(TEXT, None), "$npy")
+    assert "Save the text" in hovered(view_of(TEXT, None), "$npy")
 
 
 def test_a_hover_over_a_broken_string_is_none(folder: Path) -> None:

@@ -18,7 +18,7 @@ VERBS = {
     "fmt": "Format MIL text canonically, and keep comments.",
     "check": "Report all problems of programs.",
     "explain": "Explain a code such as MIL604, and its fix.",
-    "ops": "List the operations, or tell what one takes.",
+    "ops": "List the operations, or describe one.",
     "infer": "Fill in the types that a draft leaves out.",
     "build": "Write a model from text, or from a compiled model.",
     "describe": "Show what stands around a program, as TOML.",
@@ -48,12 +48,12 @@ _TOGETHER = {
     **dict.fromkeys(("git", "textconv", "difftool"), "git_verbs"),
     **dict.fromkeys(("mergedriver", "mergetool"), "merge_verb"),
 }
-"""The modules that hold several verbs. No list shows `textconv`, `difftool`, `mergedriver` and `mergetool`, which git
+"""The modules with several verbs. No list shows `textconv`, `difftool`, `mergedriver` and `mergetool`, which git
 calls.
 """
 
 COMPLETE = "_MILTEXT_COMPLETE"
-"""The variable of a shell that asks for completion: its name and `_complete`."""
+"""The shell variable for completion: the command's name and `_complete`."""
 
 EPILOG = """\b
 Examples:
@@ -69,7 +69,7 @@ Exit status: 0 all is well; 1 the input was read and is wrong; 2 usage, files, a
 
 @contextmanager
 def naming_what_was_meant(context: click.Context) -> Iterator[None]:
-    """Have the error of an option that is not there name the nearest one."""
+    """Make the error of an unknown option name the nearest option."""
     try:
         yield
     except click.NoSuchOption as failure:
@@ -79,7 +79,7 @@ def naming_what_was_meant(context: click.Context) -> Iterator[None]:
 
 
 class Commands(click.Group):
-    """A group of commands, which names the nearest one if a command or an option is not there."""
+    """A group of commands, which names the nearest one for an unknown command or option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         with naming_what_was_meant(ctx):
@@ -123,7 +123,7 @@ class Verbs(Commands):
         return with_words(verb, name)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        """Return the verbs and options that a word may become, without an import of verbs."""
+        """Return the verbs and options that complete a word, without an import of verbs."""
         from click.shell_completion import CompletionItem
 
         verbs = [CompletionItem(name, help=told) for name, told in VERBS.items() if name.startswith(incomplete)]
@@ -140,7 +140,7 @@ class Verbs(Commands):
         return super().make_context(*args, **extra)
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run the command as a process, which signals end, and report failures outside of verbs, too."""
+        """Run the command as a process that signals end, and report failures outside of verbs, too."""
         if COMPLETE in os.environ:
             from miltext.cli.completing import answer
 
@@ -152,7 +152,7 @@ class Verbs(Commands):
             return super().main(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a verb; a failure of an input or a file ends it with one message and an exit status."""
+        """Run a verb; end it at a failure of an input or a file with one message and an exit status."""
         from miltext.cli.streams import report_failures
 
         with report_failures():
@@ -160,7 +160,7 @@ class Verbs(Commands):
 
 
 def _show_version(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:
-    """Show the version that is installed, and end."""
+    """Show the installed version, and end."""
     if is_asked and not context.resilient_parsing:
         from importlib.metadata import version
 

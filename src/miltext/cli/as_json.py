@@ -1,8 +1,8 @@
-"""What verbs tell as JSON: one object on standard output, which has findings as `miltext check` has them.
+"""The JSON of verbs: one object on standard output, with findings in the form of `miltext check`.
 
-docs/json.md says what each verb's object has. Under `--format json`, findings that are else shown on standard error are
-kept for the object, and a failure of an input is an object that has findings alone. What is wrong with the command
-line, or with a file as such, stays a message on standard error.
+docs/json.md describes each verb's object. Under `--format json`, findings for standard error are kept for the object,
+and a failure of an input is an object with findings alone. A mistake in the command line, or a failure to read or write
+a file, stays a message on standard error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KEPT, _DONE = f"{__name__}.findings", f"{__name__}.done"
 
 
 def note_format(context: click.Context, _option: click.Parameter, form: str) -> str:
-    """Note whether JSON is asked for: the callback of a `--format` that has further choices."""
+    """Note whether JSON is the output format: the callback of a `--format` with further choices."""
     if form == JSON:
         context.meta.setdefault(_KEPT, [])
     return form
@@ -44,7 +44,7 @@ format_option: Decorator = click.option(
     default="text",
     expose_value=False,
     callback=note_format,
-    help="The output format; docs/json.md says what JSON has.  [text]",
+    help="The output format; docs/json.md describes the JSON.  [text]",
 )
 
 json_option: Decorator = click.option(
@@ -53,12 +53,12 @@ json_option: Decorator = click.option(
 
 
 def asks_json() -> bool:
-    """Whether the verb that runs is asked for JSON."""
+    """Whether the current verb has JSON as its output format."""
     return _kept() is not None
 
 
 def keep(diagnostics: Sequence[Diagnostic], text: str | None, path: str | None) -> bool:
-    """Keep findings for the object, if JSON is asked for; return whether that is so."""
+    """Keep findings for the object if the output is JSON; return whether it is."""
     from miltext.diagnostics.reports import Report
 
     kept = _kept()
@@ -68,7 +68,7 @@ def keep(diagnostics: Sequence[Diagnostic], text: str | None, path: str | None) 
 
 
 def json_text(record: dict[str, Any]) -> str:
-    """Return the object of a verb, with the findings that were kept for it."""
+    """Return the object of a verb, with the kept findings."""
     import json
 
     from miltext.diagnostics.reports import FORM, findings
@@ -78,7 +78,7 @@ def json_text(record: dict[str, Any]) -> str:
 
 
 def done_so_far(record: dict[str, Any]) -> None:
-    """Have a failure tell what was done before it, too, by a record that grows."""
+    """Make a failure report the work done before it, too, by a record that grows."""
     click.get_current_context().meta[_DONE] = record
 
 
@@ -94,8 +94,8 @@ def _kept() -> list[Report] | None:
 
 
 def _plain(thing: Any) -> Any:
-    """Return what JSON can hold: numbers that are not finite as the strings `nan`, `inf` and `-inf`, and U+FFFD for
-    bytes of a file's name that are not UTF-8.
+    """Return a value that JSON can hold: numbers that are not finite as the strings `nan`, `inf` and `-inf`, and U+FFFD
+    for bytes of a file's name outside UTF-8.
     """
     if isinstance(thing, str):
         return thing if thing.isascii() else os.fsencode(thing).decode(errors="replace")

@@ -1,4 +1,4 @@
-"""`miltext check`: all that is wrong with programs, and the fixes for it."""
+"""`miltext check`: all problems of programs, and their fixes."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ Examples:
   miltext check Model.mlpackage              # places are those of `miltext print Model.mlpackage`
   miltext check Pipeline.mlpackage           # how its models fit, and each ML Program: `..., model 1 "head"`
   miltext check model.mil --from Model.mlpackage   # a text that `print --elide` wrote, its values filled in
-  miltext check Model.mlmodelc --from Model.mlpackage   # how its files fit, and whether that is what was compiled
+  miltext check Model.mlmodelc --from Model.mlpackage   # how its files fit, and whether they are that model, compiled
   miltext check Model.mlmodelc --ignore MIL264   # a copy that is kept without its weights
   miltext check .                            # every model and .mil below, but for sidecars
-  miltext check --fix .                      # apply the suggestions that are certain to the .mil
+  miltext check --fix .                      # apply all certain suggestions to the .mil
   miltext check --diff --unsafe-fixes a.mil  # show what all suggestions would change
   miltext check --select MIL6 --ignore MIL603 .
   miltext check --no-drafts .                # for a repository whose texts are to be whole programs
@@ -57,7 +57,7 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
 
 @click.command("check", epilog=EPILOG)
 @click.argument("paths", nargs=-1, metavar="PATH...")
-@click.option("--fix", is_flag=True, help="Apply the suggestions that are certain to .mil files; `-` is written out.")
+@click.option("--fix", is_flag=True, help="Apply certain suggestions to .mil files; `-` is written out.")
 @click.option("--unsafe-fixes/--no-unsafe-fixes", default=None, help="Apply, or count, the other suggestions as well.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what --fix would change, and exit with 1 if anything.")
 @click.option(
@@ -72,33 +72,33 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
     type=click.Choice(["text", "json", "sarif", "github"]),
     default="text",
     callback=note_format,
-    help="For people, or for what reads the report: JSON, SARIF, GitHub's annotations.  [text]",
+    help="For people, or for programs: JSON, SARIF, GitHub's annotations.  [text]",
 )
 @click.option(
     "--from",
     "original",
     metavar="MODEL",
-    help="The model that has the values that texts leave out, or was compiled.",
+    help="The model with the values that texts leave out, or the source of a compiled one.",
 )
 @click.option("--with-coremltools", "loader", is_flag=True, help="Also run coremltools' own loader.")
 @click.option("--drafts/--no-drafts", default=None, help="Take drafts, or refuse them as errors.  [--drafts]")
 @click.option("--config", metavar="FILE", help="Take the settings of this pyproject.toml, for all files.")
 @click.option("--isolated", is_flag=True, help="Take no pyproject.toml's settings.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file that was read has changed, until Ctrl-C.")
-@click.option("--force-exclude", is_flag=True, help="Pass over what the settings exclude even if it is named.")
+@click.option("--force-exclude", is_flag=True, help="Skip excluded files even if they are named.")
 def command(
     paths: tuple[str, ...], fix: bool, diff: bool, form: str, loader: bool, watch: bool, **choices: Any
 ) -> None:
     """Report all problems of each PATH, and how to fix them.
 
     A PATH is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, a folder of models and .mil files, or `-` for
-    standard input. In a folder, sidecars are passed over: their models are checked. Of a pipeline, what its models give
-    one another has to be there, and of the type that is taken.
+    standard input. In a folder, sidecars are skipped: their models are checked. In a pipeline, each value that a model
+    takes must come from the pipeline or an earlier model, with a type that fits.
     """
     paths = named_paths(paths, "models or folders to check")
     _refuse_unclear(paths, form, fix, diff, watch)
     if loader:
-        logging.getLogger("coremltools").setLevel(logging.ERROR)  # it warns of missing frameworks that only macOS has
+        logging.getLogger("coremltools").setLevel(logging.ERROR)  # it warns of frameworks outside macOS
     once = partial(_check, paths, fix, diff, form, loader, **choices)
     if watch:
         from miltext.cli.watching import run_again
@@ -118,7 +118,7 @@ def _check(
     unsafe_fixes: bool | None,
     **choices: Any,
 ) -> tuple[int, list[str]]:
-    """Check the paths, report what is found, and return the exit status, and the files that were written."""
+    """Check the paths, report the findings, and return the exit status, and the written files."""
     rules = rules_of(unsafe=unsafe_fixes, **choices)
     checked = inputs(paths, rules)
     run = Run(rules, Fixing(diff=diff) if fix or diff else None, loader, *_originals(original, checked))
@@ -136,7 +136,9 @@ def _check(
 
 
 def _originals(original: str | None, checked: Sequence[Input]) -> tuple[list[Program], Source | None]:
-    """Return the programs of the model of `--from`, and what the analytics of what was compiled of it say."""
+    """Return the programs of the model of `--from`, and the facts about it that a compiled model's analytics
+    contain.
+    """
     if original is None:
         return [], None
     from miltext.models.compiling.stated import source_when_compiled
@@ -163,7 +165,7 @@ def _refuse_unclear(paths: Sequence[str], form: str, fix: bool, diff: bool, watc
 
 
 def _show(report: Report, *, diff: bool, err: bool) -> None:
-    """Show a report to a person; beside differences, only what keeps a text from being read."""
+    """Show a report to a person; beside differences, only findings that prevent a text from being read."""
     from miltext.diagnostics.selection import keeps_from_reading
 
     shown = [each for each in report.diagnostics if keeps_from_reading(each)] if diff else report.diagnostics
@@ -182,10 +184,10 @@ def _for_machines(form: str, reports: Sequence[Report]) -> str:
 
 @dataclass
 class Run:
-    """A run of the command: what it was asked for, and how many suggestions it leaves that could be applied.
+    """A run of the command: its options, and the number of suggestions left that could be applied.
 
-    `fixable` counts those that `--fix` would apply, `unsafe` those that it would only with `--unsafe-fixes`, and
-    `around` the reports about what is around programs: in pipelines, and in the files of compiled models.
+    `fixable` counts the suggestions that `--fix` would apply, `unsafe` further ones with `--unsafe-fixes`, and `around`
+    the reports about the surroundings of programs: in pipelines, and in the files of compiled models.
     """
 
     rules: Rules
@@ -200,7 +202,7 @@ class Run:
     # ---- the findings
 
     def reports(self, each: Input) -> Iterator[Report]:
-        """Yield the findings in each program of a file or model, and before them those around it."""
+        """Yield the findings in each program of a file or model, and before them the findings around it."""
         from miltext.diagnostics.reports import Report
 
         around: list[Report] = []
@@ -217,7 +219,7 @@ class Run:
         yield from programs
 
     def _chosen(self, around: Iterable[Report], name: str) -> Iterator[Report]:
-        """Yield the reports of what is around a program, with what is asked for, if there is any."""
+        """Yield the reports around a program that contain selected findings, with these alone."""
         selection = self.rules.selection(name)
         for report in around:
             if found := selection.chosen(report.diagnostics):
@@ -230,7 +232,7 @@ class Run:
         yield _named(self._checked(stage.model, name), stage)
 
     def _in_bundle(self, model: Model) -> list[Report]:
-        """Return what does not fit around the programs of a compiled model, file by file."""
+        """Return the mismatches around the programs of a compiled model, file by file."""
         from miltext.diagnostics.reports import Report
         from miltext.schema.proto.kinds import PROGRAM
 
@@ -274,7 +276,7 @@ class Run:
     # ---- the end
 
     def summary(self, reports: Sequence[Report]) -> str:
-        """Return the line that ends a report for people."""
+        """Return the last line of a report for people."""
         left = [each for report in reports for each in report.diagnostics]
         kinds = [(sum(each.severity == kind for each in left), kind) for kind in ("error", "warning")]
         programs = f"in {tally(len(reports) - self.around, 'program')}"
@@ -298,15 +300,15 @@ class Run:
 
 
 def _named(report: Report, stage: Stage) -> Report:
-    """Return a report that names the model of the pipeline that it is about."""
+    """Return a report that names its model in the pipeline."""
     name = stage.name if report.path == stage.model.name else report.path
     return report._replace(model=stage.place, title=stage.title, name=name)
 
 
 def _connections(whole: Model) -> list[Diagnostic]:
-    """Return what does not fit between the models of a pipeline.
+    """Return the mismatches between the models of a pipeline.
 
-    What keeps that from being known is told of the model that it is about.
+    A failure to find them is reported with the model that causes it.
     """
     if not whole.is_pipeline:
         return []
@@ -319,7 +321,7 @@ def _connections(whole: Model) -> list[Diagnostic]:
 
 
 def _refused(error: MiltextError, name: str, *, passed_over: bool = False) -> Report:
-    """Return the report of what could not be checked; a note where a folder just has it, too."""
+    """Return the report of a model that could not be checked; as a note if it was only found in a folder."""
     from miltext.diagnostics.reports import Report
 
     found: Sequence[Diagnostic] = error.diagnostics

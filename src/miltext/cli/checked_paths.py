@@ -1,4 +1,4 @@
-"""Which files and models the paths of a command line mean, and which findings in them are asked for."""
+"""The files and models that the paths of a command line name, and the selected findings in them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from miltext.settings.settings import Settings
 
 TEXTS, FILES = (".mil",), (".mil", ".mlmodel")
-"""How the names of texts end, and those of the files that a folder is searched for."""
+"""The ends of the names of texts, and of the files that are looked for in a folder."""
 
 
 MODEL_PARTS = (
@@ -29,13 +29,15 @@ MODEL_PARTS = (
     "model0",
     "model.espresso.net",
 )
-"""What a folder has at least one of that is a model, whatever its name. A model.mil alone is what `print -o` wrote."""
+"""Files of a model: a folder that contains any of them is a model, whatever its name. A lone model.mil is a result of
+`print -o`.
+"""
 
 
 class Rules(NamedTuple):
-    """What the command line says about findings; it goes before what projects say.
+    """The choices of the command line about findings, which override those of projects.
 
-    `settings` take the place of those of projects. `unsafe` and `drafts` are None where the command line does not say.
+    `settings` replace those of projects. `unsafe` and `drafts` are None without an option.
     """
 
     settings: Settings | None
@@ -46,22 +48,24 @@ class Rules(NamedTuple):
     force_exclude: bool = False
 
     def settings_of(self, name: str) -> Settings:
-        """Return the settings for a file or model; for standard input without a name, those of the working folder."""
+        """Return the settings for a file or model; for standard input without a name, the settings of the working
+        folder.
+        """
         from miltext.settings.project import settings_of
 
         return settings_of(place_of(name)) if self.settings is None else self.settings
 
     def selection(self, name: str) -> Selection:
-        """Return which findings in a file are asked for."""
+        """Return the selection of findings in a file."""
         return self.settings_of(name).selection(place_of(name), self.select, self.ignore, self.drafts)
 
     def allows_unsafe(self, name: str) -> bool:
-        """Whether suggestions that are not certain are applied to a file."""
+        """Whether uncertain suggestions are applied to a file."""
         return self.settings_of(name).unsafe_fixes if self.unsafe is None else self.unsafe
 
 
 class Input(NamedTuple):
-    """A file or model to check; it was `found` in a folder, or else named."""
+    """A file or model to check, either `found` in a folder or named."""
 
     name: str
     found: bool
@@ -92,7 +96,7 @@ def asked_codes(_context: click.Context, _option: click.Parameter, values: Seque
 
 
 def inputs(paths: Sequence[str], rules: Rules) -> list[Input]:
-    """Return the files and models of the paths, each once; those of a plain folder are all below."""
+    """Return the files and models of the paths, each once; for a plain folder, all below it."""
     each: dict[str, Input] = {}
     for path in paths:
         is_folder = path != "-" and _is_plain_folder(existing(path))
@@ -103,7 +107,7 @@ def inputs(paths: Sequence[str], rules: Rules) -> list[Input]:
 
 
 def _is_plain_folder(path: str) -> bool:
-    """Whether a folder is not a model, but may hold some."""
+    """Whether a folder may contain models, but is none itself."""
     from miltext.models.files import MODEL_FOLDERS
     from miltext.models.opening import open_model
 
@@ -119,7 +123,7 @@ def _is_plain_folder(path: str) -> bool:
 
 
 def _below(folder: str, rules: Rules) -> list[str]:
-    """Return every text and model below, except for sidecars, which say less than their models."""
+    """Return every text and model below, except for sidecars, which contain less than their models."""
     from miltext.models.files import MODEL_FOLDERS, below
     from miltext.review.sidecar import is_sidecar
 

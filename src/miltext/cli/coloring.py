@@ -1,4 +1,4 @@
-"""Texts in colour, for a terminal. Without the escapes, each is what it was, and it is written as it is made."""
+"""Texts in colour, for a terminal. Only escapes are added, and each text is written as it is made."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ MIL = {
     "Number": YELLOW,
     "String": GREEN,
 }
-"""The colour of a token by its type, or by the nearest type above; what has none stands as it is."""
+"""The colour of a token by its type, or by the nearest type above; without one, the token stays as it is."""
 
 
 class Rule(NamedTuple):
-    """A pattern, and the colour of what it fits."""
+    """A pattern, and the colour of its matches."""
 
     pattern: str
     color: str
@@ -56,17 +56,17 @@ RULES = {
         Rule(r"(?<![\w.])[-+]?[0-9][\w.:+-]*", YELLOW),
     ),
 }
-"""How the kinds of texts are coloured that have no lexer here; of the rules that fit at a place, the first counts."""
+"""The colours of the kinds of texts without a lexer here; of the rules that match at a place, the first counts."""
 
 
 def colored_pieces(pieces: Iterable[str], kind: str) -> Iterable[str]:
-    """Return a text of a kind in colour, in pieces that end where lines do; one of another kind as it is."""
+    """Return a text of a kind in colour, in pieces of whole lines; a text of another kind as it is."""
     color = coloring(kind)
     return map(color, whole_lines(pieces)) if color else pieces
 
 
 def coloring(kind: str) -> Callable[[str], str] | None:
-    """Return what colours the lines of a text of a kind, given one after the other; None where there are no colours."""
+    """Return a function that colours the lines of a text of a kind, given one after the other; None for other kinds."""
     if kind == "mil":
         return mil_coloring()
     if kind not in RULES:
@@ -80,14 +80,14 @@ def _painted(rules: tuple[Rule, ...], found: re.Match[str]) -> str:
 
 
 def paint(text: str, color: str | None) -> str:
-    """Return a text in a colour, which ends with each line: pagers show lines by themselves."""
+    """Return a text in a colour, restarted on each line: pagers show lines by themselves."""
     if color is None or not text.strip():
         return text
     return "\n".join(f"\x1b[{color}m{line}\x1b[0m" if line else line for line in text.split("\n"))
 
 
 def whole_lines(pieces: Iterable[str]) -> Iterator[str]:
-    """Yield the same text in pieces that end where lines do, as soon as each of them is there."""
+    """Yield the same text in pieces of whole lines, each as soon as it is complete."""
     begun: list[str] = []
     for piece in pieces:
         begun.append(piece)
@@ -99,9 +99,9 @@ def whole_lines(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def mil_coloring() -> Callable[[str], str]:
-    """Return what colours the lines of a MIL text as the lexer of Pygments understands them.
+    """Return a function that colours the lines of a MIL text as the lexer of Pygments understands them.
 
-    No rule of that looks beyond a line, so its states are all that one piece hands on to the next.
+    No rule of the lexer looks beyond a line, so a piece hands only its states to the next.
     """
     from pygments.lexer import ExtendedRegexLexer, LexerContext
     from pygments.token import Token, _TokenType, string_to_tokentype
@@ -109,7 +109,7 @@ def mil_coloring() -> Callable[[str], str]:
     from miltext.highlight import MilLexer
 
     class Resumed(ExtendedRegexLexer, MilLexer):
-        """The lexer, which goes on from the states where it ended."""
+        """The lexer, which continues from its last states."""
 
     lexer, states = Resumed(), ["root"]
     colors: dict[_TokenType, str | None] = {string_to_tokentype(name): color for name, color in MIL.items()}

@@ -38,7 +38,7 @@ Examples:
   miltext compare model.mlpackage --inputs x.npz --against from_a_device.npz
   miltext compare a.mil b.mil --random 7 --format json | jq .first
 \b
-Exit status: 0 no output is below the threshold; 1 one is, or B lacks one; 2 the two cannot be compared: a
+Exit status: 0 no output is below the threshold; 1 an output is, or B lacks one; 2 the two cannot be compared: a
 model cannot be read or run, inputs or the shapes of outputs differ, or nothing in one corresponds to the other.
 """
 
@@ -50,7 +50,7 @@ model cannot be read or run, inputs or the shapes of outputs differ, or nothing 
 @click.option(
     "--against",
     metavar="FILE",
-    help="Instead of B: an .npz file with what outputs or inner values of A should be, by their names.",
+    help="Instead of B: an .npz file with the expected outputs or inner values of A, by their names.",
 )
 @click.option(
     "--min-snr",
@@ -74,7 +74,7 @@ model cannot be read or run, inputs or the shapes of outputs differ, or nothing 
     "--compute",
     type=click.Choice(["float32", "native"]),
     default="float32",
-    help="In what fp16 is computed before it is rounded.  [float32]",
+    help="The precision in which fp16 is computed before rounding.  [float32]",
 )
 @click.option("--allow-nan", is_flag=True, help="Take inputs with NaN and infinities.")
 @click.option("--all", "full", is_flag=True, help="List all values, not only the worst.")
@@ -82,10 +82,10 @@ model cannot be read or run, inputs or the shapes of outputs differ, or nothing 
 @json_option
 @nested_option("A model inside each pipeline, by index or name: 1, 1/0.")
 def command(old: str, new: str | None, against: str | None, full: bool, nested: str | None, **options: Any) -> None:
-    """Run the models A and B on the same inputs, and show how far the values of B are from those of A.
+    """Run the models A and B on the same inputs, and show the distances of B's values from A's.
 
     Each is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, or a draft; one may be `-`, standard input. Values
-    are paired as `miltext diff` pairs them. Inputs have the names that A gives them; without any, they are random.
+    are paired as `miltext diff` pairs them. Inputs have their names in A; without any, they are random.
     """
     if (new is None) == (against is None):
         raise click.UsageError("name a model B to compare with, or give --against FILE")
@@ -94,7 +94,7 @@ def command(old: str, new: str | None, against: str | None, full: bool, nested: 
     if options["min_snr"] is not None and math.isnan(options["min_snr"]):
         raise click.UsageError("--min-snr is a number of dB: nan is none")
     if old == new == "-":
-        raise click.UsageError("standard input can be only one of the models: name the other")
+        raise click.UsageError("standard input can be only one model: name the other")
     given = Given(**{name: options.pop(name) for name in Given._fields})
     try:
         comparison = _compared(old, new, against, nested, given, options)
@@ -123,13 +123,13 @@ def _compared(
     if given.shapes and given.seed is None and not given.read:
         given = given._replace(seed=0)
     inputs = _inputs(first, given, options["function"])
-    telling = telling_of_options(given) if inputs else nullcontext()  # all of them are random without any
+    telling = telling_of_options(given) if inputs else nullcontext()  # without inputs, all of them are random
     with telling, Progress("comparing", lambda: sum(_operations(each) for each in (first, second) if each)) as progress:
         return compare(first, second, inputs, against=numbers, seed=given.seed, progress=progress.add, **options)
 
 
 def _inputs(subject: Subject, given: Given, function: str) -> dict[str, Any]:
-    """Return the inputs that are given, and the random ones whose shapes are; `compare` makes all others."""
+    """Return the given inputs, and random ones for given shapes; `compare` makes all others."""
     from miltext.evaluation.evaluator import Evaluator
 
     evaluator = Evaluator(subject, function, check=False)

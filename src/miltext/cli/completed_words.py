@@ -1,4 +1,4 @@
-"""What a word of the command line may become: the table of the words that verbs take, and where each is from."""
+"""The completions of a word of the command line: the table of the words that verbs take, and their sources."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from miltext.models.files import MODEL_FILES, MODEL_FOLDERS
 if TYPE_CHECKING:
     _Type: TypeAlias = click.ParamType[Any]
 else:
-    _Type = click.ParamType  # which older releases of click do not let stand for any
+    _Type = click.ParamType  # older releases of click do not allow Any as its parameter
 
 Item: TypeAlias = "CompletionItem[str]"
 Source: TypeAlias = Callable[[click.Context, str], Iterable[Item]]
-"""Returns what the beginning of a word may become."""
+"""Return the completions of the beginning of a word."""
 
 MODELS = (*MODEL_FILES, *MODEL_FOLDERS)
 BUILT = (*MODEL_FOLDERS, ".mlmodel")
 FILES, PART = "files", "part"
-"""Kinds of items besides click's own: files that the shell is to list, and what is only the beginning of a word."""
+"""Kinds of items besides click's own: files for the shell to list, and the beginning of a word."""
 
 
 def files(*endings: str) -> Source:
-    """Return the source of files with one of the endings, and of folders; of all files without any."""
+    """Return the source of files with one of the endings, and of folders; without endings, of all files."""
 
     def found(_context: click.Context, begun: str) -> list[Item]:
         return [CompletionItem(begun, FILES, endings=endings)]
@@ -37,19 +37,19 @@ def files(*endings: str) -> Source:
 
 
 def behind(before: str, items: Iterable[Item]) -> Iterator[Item]:
-    """Yield items for a word that has something before them, as `--inputs=` or `x=`: that is in no name of a file."""
+    """Yield items for a word with a prefix, such as `--inputs=` or `x=`, which belongs to no file's name."""
     for item in items:
         inner = before + (item.before or "")
         yield CompletionItem(f"{before}{item.value}", item.type, item.help, endings=item.endings, before=inner)
 
 
 def nothing(_context: click.Context, _begun: str) -> list[Item]:
-    """Return nothing: only who types the word knows it."""
+    """Return nothing: only the user knows the word."""
     return []
 
 
 def words(known: Callable[[], Iterable[tuple[str, str]]], *, by_commas: bool = False) -> Source:
-    """Return the source of words that are known by themselves, with what each is; several may have commas between."""
+    """Return the source of words that need no model, each with its meaning; several may be separated by commas."""
 
     def found(_context: click.Context, begun: str) -> Iterator[Item]:
         before = begun[: begun.rfind(",") + 1] if by_commas else ""
@@ -62,9 +62,9 @@ def words(known: Callable[[], Iterable[tuple[str, str]]], *, by_commas: bool = F
 
 
 def in_model(kind: str, after: str = "", value: Source | None = None) -> Source:
-    """Return the source of names that the model has which stands earlier on the line.
+    """Return the source of names in the model that stands earlier on the line.
 
-    `after` follows the name, as does then what `value` gives.
+    `after` follows the name, and the items of `value` follow that.
     """
 
     def found(context: click.Context, begun: str) -> Iterator[Item]:
@@ -88,7 +88,7 @@ def _named(context: click.Context, kind: str, begun: str, after: str) -> Iterato
             yield CompletionItem(name + after, PART if after else "plain")
 
 
-# ---- what is known by itself
+# ---- words that need no model
 
 
 def _codes() -> Iterable[tuple[str, str]]:
@@ -122,7 +122,7 @@ def _dtypes() -> Iterable[tuple[str, str]]:
 
 
 def _commands(context: click.Context, begun: str) -> list[Item]:
-    """Return the verbs, or the commands of the verb that was named before."""
+    """Return the verbs, or the commands of the verb named before."""
     found = context.find_root()
     for word in context.params.get("words") or ():
         verb = found.command.get_command(found, word) if isinstance(found.command, click.Group) else None
@@ -163,7 +163,7 @@ WORDS: dict[str, Source] = {
     "models": files(*BUILT),
     "draft": files(".mil"),
     "fmt paths": files(".mil"),
-    # what is written
+    # outputs
     "output": files(*BUILT, ".mil"),
     "print output": files(".mil", ".html"),
     "parse output": files(".pb", ".txtpb"),
@@ -179,7 +179,7 @@ WORDS: dict[str, Source] = {
     **dict.fromkeys(("reduce line", "textconv file", "textconv keep", "difftool old", "difftool new"), ANY),
     "mergetool file": files(*MODELS),
     "resolve": _resolving,
-    # what is known by itself
+    # words that need no model
     "code": words(_codes),
     **dict.fromkeys(("select", "ignore"), CODES),
     **dict.fromkeys(("only", "ops words"), OPERATIONS),
@@ -188,27 +188,27 @@ WORDS: dict[str, Source] = {
     "dtype": words(_dtypes),
     "help words": _commands,
     "revisions": _revisions,
-    # what the model has
+    # names in the model
     **dict.fromkeys(("values", "inputs"), in_model("values")),
     "rename old": in_model("names"),
     "function": in_model("functions"),
     "nested": in_model("stages"),
     "words": in_model("inputs", "=", ARRAYS),
     **dict.fromkeys(("reshape words", "ranges", "shapes"), in_model("inputs", "=", nothing)),
-    # what only who types it knows
+    # words that only the user knows
     **dict.fromkeys(("rename new", "place", "weights_as", "coremlc_version", "coremlc_mil_version"), nothing),
     **dict.fromkeys(("mergedriver path", "mergedriver labels"), nothing),
 }
-"""What completes the word that a parameter takes, by its name, or by its verb and its name."""
+"""The sources of a parameter's completions, by its name, or by its verb and its name."""
 
 
 def source_of(verb: str, parameter: str) -> Source | None:
-    """Return what completes a word of a verb; None where nothing is known of it."""
+    """Return the source of completions for a word of a verb; None if there is none."""
     return WORDS.get(f"{verb} {parameter}") or WORDS.get(parameter)
 
 
 class Word(_Type):
-    """The type of a word while a line is completed: what it was, with the source of what the word may become."""
+    """The type of a word during completion: its own type, with the source of its completions."""
 
     name = "text"
 
@@ -224,13 +224,13 @@ class Word(_Type):
 
 
 def takes_text(parameter: click.Parameter) -> bool:
-    """Tell whether a parameter takes a word of which its type says nothing: not a number, nor one of some."""
+    """Return whether a parameter takes a word of any text: neither a number, nor one of some words."""
     is_flag = isinstance(parameter, click.Option) and (parameter.is_flag or parameter.count)
     return not is_flag and (parameter.type is click.STRING or isinstance(parameter.type, click.Path))
 
 
 def with_words(verb: click.Command, name: str) -> click.Command:
-    """Return a verb whose words are completed as the table says, and as names of files where it says nothing."""
+    """Return a verb whose words are completed as the table states, and as names of files without an entry there."""
     for parameter in verb.params:
         if takes_text(parameter):
             parameter.type = Word(source_of(name, parameter.name or "") or ANY, parameter.type)

@@ -1,7 +1,7 @@
-"""Completion in a shell: its script asks this command what the word at the cursor may become.
+"""Completion in a shell: its script calls this command for the completions of the word at the cursor.
 
 The script runs `miltext` with a variable that names the shell, and click's own machinery answers. Each item is a line:
-its kind, what the whole word becomes, and what that is, with tabs between.
+its kind, the whole completed word, and its description, separated by tabs.
 """
 
 from __future__ import annotations
@@ -18,26 +18,28 @@ from miltext.cli.completed_words import ANY, FILES, Item, behind
 from miltext.cli.habits import with_habits
 
 FOLDER = "folder"
-"""The kind of item that is a folder to look into."""
+"""The kind of item for a folder to look into."""
 
 CURSOR = "\x01"
-"""Stands where a word ends that is not finished: an open quotation mark, or nothing yet."""
+"""The mark at the end of an unfinished word: an open quotation mark, or an empty word."""
 
 REDIRECTIONS = (">", ">>", "<", "2>", "2>>", "&>", "&>>", ">|")
 
 
 def answer(verbs: click.Group, variable: str) -> int:
-    """Write what the word at the cursor may become, as a variable asks for it, and return an exit status."""
+    """Write the completions of the word at the cursor, in the form that a variable selects, and return an exit
+    status.
+    """
     return shell_complete(verbs, {}, "miltext", variable, os.environ[variable])
 
 
 def script(shell: str) -> str:
-    """Return the script that has a shell ask this command."""
+    """Return the script through which a shell calls this command."""
     return Path(__file__).with_name(f"completion.{shell}").read_text(encoding="utf-8")
 
 
 class Completion(ShellComplete):
-    """What all shells share. The script gives the words of the line, the last of which is to be completed."""
+    """The part shared by all shells. The script passes the words of the line, and the last one is completed."""
 
     source_template = ""
 
@@ -50,19 +52,19 @@ class Completion(ShellComplete):
         return args, incomplete
 
     def get_completions(self, args: list[str], incomplete: str) -> list[Item]:
-        """Return the items, each with the whole word: click leaves out the option that stands before a value."""
+        """Return the items, each with the whole word: click leaves out the option before a value."""
         assert isinstance(self.cli, click.Group)
         with_habits(self.cli, None)
         at = _place_of_verb(args, self.cli)
         verb = self.cli.get_command(click.Context(self.cli), args[at]) if at < len(args) else None
-        if incomplete == "=" or (at < len(args) and verb is None):  # click would take a `=` for nothing
+        if incomplete == "=" or (at < len(args) and verb is None):  # click would ignore a `=`
             return []
         open_option = _open_option(args, verb)
-        if verb is not None:  # click reads no arguments where an option has no value yet, of which the words may speak
+        if verb is not None:  # click reads no arguments where an option, which the words may name, has no value yet
             given = args[at + 1 : -1] if open_option else args[at + 1 :]
             self.ctx_args["obj"] = verb.make_context(args[at], given, resilient_parsing=True).params
         if open_option and type(open_option.flag_value) is int:
-            args = args[:-1]  # its number may be left out, and nothing completes one
+            args = args[:-1]  # its number is optional, and has no completion
         option = incomplete[: incomplete.find("=") + 1] if incomplete.startswith("--") else ""
         found = behind(option, super().get_completions(args, incomplete))
         return [item for item in found if item.value.isprintable()]
@@ -72,16 +74,16 @@ class Completion(ShellComplete):
 
 
 class Listing(Completion):
-    """Completion for a shell that gets the names of files from here, as its own words cannot say which are wanted."""
+    """Completion for a shell that gets the names of files from here, as it cannot select them itself."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[Item]:
         return list(_listed(super().get_completions(args, incomplete)))
 
 
 class Bash(Listing):
-    """Completion for bash, which gives the line up to the cursor, and what it takes for the word there.
+    """Completion for bash, which passes the line up to the cursor, and its own idea of the word there.
 
-    For it, a word ends at `=` and `:`; only what comes after that is to be given.
+    For bash, a word ends at `=` and `:`, so only the text after them is returned.
     """
 
     name = "bash"
@@ -113,7 +115,7 @@ class Zsh(Completion):
 
 
 class Fish(Listing):
-    """Completion for fish, which gives the words before the last, and that one as it is written."""
+    """Completion for fish, which passes the words before the last, and the last one as it is written."""
 
     name = "fish"
 
@@ -130,13 +132,13 @@ for known in (Bash, Zsh, Fish):
 
 
 def _begun(line: str) -> tuple[list[str], str]:
-    """Return the words of a line as a shell reads them, and the last one, which may be empty or not finished."""
+    """Return the words of a line as a shell reads them, and the last one, which may be empty or unfinished."""
     *words, last = split_arg_string(line + CURSOR) or [CURSOR]
     return words, last.replace(CURSOR, "")
 
 
 def _place_of_verb(args: list[str], verbs: click.Group) -> int:
-    """Return the place of the first word that is neither an option nor the value of one; that behind all for none."""
+    """Return the place of the first word that is neither an option nor an option's value; without one, the end."""
     options = [each for each in verbs.params if isinstance(each, click.Option) and not each.is_flag]
     valued = {name for each in options for name in each.opts}
     pairs = enumerate(zip(["", *args], args, strict=False))
@@ -145,7 +147,7 @@ def _place_of_verb(args: list[str], verbs: click.Group) -> int:
 
 
 def _open_option(args: list[str], verb: click.Command | None) -> click.Option | None:
-    """Return the option of a verb that is the last word, and waits for its value."""
+    """Return the option of a verb that is the last word, and needs a value."""
     options = [each for each in verb.params if isinstance(each, click.Option) and not each.is_flag] if verb else []
     return next((each for each in options if args[-1] in each.opts), None)
 
@@ -154,7 +156,7 @@ def _open_option(args: list[str], verb: click.Command | None) -> click.Option | 
 
 
 def _listed(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield items with the files that are there in the place of those that are wanted."""
+    """Yield items, with the existing files in place of each item for files."""
     for item in items:
         if item.type in (FILES, "file", "dir"):
             endings = (os.sep,) if item.type == "dir" else item.endings or ()
@@ -165,9 +167,9 @@ def _listed(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def _files(begun: str, endings: tuple[str, ...]) -> Iterator[Item]:
-    """Yield the files with these endings that a name may become, and folders.
+    """Yield the files with these endings whose names begin so, and folders.
 
-    A folder with such an ending is a model, which is wanted itself.
+    A folder with such an ending is a model, and an item itself.
     """
     folder, start = os.path.split(begun)
     parent = f"{folder}{'' if folder.endswith(os.sep) or not folder else os.sep}"
@@ -187,7 +189,7 @@ def _files(begun: str, endings: tuple[str, ...]) -> Iterator[Item]:
 
 
 def _pattern(endings: tuple[str, ...] | None) -> str:
-    """Return zsh's pattern of files with these endings; nothing for folders alone."""
+    """Return zsh's pattern of files with these endings; an empty text for folders alone."""
     if not endings:
         return "*"
     if endings == (os.sep,):

@@ -15,7 +15,7 @@ Examples:
   miltext completion fish | source       # in ~/.config/fish/config.fish
   miltext completion zsh > _miltext      # or a file, in a folder of zsh's $fpath
 \b
-Exit status: 0 it is written; 2 usage.
+Exit status: 0 the script is written; 2 usage.
 """
 
 
@@ -25,7 +25,7 @@ def command(shell: str) -> None:
     """Write the script that lets SHELL complete miltext's command lines.
 
     It completes verbs, options and their choices, the files that a verb takes, codes and operations, and names in the
-    model that stands before: the values of `miltext expose Model.mlpackage`, for example.
+    model earlier on the line: the values of `miltext expose Model.mlpackage`, for example.
     """
     from miltext.cli.completing import script
 

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
 
 FORM = 2
-"""The version of the JSON of this verb; in that of `Conversion.to_json`, `warnings` is a list."""
+"""The version of this verb's JSON; in `Conversion.to_json`, `warnings` is a list."""
 
 TEXTS = ("mil", "pb", "txtpb")
-"""The kinds of programs that are by themselves."""
+"""The kinds of programs without a model around them."""
 
 EPILOG = """\b
 Examples:
@@ -45,17 +45,17 @@ Examples:
 @click.option("--to", type=click.Choice(["fp16", "fp32"]), required=True, help="The data type to convert to.")
 @model_output
 @click.option(
-    "--io", is_flag=True, help="Convert inputs, outputs and states, too, but for images, and describe them so."
+    "--io", is_flag=True, help="Convert inputs, outputs and states, too, except images, and update the description."
 )
 @nested_option()
 @click.option(
     "--weights",
     multiple=True,
     metavar="DIR|NAME=FILE",
-    help="Where weight files are that a text names: in a folder or model, or the file of that name in the text; "
+    help="The place of a text's weight files: a folder or model, or a file for a name in the text; "
     "several times for several.  [its folder]",
 )
-@click.option("--full", is_flag=True, help="List all constants that lost something, not only the ten that lost most.")
+@click.option("--full", is_flag=True, help="List all constants with losses, not only the ten with the largest.")
 @format_option
 @range_option
 @no_loss_option
@@ -72,11 +72,11 @@ def command(
     ranges: tuple[str, ...],
     **choices: bool,
 ) -> None:
-    """Write MODEL with all fp32 values inside the program as fp16, or the other way round.
+    """Write MODEL with all fp32 values inside the program as fp16, or the reverse.
 
     Constants, types and casts change together. Inputs, outputs and states keep their types, with casts beside them, and
-    all of the description stays. Operations that do not take fp16 stay fp32, as do those with constants beyond it.
-    What was lost is told: the largest error of each constant, and what became 0.
+    the description stays whole. Operations without fp16 stay fp32, as do those with constants beyond its range. Losses
+    are reported: the largest error of each constant, and values that became 0.
     """
     from miltext.models.sizes import read_sizes
 
@@ -91,7 +91,7 @@ def command(
 
 
 def _convert(whole: Model, nested: str | None, **choices: Any) -> tuple[Conversion, list[DescriptionChange]]:
-    """Convert a model, and show bars and warnings; return what changed in its description, too."""
+    """Convert a model, and show bars and warnings; return also the changes to its description."""
     from miltext.conversion.converting import convert_weights
 
     source = whole.select(nested)

@@ -1,4 +1,4 @@
-"""`miltext demo`: what miltext does, on a small model that it brings."""
+"""`miltext demo`: miltext's abilities, on a small model of the wheel."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ EPILOG = """\b
 Example:
   miltext demo
 \b
-Exit status: 0 it is shown; 2 usage, files.
+Exit status: 0 the demo is shown; 2 usage, files.
 """
 
 MODEL, TEXT, DRAFT, NEW = "Classifier.mlpackage", "model.mil", "draft.mil", "New.mlpackage"
 
 MISTAKES = (("softmax(", "sofmax("), ("[1, 96]", "[1, 69]"))
-"""What is put wrongly into the draft: an operation's name, and a shape."""
+"""The mistakes put into the draft: in an operation's name, and in a shape."""
 
 EDIT = ("= relu(", "= tanh(")
-"""What is edited in the text: one operation is another."""
+"""The edit of the text: one operation for another."""
 
 
 def model() -> Path:
@@ -81,7 +81,7 @@ def _tell(words: str) -> None:
 
 
 def _show(folder: Path, *words: str, status: int = 0) -> None:
-    """Show a command and what it writes. Raise OSError where it ends with another status."""
+    """Show a command and its output. Raise OSError if it ends with another status."""
     click.echo(f"$ miltext {' '.join(words)}")
     color = "always" if colored(sys.stdout, is_document=words[0] == "print") else "never"
     done = subprocess.run(

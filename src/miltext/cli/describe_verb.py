@@ -1,4 +1,4 @@
-"""`miltext describe`: what stands around a program, as TOML."""
+"""`miltext describe`: a model's description, as TOML."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ EPILOG = """\b
 Examples:
   miltext describe Model.mlpackage -o model.toml         # then edit model.toml
   miltext build Model.mlpackage --description model.toml -o New.mlpackage
-  miltext describe model.mil -o model.toml               # of a text: what follows from its types
+  miltext describe model.mil -o model.toml               # of a text: inferred from its types
   miltext build model.mil --description model.toml --weights DIR -o New.mlpackage
 """
 
 
 @click.command("describe", epilog=EPILOG + STATUSES)
 @model_argument
-@output_option("The file to write; a description that is there is updated, and keeps its comments.")
+@output_option("The file to write; an existing description is updated, and keeps its comments.")
 @format_option
 def command(model: str, output: str) -> None:
     """Show all that MODEL holds besides program and weights, as TOML that `miltext build --description` takes.
 
-    Inputs, outputs and states, images and flexible sizes, labels, metadata, functions, the stages of a pipeline. Of a
-    program by itself, it is what follows from the types.
+    Inputs, outputs and states, images and flexible sizes, labels, metadata, functions, the stages of a pipeline. For a
+    program by itself, they follow from the types.
     """
     from miltext.drafting.describing import describe, update
     from miltext.models.outputs import check_output
@@ -43,7 +43,7 @@ def command(model: str, output: str) -> None:
 
 
 def _record(text: str, output: str, is_new: bool) -> dict[str, Any]:
-    """Return the description as JSON has it, and where it was written; None for a stream."""
+    """Return the description as JSON, and the file that it was written to; None for a stream."""
     from miltext.toml.reading import read_toml
 
     where = {"output": None, "written": False} if output == "-" else {"output": output, "written": is_new}
@@ -51,7 +51,7 @@ def _record(text: str, output: str, is_new: bool) -> dict[str, Any]:
 
 
 def _there(output: str) -> str | None:
-    """Return the text of the file to write; None where there is none."""
+    """Return the text of the file to write; None if it does not exist."""
     from miltext.models.describing import text_of
     from miltext.models.files import is_stream
 

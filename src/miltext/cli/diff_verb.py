@@ -40,13 +40,13 @@ Examples:
   miltext diff Old.mlpackage New.mlpackage --model 1      # a model of two pipelines; without it, each
   miltext diff --ignore-weights a.mil b.mil               # texts alone, without weight files
   git show HEAD:model.mil | miltext diff --ignore-weights - model.mil
-  miltext diff --git HEAD Model.mlpackage                 # the working tree with what was committed
+  miltext diff --git HEAD Model.mlpackage                 # the working tree with the last commit
   miltext diff --git main...HEAD                          # every model that a branch changes
-  miltext diff --git HEAD --cached models                 # what is staged, of the models in a folder
-  miltext diff --breaking --git v1 Model.mlpackage        # what breaks apps that were made for v1
-  miltext diff --git v1..v2 Old.mlpackage New.mlpackage   # a model that was renamed
+  miltext diff --git HEAD --cached models                 # staged models in a folder
+  miltext diff --breaking --git v1 Model.mlpackage        # changes that break apps made for v1
+  miltext diff --git v1..v2 Old.mlpackage New.mlpackage   # a renamed model
 \b
-Exit status: 0 no difference; 1 a difference, with --breaking one that breaks callers; 2 unknown: a model
+Exit status: 0 no difference; 1 a difference, with --breaking a breaking one; 2 unknown: a model
 cannot be read, or no difference was found and a weight or a model was not read.
 """
 
@@ -72,16 +72,18 @@ cannot be read, or no difference was found and a weight or a model was not read.
 @click.option(
     "--draft",
     is_flag=True,
-    help="With --format unified: compare drafts by line, without what `miltext infer` gives back.",
+    help="With --format unified: compare drafts by line, without parts that `miltext infer` restores.",
 )
 @click.option(
     "--limit",
     type=click.IntRange(min=1000),
     metavar="N",
-    help="With --format markdown: at most N characters, and how many lines are left out.  [65536]",
+    help="With --format markdown: at most N characters, with a count of omitted lines.  [65536]",
 )
 @output_option("Write to FILE instead of standard output.")
-@click.option("--breaking", is_flag=True, help="Only what breaks callers: inputs, outputs, types, states, opsets.")
+@click.option(
+    "--breaking", is_flag=True, help="Only changes that break callers: inputs, outputs, types, states, opsets."
+)
 @click.option("--stat", is_flag=True, help="Only count the differences.")
 @click.option("--full", is_flag=True, help="List all renamed values and all weights, however many.")
 @click.option("--build-info", is_flag=True, help="Also compare which tools made the models.")
@@ -116,7 +118,7 @@ def command(
         else:
             from miltext.review.revisions import revisions as between
 
-            with between(Path.cwd(), revisions, cached) as review:  # whose files are there until all is written
+            with between(Path.cwd(), revisions, cached) as review:  # its files exist until all is written
                 same = form.write(review.difference(names, compare, breaking=breaking), output, names)
     except MiltextError as error:
         show_failure(error)
@@ -125,7 +127,7 @@ def command(
 
 
 def _compared(old: Model, new: Model, *, nested: str | None, breaking: bool, **options: bool) -> Difference:
-    """Return the difference of two models, or of those inside them, or only what of it breaks callers."""
+    """Return the difference of two models, or of models inside them; with `breaking`, only the breaking changes."""
     from miltext.diffing import diff
     from miltext.diffing.breaking import breaking as breaking_changes
 
@@ -137,7 +139,7 @@ def _compared(old: Model, new: Model, *, nested: str | None, breaking: bool, **o
 
 
 def _check_output(output: str, kind: str, names: tuple[str, ...]) -> None:
-    """Refuse an output that is one of the models, or a file of another kind, before anything is compared."""
+    """Refuse an output that is one of the models, or a file of another kind, before the comparison."""
     if output != "-":
         from miltext.models.outputs import check_output
 
@@ -156,11 +158,11 @@ def _check_names(names: tuple[str, ...], revisions: str | None, cached: bool) ->
         few = "name two models, or compare one between revisions: --git HEAD MODEL"
         raise click.UsageError(few if len(names) < 2 else "only two models are compared: leave out all but two")
     if names[0] == names[1] == "-":
-        raise click.UsageError("standard input can be only one of the models: name the other")
+        raise click.UsageError("standard input can be only one model: name the other")
 
 
 class Form(NamedTuple):
-    """The form in which a difference is to be shown: the options, which say what each means."""
+    """The output form of a difference: the options, whose help describes each."""
 
     form: str
     draft: bool
@@ -178,12 +180,12 @@ class Form(NamedTuple):
         if self.stat and self.form != "text":
             raise click.UsageError("--stat cannot be combined with --format: leave out one of them")
         if self.draft and self.form != "unified":
-            raise click.UsageError("--draft says what the lines of a unified diff are: add --format unified")
+            raise click.UsageError("--draft selects the lines of a unified diff: add --format unified")
         if self.limit is not None and self.form != "markdown":
-            raise click.UsageError("--limit says how long a comment may be: add --format markdown")
+            raise click.UsageError("--limit is the length of a comment: add --format markdown")
 
     def write(self, difference: Difference, output: str, names: tuple[str, ...]) -> bool | None:
-        """Write a difference in this form, and return whether the models are the same; None if that is not known."""
+        """Write a difference in this form, and return whether the models are the same; None if that is unknown."""
         write_text(output, [self.text(difference, output)], self.kind, *names)
         return difference.same
 

@@ -1,4 +1,4 @@
-"""`miltext explain`: what a diagnostic's code means."""
+"""`miltext explain`: the meaning of a diagnostic's code."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Examples:
   miltext explain MIL604
   miltext explain                  # all codes, a line each
 \b
-Exit status: 0 it is explained; 2 usage, as a code that there is not.
+Exit status: 0 it is explained; 2 usage, such as an unknown code.
 """
 
 MOST = 9
-"""How many codes are named at most where one is not there."""
+"""The most codes that are suggested for an unknown one."""
 
 
 @click.command("explain", epilog=EPILOG)
@@ -43,7 +43,7 @@ def command(code: str | None) -> None:
 
 
 def _meant(word: str) -> list[str]:
-    """Return the codes that were perhaps meant: of this number or beginning, of this title, or the nearest."""
+    """Return suggestions for a code: codes of this number or beginning, of this title, or the nearest."""
     from miltext.diagnostics.codes import TITLES
     from miltext.diagnostics.selection import near_code
 

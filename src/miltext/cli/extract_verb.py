@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  miltext extract Model.mlpackage relu_3 -o Part.mlpackage                     # all that makes relu_3
+  miltext extract Model.mlpackage relu_3 -o Part.mlpackage                     # all operations before relu_3
   miltext extract Model.mlpackage relu_3 --input conv_1 -o Part.mlpackage      # from conv_1 on
   miltext extract Model.mlpackage out --input q --input k -o Part.mlmodelc     # compiled, as Apple's compiler does it
   miltext extract Model.mlpackage relu_3 --input conv_1                        # the text of it
-  miltext extract model.mil relu_3 -o part.mil                                 # comments of what stays are kept
+  miltext extract model.mil relu_3 -o part.mil                                 # comments are kept
   miltext extract Pipeline.mlpackage relu_3 --model 1 -o Part.mlpackage        # a part of one of its models
 \b
 Exit status: 0 the part is written, warnings or not; 1 it cannot be cut so, and nothing is written; 2 usage, files.
@@ -45,7 +45,7 @@ Exit status: 0 the part is written, warnings or not; 1 it cannot be cut so, and 
     "inputs",
     multiple=True,
     metavar="VALUE",
-    help="A value that the part takes, in place of what makes it; several times for several.",
+    help="A value that becomes an input of the part; several times for several.",
 )
 @click.option(
     "-o",
@@ -56,7 +56,7 @@ Exit status: 0 the part is written, warnings or not; 1 it cannot be cut so, and 
 )
 @function_option
 @nested_option()
-@click.option("--weights", multiple=True, metavar="DIR|NAME=FILE", help="Where weight files are that a text names.")
+@click.option("--weights", multiple=True, metavar="DIR|NAME=FILE", help="The place of a text's weight files.")
 @range_option
 @format_option
 @no_loss_option
@@ -71,13 +71,13 @@ def command(
     nested: str | None,
     **choices: Any,
 ) -> None:
-    """Write the part of MODEL that makes each VALUE, as a model of its own: its outputs are these values.
+    """Write the part of MODEL that computes each VALUE, as a separate model with these values as outputs.
 
-    It takes each --input as it is computed in MODEL, and those inputs of MODEL that are still needed. Names and order
-    stay, and of the description and the weights all that is still there. What is written to a state that the part uses
-    is in it, too. Only values of a function's own block can be cut at, not those of blocks inside it.
+    Its inputs are each --input, as MODEL computes it, and the inputs of MODEL that are still needed. Names and order
+    stay, and the parts of the description and the weights that still apply. Writes to a state that the part uses belong
+    to it, too. The cut can only be at values of a function's own block, not of inner blocks.
 
-    Of several functions, the one that has the values is meant, or --function says which; of a pipeline, one model.
+    Of several functions, the function with the values is used, or --function chooses; of a pipeline, one model.
     """
     from miltext.extraction.extracting import model_with, part_text
     from miltext.extraction.wanted import wanted_values
@@ -107,7 +107,7 @@ def _write(
     weights: tuple[str, ...],
     **how: Any,
 ) -> None:
-    """Write a part, and show a bar, warnings and what changed in the description."""
+    """Write a part, and show a bar, warnings and the changes to the description."""
     from miltext.extraction.extracting import extract
     from miltext.models.sizes import read_sizes
 

@@ -1,4 +1,4 @@
-"""`miltext check --fix` and `--diff`: what findings suggest, written into the files."""
+"""`miltext check --fix` and `--diff`: the suggestions of findings, written into the files."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Fixing:
-    """The fixes of one run: `fixed` are the suggestions that were applied, or with `diff` would be.
+    """The fixes of one run: `fixed` counts the suggestions that were applied, or with `diff` would be.
 
-    `written` are the files, `failed` tells that one could not be written, `changed` that a difference was shown.
+    `written` are the files, `failed` reports a failure to write, `changed` a difference that was shown.
     """
 
     def __init__(self, *, diff: bool) -> None:
@@ -34,7 +34,7 @@ class Fixing:
     def fix(
         self, model: Model, check: Callable[[Model], Checked], chosen: Callable[[Diagnostic], bool]
     ) -> tuple[list[Diagnostic], str | None]:
-        """Fix a model's text as far as it can be; return what is found then, and the text that the places are in."""
+        """Fix a model's text as far as possible; return the findings left, and the text of their places."""
         from miltext.checking.fixing import mend
         from miltext.models.programs import TextModel
 
@@ -60,7 +60,7 @@ class Fixing:
         return found(text), text
 
     def _settled(self, model: Model, mended: Mended) -> bool:
-        """Show or write a mended text; return whether that went well."""
+        """Show or write a fixed text; return whether that succeeded."""
         before = model.text or ""
         if self.diff:
             write_text("-", unified(model.name, before, mended.text, "fixed"), "diff")
@@ -76,7 +76,7 @@ class Fixing:
 
 
 def _say_what_is_left(name: str, mended: Mended) -> None:
-    """Say which suggestions were not applied, though they were asked for."""
+    """Report the suggestions that were not applied, though they were selected."""
     from miltext.checking.fixing import MOST_CHECKS
 
     if mended.useless is None:
@@ -92,12 +92,12 @@ def is_text(model: Model) -> bool:
 
 
 def _not_fixable(model: Model) -> str | None:
-    """Return why a model is not fixed; None for a text."""
+    """Return the reason not to fix a model; None for a text."""
     from miltext.models.files import is_stream
     from miltext.review.sidecar import is_sidecar
 
     if model.is_compiled:
-        return "it is the text of a compiled model; mend a copy, or the model that it was compiled from"
+        return "it is the text of a compiled model; fix a copy, or the source model"
     if not is_text(model):
         return "only a .mil text is; `miltext print` writes the model's, and `miltext build` makes a model of it again"
     if is_sidecar(model.name):

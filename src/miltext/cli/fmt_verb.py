@@ -39,16 +39,16 @@ Examples:
   miltext fmt --width 120 mine.mil       # long argument lists broken, an item a line
   miltext fmt - < model.mil
 \b
-Exit status: 0 all is laid out so; 1 with --check or --diff, something would change; or a text is wrong, and
+Exit status: 0 all are in canonical layout; 1 with --check or --diff, something would change; or a text is wrong, and
 left as it is; 2 usage, files.
 """
 
 ENOUGH = 1 << 18
-"""The least bytes for which several processes work on several files: the processes take a while to start."""
+"""The least total bytes for which several processes format the files: the processes take a while to start."""
 
 
 class Outcome(NamedTuple):
-    """The result for one file: its text as it was and as it should be, or what is wrong with it."""
+    """The result for one file: its text before and after, or the findings that prevent formatting."""
 
     name: str
     text: str | None = None
@@ -71,8 +71,8 @@ class Outcome(NamedTuple):
 def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) -> None:
     """Lay out each PATH canonically: .mil files, folders of them, or `-` for standard input.
 
-    Comments, numbers and line ends are kept. Before a file is written, its program is proven to be the same. Models
-    and sidecars that are found in a folder keep their texts.
+    Comments, numbers and line ends are kept. Before a file is written, its program is proven to be the same. Models and
+    sidecars in a folder are left alone.
     """
     paths = named_paths(paths, "files or folders to format")
     if asks_json() and (diff or ("-" in paths and not check)):
@@ -84,7 +84,9 @@ def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) 
 
 
 def _files(paths: tuple[str, ...]) -> list[str]:
-    """Return the files that the paths name, those of a folder in order; what makes sidecars there lays them out."""
+    """Return the files that the paths name, those of a folder in order, without sidecars, which are formatted when
+    made.
+    """
     from miltext.review.sidecar import is_sidecar
 
     names: list[str] = []
@@ -95,7 +97,7 @@ def _files(paths: tuple[str, ...]) -> list[str]:
 
 
 def _outcomes(names: list[str], width: int | None) -> Iterable[Outcome]:
-    """Yield the outcome of each file, in order; many are worked on at once."""
+    """Yield the outcome of each file, in order; format many files in parallel."""
     work = partial(_format, width=width)
     processes = min(len(names), os.cpu_count() or 1)
     if processes < 2 or "-" in names or sum(map(os.path.getsize, filter(os.path.isfile, names))) < ENOUGH:
@@ -122,7 +124,7 @@ def _format(name: str, width: int | None) -> Outcome:
 
 
 def _settle(outcome: Outcome, check: bool, diff: bool) -> tuple[int, str]:
-    """Do with an outcome as asked, and return its exit status, and what became of the file."""
+    """Apply an outcome as the options state, and return its exit status, and the fate of the file."""
     name, text, formatted = outcome.name, outcome.text, outcome.formatted
     if text is None or formatted is None:
         show(outcome.findings, text, outcome.path)

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 LARGEST = 64
-"""The largest size that a model of a generated program takes where the program leaves one open."""
+"""The largest size of a model for an open size of a generated program."""
 
 STORED_FROM = 10
-"""Weights of so many elements or more go into the weight file, as coremltools has it, and smaller ones if asked for."""
+"""The least elements of a weight in the weight file, as in coremltools; an option can lower it."""
 
 EPILOG = """\b
 Examples:
@@ -26,7 +26,7 @@ Examples:
   miltext generate --seed 7 --dtype fp16 --functions 3 -o M.mlpackage
   miltext generate --seed 7 --weights 4096 -o M.mlpackage     # an operation or more with a weight in a file
 \b
-Exit status: 0 it is made; 1 OUT cannot hold it; 2 usage, options that no program fits, files.
+Exit status: 0 the program is made; 1 OUT cannot hold it; 2 usage, impossible options, files.
 """
 
 
@@ -49,14 +49,16 @@ Exit status: 0 it is made; 1 OUT cannot hold it; 2 usage, options that no progra
     "-o", "--output", metavar="OUT", default="-", help="The .mil, .mlpackage, .mlmodel or .mlmodelc to write."
 )
 @click.option(
-    "--allow-unproven", is_flag=True, help="In an .mlmodelc, write what no known output of Apple's compiler shows, too."
+    "--allow-unproven",
+    is_flag=True,
+    help="In an .mlmodelc, write also constructs that no known output of Apple's compiler contains.",
 )
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 def command(seed: int, output: str, allow_unproven: bool, force: bool, **asked: Any) -> None:
-    """Make a valid program at random: any operations on any types, as far as they go together.
+    """Make a valid program at random: any operations on any types that fit together.
 
     The same options give the same program, on every system. It passes `miltext check`, `miltext run` computes it, and
-    coremltools loads it. What it computes has no meaning: it is for trying converters, compilers and other tools. Casts
+    coremltools loads it. Its results have no meaning: it is for tests of converters, compilers and other tools. Casts
     and constants are added where operations need them.
     """
     from miltext.generation.programs import generate
@@ -78,7 +80,7 @@ def command(seed: int, output: str, allow_unproven: bool, force: bool, **asked: 
 
 
 def _ranges(made: Program) -> dict[str, str]:
-    """Return the sizes of inputs that leave some open, by name: from 1 to LARGEST."""
+    """Return the sizes of inputs with open sizes, by name: from 1 to LARGEST."""
     from miltext.schema.types import TensorType, read_type
 
     inputs = [(each.name, read_type(each.type)) for function in made.functions.values() for each in function.inputs]
@@ -90,7 +92,7 @@ def _ranges(made: Program) -> dict[str, str]:
 
 
 def _options(**asked: Any) -> Any:
-    """Return what the options ask for."""
+    """Return the choices of the options."""
     from miltext.generation.options import OPSET_NAMES, Options
 
     return Options(

@@ -1,4 +1,4 @@
-"""`miltext git`: models as text in git's own commands; and the verbs that git then calls, textconv and difftool."""
+"""`miltext git`: models as text in git's own commands; and the verbs that git calls, textconv and difftool."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 EPILOG = """\b
 Examples:
-  miltext git setup --dry-run            # show what it would write, and where
+  miltext git setup --dry-run            # show the changes, and their files
   miltext git setup                      # for this repository
   miltext git setup --global             # for all of yours
-  miltext git setup --draft              # programs as drafts, without the types that follow
+  miltext git setup --draft              # programs as drafts, without inferred types
   git log -p -- Model.mlpackage
   git difftool -y -- '*.mlmodel'         # the structural diff
   miltext git undo
 \b
-Exit status: 0 all is well; 2 usage, and whatever git refuses.
+Exit status: 0 all is well; 2 usage, errors of git.
 """
 
 TEXTCONV_EPILOG = (
@@ -43,18 +43,18 @@ DIFFTOOL_EPILOG = """\b
 Example:
   miltext difftool Old.mlmodel New.mlmodel
 \b
-Exit status: 0 the differences are shown, if there are any; 2 usage, files.
+Exit status: 0 the differences, if any, are shown; 2 usage, files.
 """
 
 MODELS = (".mlmodel", ".mil")
-"""The endings of the files that are compared by structure."""
+"""The endings of files compared by structure."""
 
 _everywhere = click.option("--global", "everywhere", is_flag=True, help="For all repositories of the user.")
-_dry_run = click.option("--dry-run", is_flag=True, help="Write nothing; show what would be written, and where.")
+_dry_run = click.option("--dry-run", is_flag=True, help="Write nothing; show the changes, and their files.")
 _build_info = click.option(
-    "--build-info", is_flag=True, help="Show which tools made a model, and when, which each export states anew."
+    "--build-info", is_flag=True, help="Show the tools that made a model, and the date, which differ in each export."
 )
-_draft = click.option("--draft", is_flag=True, help="Show programs as drafts: without what `miltext infer` gives back.")
+_draft = click.option("--draft", is_flag=True, help="Show programs as drafts, without inferable parts.")
 
 
 @click.group("git", cls=Commands, epilog=EPILOG)
@@ -89,14 +89,14 @@ def setup(everywhere: bool, dry_run: bool, draft: bool, build_info: bool) -> Non
 @git.command("undo", epilog=EPILOG)
 @_everywhere
 def undo(everywhere: bool) -> None:
-    """Remove what `setup` wrote."""
+    """Remove everything that `setup` wrote."""
     with _installation(everywhere) as installation:
         installation.remove()
 
 
 @contextmanager
 def _installation(everywhere: bool, options: str = "") -> Iterator[Installation]:
-    """Give the settings for git, and end the command at an error of git."""
+    """Yield the settings for git, and end the command at an error of git."""
     from miltext.review.git import GitError, Installation
 
     try:
@@ -128,7 +128,7 @@ def textconv(file: Path, draft: bool, build_info: bool, keep: str | None) -> Non
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
 def difftool(old: Path, new: Path) -> None:
-    """Show how NEW differs from OLD: models by structure, their other parts by their text, all else as git does.
+    """Show how NEW differs from OLD: models by structure, their other parts by their text, other files as git does.
 
     git calls this after `miltext git setup`. For a file that was added or removed, the missing side is the null device.
     """
@@ -143,7 +143,7 @@ def difftool(old: Path, new: Path) -> None:
 
 
 def _by_structure(old: Path, new: Path) -> str:
-    """Raise ModelError where a side is not an ML Program: another kind of model, another file, or nothing."""
+    """Raise ModelError if a side is not an ML Program: another kind of model, another file, or nothing."""
     from miltext.diffing import diff
     from miltext.models.opening import load
 
@@ -160,7 +160,7 @@ def _by_line(old: Path, new: Path) -> list[str]:
 
 
 def _as_git_does(old: Path, new: Path) -> None:
-    """Show what `git diff` would; without `--no-ext-diff` it would call this verb again, without end."""
+    """Show the output of `git diff`; without `--no-ext-diff` it would call this verb again, without end."""
     import subprocess
 
     command = ["git", "--no-pager", "diff", "--no-ext-diff", "--no-index", "--", str(old), str(new)]

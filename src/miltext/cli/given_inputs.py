@@ -1,4 +1,4 @@
-"""What a program is given on the command line: arrays and pictures in files, and random numbers."""
+"""The inputs of a program on the command line: arrays and pictures in files, and random numbers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from miltext.evaluation.features import Feature
 
 JSON = re.compile(r'[\[{"\d+-]|null$')
-"""What begins like JSON, unless a file has this name."""
+"""The beginnings of words that are JSON, unless a file has this name."""
 
 
 class Given(NamedTuple):
-    """What the options say of inputs: `words` by name, files as a rule; the `archive` of several; the `seed` of random
-    numbers and their `shapes`; whether to `resize` pictures.
+    """The choices of the options for inputs: `words` by name, usually files; the `archive` of several; the `seed` of
+    random numbers and their `shapes`; whether to `resize` pictures.
     """
 
     words: Mapping[str, str]
@@ -37,7 +37,7 @@ class Given(NamedTuple):
 
     @property
     def read(self) -> list[str]:
-        """The files that are read, and words that name none."""
+        """The files that are read, and words that are not files."""
         return [*self.words.values(), *([self.archive] if self.archive is not None else [])]
 
 
@@ -83,8 +83,8 @@ INPUT_OPTIONS = (
         is_flag=False,
         flag_value=0,
         metavar="SEED",
-        help="Fill the inputs that are not given: floats are standard normal, integers 0 or 1, "
-        "pixels 0 to 255. SEED, 0 if left out, also determines what random operations make.",
+        help="Fill the other inputs: floats are standard normal, integers 0 or 1, "
+        "pixels 0 to 255. SEED, 0 if left out, also determines the results of random operations.",
     ),
     click.option(
         "--shape",
@@ -101,7 +101,7 @@ INPUT_OPTIONS = (
 
 
 def input_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say what a program is given."""
+    """Add the options for a program's inputs."""
     for option in reversed(INPUT_OPTIONS):
         command = option(command)
     return command
@@ -125,7 +125,7 @@ def given_inputs(evaluator: Evaluator, given: Given) -> dict[str, Any]:
 
 @contextmanager
 def telling_of_options(given: Given) -> Iterator[None]:
-    """Have an error about inputs that are missing name the options that are a way out."""
+    """Make an error about missing inputs name the options that provide them."""
     try:
         yield
     except MiltextError as failure:
@@ -136,7 +136,7 @@ def telling_of_options(given: Given) -> Iterator[None]:
 
 @contextmanager
 def _telling_of_json(name: str, word: str) -> Iterator[None]:
-    """Have an error about a word that is no file say how numbers are written, if it looks like some."""
+    """Make an error about a missing file show the syntax of numbers, if the word looks like some."""
     try:
         yield
     except MiltextError as failure:
@@ -160,7 +160,7 @@ def _resized(value: Any, feature: Feature | None) -> Any:
 
 
 def _numbers(word: str) -> Any:
-    """Return what a word says as JSON if that is a number, a truth value or a list, else None."""
+    """Return the value of a word as JSON if it is a number, a truth value or a list, else None."""
     try:
         value = json.loads(word)
     except (ValueError, RecursionError):
@@ -169,7 +169,7 @@ def _numbers(word: str) -> Any:
 
 
 def _random(evaluator: Evaluator, given: Given, found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return random numbers for inputs that are not given, except for those that have a default of their own."""
+    """Return random numbers for missing inputs, except for those with defaults of their own."""
     from miltext.evaluation.random_inputs import random_inputs
 
     features = {} if given.seed is None else evaluator.features

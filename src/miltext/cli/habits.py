@@ -1,6 +1,6 @@
-"""The options that every verb takes, before it or after it: what they ask for holds for all of the command.
+"""The options of every verb, before it or after it: they hold for the whole command.
 
-What they say is in the context that click shares between a command and its verb, and in that of a test that has none.
+Their values are in the context that click shares between a command and its verb, or in the context of a test.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 STDIN = "<stdin>"
-"""What messages call standard input, unless `--stdin-filename` says otherwise."""
+"""The name of standard input in messages, without `--stdin-filename`."""
 
 FROM_STDIN = {
     **dict.fromkeys(("build", "convert-weights", "describe", "info", "parse", "print", "reduce", "run"), ("model",)),
@@ -22,17 +22,17 @@ FROM_STDIN = {
     "diff": ("names",),
     "infer": ("draft",),
 }
-"""The arguments, by verb, that may be `-`: these verbs take `--stdin-filename`."""
+"""The arguments, by verb, that may be `-`: these verbs have `--stdin-filename`."""
 
 
 def _note(context: click.Context, option: click.Parameter, value: Any) -> None:
-    """Note what an option says; of several, the last counts."""
+    """Note the value of an option; of several, the last counts."""
     if value:
         context.meta[f"miltext.{option.name}"] = value
 
 
 def asked(name: str) -> Any:
-    """Return what an option of every verb says: `color`, `quiet` or `stdin_filename`; None if it is not given."""
+    """Return the value of an option of every verb: `color`, `quiet` or `stdin_filename`; None if it is missing."""
     context = click.get_current_context(silent=True)
     return context.meta.get(f"miltext.{name}") if context else None
 
@@ -46,7 +46,7 @@ class StdinFilename(click.Option):
             metavar="PATH",
             expose_value=False,
             callback=_note,
-            help="The path that `-` has: its name, settings and weights.",
+            help="The path for `-`: its name, settings and weights.",
         )
         self.sources = sources
 
@@ -58,7 +58,7 @@ class StdinFilename(click.Option):
         return super().handle_parse_result(ctx, opts, args)
 
     def _require_stdin(self, opts: Mapping[str, Any]) -> None:
-        """Refuse files that are named where standard input is meant; without any, that is read."""
+        """Refuse named files in place of standard input; without any argument, standard input is read."""
         if not opts[self.name or ""]:
             raise click.UsageError("--stdin-filename is empty: give the path that standard input is to have")
         given = [opts.get(name) for name in self.sources]
@@ -69,7 +69,7 @@ class StdinFilename(click.Option):
 
 
 def with_habits(verb: click.Command, name: str | None) -> click.Command:
-    """Return a verb with the options that every verb takes, and those of its own commands with them."""
+    """Return a verb, and its inner commands, with the options of every verb."""
     if COLOR not in verb.params:
         verb.params += _habits(name)
         for inner in verb.commands.values() if isinstance(verb, click.Group) else ():
@@ -88,7 +88,7 @@ QUIET = click.Option(
     is_flag=True,
     expose_value=False,
     callback=_note,
-    help="Tell only results and errors.",
+    help="Show only results and errors.",
 )
 COLOR = click.Option(
     ["--color"],
@@ -100,25 +100,25 @@ COLOR = click.Option(
 
 
 def quiet() -> bool:
-    """Tell whether only results and errors are to be told."""
+    """Return whether only results and errors are shown."""
     return bool(asked("quiet"))
 
 
 def shown_name(name: str) -> str:
-    """Return what messages call a file of the command line: standard input by its own name."""
+    """Return the name of a file of the command line in messages: standard input has its own."""
     return str(asked("stdin_filename") or STDIN) if name == "-" else name
 
 
 def place_of(name: str) -> str:
-    """Return the path that settings and arrays of a file of the command line are found from.
+    """Return the path from which settings and arrays of a file of the command line are found.
 
-    It ends in a name that need not be there: for standard input without a name, it is in the working folder.
+    Its last name need not exist: for standard input without a name, it is in the working folder.
     """
     return str(asked("stdin_filename") or os.path.join(os.getcwd(), STDIN)) if name == "-" else name
 
 
 def named_paths(paths: tuple[str, ...], purpose: str) -> tuple[str, ...]:
-    """Return the paths that a verb was given; without any, standard input if that has a name. Raise UsageError."""
+    """Return the paths that a verb was given; without any, standard input if it has a name. Raise UsageError."""
     if not paths and not asked("stdin_filename"):
         raise click.UsageError(f"name the {purpose}, or `-` for standard input")
     return paths or ("-",)

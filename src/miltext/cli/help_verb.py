@@ -10,7 +10,7 @@ Examples:
   miltext help check
   miltext help git setup
 \b
-Exit status: 0 it is shown; 2 usage, as a verb that there is not.
+Exit status: 0 it is shown; 2 usage, such as an unknown verb.
 """
 
 
@@ -23,12 +23,12 @@ def command(context: click.Context, words: tuple[str, ...]) -> None:
 
 
 def _context_of(root: click.Context, words: tuple[str, ...]) -> click.Context:
-    """Return the context of a verb, and of its own command if there is one. Raise UsageError for what is not there."""
+    """Return the context of a verb, and of its own command if there is one. Raise UsageError for an unknown word."""
     found = root
     for word in words:
         if not isinstance(found.command, click.Group):
             raise click.UsageError(f"`{found.info_name}` has no commands of its own: leave out {word}", root)
         name, verb, _ = found.command.resolve_command(found, [word])
-        assert verb is not None  # or it would have been refused
+        assert verb is not None  # an unknown verb would have been refused
         found = click.Context(verb, found, name)
     return found

@@ -28,7 +28,7 @@ Examples:
   miltext infer draft.mil
   miltext infer draft.mil -o model.mil
   miltext infer draft.mil --names --consts --defaults   # as coremltools writes it
-  miltext infer model.mil --all -o model.mil   # after the shape of an input was edited
+  miltext infer model.mil --all -o model.mil   # after an edit of an input's shape
   miltext infer - < draft.mil | miltext parse --to pb > program.pb
   miltext build draft.mil -o New.mlpackage   # infers, and makes a model of the result
 \b
@@ -37,7 +37,7 @@ Exit status: 0 the text is written, warnings or not; 1 errors were found, and no
 
 
 MODELS = (".mlmodel", ".pb", ".txtpb")
-"""How the names of files end that are models and no texts."""
+"""The ends of the names of models that are not texts."""
 
 _NO_DRAFT = "infer takes the text of a draft, a .mil, and {}; `miltext print` writes the text of a model"
 
@@ -46,23 +46,23 @@ _NO_DRAFT = "infer takes the text of a draft, a .mil, and {}; `miltext print` wr
 @click.argument("draft", default="-", metavar="[DRAFT]")
 @output_option("Write to FILE instead of standard output.")
 @click.option("--all", "anew", is_flag=True, help="Infer the types of outputs that DRAFT states anew, too.")
-@click.option("--names", is_flag=True, help="Give each operation without a `name` that of its first output.")
-@click.option("--consts", is_flag=True, help="Make each value that is an argument a `const` before its operation.")
-@click.option("--defaults", is_flag=True, help="Write out the defaults of parameters that are left out.")
+@click.option("--names", is_flag=True, help="Give each operation without a `name` the name of its first output.")
+@click.option("--consts", is_flag=True, help="Move each literal argument to a `const` before its operation.")
+@click.option("--defaults", is_flag=True, help="Write out the defaults of omitted parameters.")
 @format_option
 def command(draft: str, output: str, anew: bool, **options: bool) -> None:
-    """Fill in the types that DRAFT, a .mil, leaves out: those of outputs (`y = ...`) and of literals (`axis = 1`).
+    """Fill in the types that DRAFT, a .mil, leaves out: of outputs (`y = ...`) and of literals (`axis = 1`).
 
-    The result is canonical MIL text; comments and numbers are kept as they are. It says what the author said, and
-    types; a head such as `program(1.3) $draft(names, consts)` asks for more, as the options do. All problems are
-    reported as by `miltext check`. `-` or nothing, in a pipe, is standard input.
+    The result is canonical MIL text; comments and numbers are kept as they are. It contains the author's text, and
+    types; a head such as `program(1.3) $draft(names, consts)` adds more, as the options do. All problems are reported
+    as by `miltext check`. `-` or nothing, in a pipe, is standard input.
 
-    With --all, DRAFT may be any MIL text, and FILE the same one if that is not a draft: each type of an output that
-    follows is inferred anew. So the shape of an input is one edit; `miltext reshape` makes that, too. A constant that
-    was made for the old sizes, and does not fit, is an error that names it.
+    With --all, DRAFT may be any MIL text, and FILE the same one if it is not a draft: all inferable types of outputs
+    are inferred anew. So the shape of an input is one edit; `miltext reshape` makes it, too. A constant for the old
+    sizes that does not fit is an error with its name.
 
     Arrays that DRAFT names, as in `$npy("w.npy")`, are looked for beside it; the result names them, too, and is not
-    written into a folder where they are not.
+    written into a folder without them.
     """
     from miltext.checking.verifier import complete, complete_anew
     from miltext.models.contents import decode, is_binary, read_file
@@ -90,7 +90,7 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
 
 
 def _write(text: str, draft: str, output: str) -> None:
-    """Write a completed draft, unless it is to be in an object."""
+    """Write a completed draft, except into the JSON object."""
     if output != "-":
         _refuse_elsewhere(text, draft, output)
     if output != "-" or not asks_json():
@@ -98,13 +98,13 @@ def _write(text: str, draft: str, output: str) -> None:
 
 
 def _tell(output: str | None, text: str | None) -> None:
-    """Tell as JSON, if that is asked for, where the text was written, or else what it is."""
+    """Report as JSON, if that is the output format, the file of the text, or else the text."""
     if asks_json():
         write_json({"output": output, "text": text})
 
 
 def _is_itself(draft: str, output: str, text: str) -> bool:
-    """Tell whether a text is to be written where it was read, and is not a draft, of which it would not be one."""
+    """Return whether a text is written to its own file, and is not a draft, which would be lost."""
     from miltext.checking.left_out import program_of
     from miltext.parsing.parser import attempt
 
@@ -114,7 +114,7 @@ def _is_itself(draft: str, output: str, text: str) -> bool:
 
 
 def _refuse_elsewhere(text: str, draft: str, output: str) -> None:
-    """End where a completed draft would name arrays that are not in the folder of the output; a stream is in none."""
+    """Fail for a completed draft that would name arrays outside the output's folder; a stream is in no folder."""
     from miltext.checking.arrays import CODES
     from miltext.checking.verifier import check
     from miltext.models.files import is_stream

@@ -1,4 +1,4 @@
-"""`miltext info`: what a model holds."""
+"""`miltext info`: the contents of a model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EPILOG = """\b
 Examples:
   miltext info Model.mlpackage
   miltext info Pipeline.mlpackage --model 1
-  miltext info Model.mlmodelc                # with the hash of what it was compiled from
+  miltext info Model.mlmodelc                # with the hash of its source
   miltext info Model.mlpackage --format json | jq .weights
 """
 
@@ -28,8 +28,8 @@ Examples:
 @format_option
 @json_option
 def command(model: str, nested: str | None) -> None:
-    """Summarize MODEL: kind and specification, functions, operations, weights, the models of a pipeline with what they
-    give one another, and what a compiled model states of itself.
+    """Summarize MODEL: kind and specification, functions, operations, weights, the models of a pipeline with their
+    connections, and a compiled model's statements about itself.
     """
     from miltext.models.summary import summarize
 
@@ -71,7 +71,7 @@ def _lines(record: Summary, indent: str = "") -> Iterator[str]:
 
 
 def _compiled_lines(compiled: Summary, indent: str) -> Iterator[str]:
-    """Yield what a compiled model states of itself."""
+    """Yield a compiled model's statements about itself."""
     from miltext.models.compiling.analytics import SOURCE
 
     if "modelHash" in compiled:

@@ -1,4 +1,4 @@
-"""`miltext locate`: which operation Core ML's `model.mil:LINE:COL` speaks of."""
+"""`miltext locate`: the operation at Core ML's `model.mil:LINE:COL`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ Examples:
 """
 
 _PLACE = re.compile(r"(?:(?![0-9]+:).*?:)??([0-9]{1,4000})(?::([0-9]{1,4000}))?(?::(?:\s.*)?)?", re.DOTALL)
-"""A line with or without a column, a file's name before it, which is not a number, and a message after it."""
+"""A line with or without a column; before it, perhaps a file's name, which is not a number; after it, perhaps a
+message.
+"""
 
 LONGEST = 2000
-"""How many characters of an operation's text are shown; the middle of longer ones is left out."""
+"""The most characters of an operation's text that are shown; longer ones lose their middle."""
 
 
 @click.command("locate", epilog=EPILOG + STATUSES)
@@ -36,9 +38,9 @@ LONGEST = 2000
 def command(model: str, place: str, nested: str | None) -> None:
     """Show the operation at LINE[:COL] of the model.mil that Core ML made of MODEL.
 
-    The text is that of a .mil or a .mlmodelc; for any other model, that which Apple's compiler would write. LINE
-    counts from 1 and COL from 0, as in Core ML's errors; miltext's own messages count columns from 1. A place in the
-    space before a line's first operation stands for that operation.
+    The text is the one in a .mil or a .mlmodelc; for any other model, Apple's compiler's. LINE counts from 1 and COL
+    from 0, as in Core ML's errors; miltext's own messages count columns from 1. A place in the space before a line's
+    first operation counts as that operation.
     """
     from miltext.models.refusals import refusal
     from miltext.parsing.locating import at_place

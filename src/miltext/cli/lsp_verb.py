@@ -14,15 +14,15 @@ EPILOG = f"""\b
 Example:
   miltext lsp --stdio
 \b
-The server needs an extra, which is installed so:
+The server needs an extra; to install it:
 {install("lsp")}
-How editors start it: editors/README.md; what it does: docs/language-server.md
+How editors start it: editors/README.md; its abilities: docs/language-server.md
 \b
-Exit status: 0 the client ended the server; 1 it left without a word; 2 usage, a missing extra.
+Exit status: 0 the client ended the server; 1 the client disappeared; 2 usage, a missing extra.
 """
 
 EXTRA = ("pygls.lsp.server", "lsprotocol")
-"""The packages that the extra brings; older ones of pygls have no `lsp.server`."""
+"""The packages of the extra; older versions of pygls have no `lsp.server`."""
 
 MISSING = f"the language server needs pygls 2 or later, which is not installed: {install('lsp')}"
 
@@ -38,7 +38,7 @@ def command(stdio: bool) -> None:  # noqa: ARG001  # clients that know several t
         from miltext.lsp import without_extra
 
         click.echo(f"miltext: {MISSING}", err=True)
-        if not sys.stdin.isatty():  # a client listens, which shows the message in a window
+        if not sys.stdin.isatty():  # a listening client shows the message in a window
             without_extra.serve(sys.stdin.buffer, sys.stdout.buffer, f"miltext: {MISSING}")
         sys.exit(FAILED)
     if sys.stdin.isatty():
@@ -49,7 +49,7 @@ def command(stdio: bool) -> None:  # noqa: ARG001  # clients that know several t
 
 
 def _has_extra() -> bool:
-    """Tell whether the packages of the extra are there, without importing them."""
+    """Return whether the packages of the extra are installed, without importing them."""
     try:
         return all(find_spec(name) for name in EXTRA)
     except (ImportError, ValueError):

@@ -1,4 +1,4 @@
-"""What was perhaps meant by a verb or an option that is not there: the nearest by its meaning or its spelling."""
+"""Suggestions for an unknown verb or option: the nearest by its meaning or its spelling."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ VERBS_MEANT = {
     **dict.fromkeys(("example", "examples", "tour", "try", "quickstart", "showcase"), ("demo",)),
     **dict.fromkeys(("man", "usage"), ("help",)),
     "version": ("--version",),
-    **dict.fromkeys(("prune", "palettize", "patch", "delete", "cp"), ()),  # nothing does it, whatever is spelled alike
+    **dict.fromkeys(("prune", "palettize", "patch", "delete", "cp"), ()),  # no verb does this; spellings mislead
 }
-"""What other tools call what a verb does, or part of it."""
+"""Other tools' names for a verb's work, or part of it."""
 
 OPTIONS_MEANT = {
     **dict.fromkeys(("--out", "--output", "--output-file", "--to-file"), ("--output", "-o", "--save")),
@@ -106,22 +106,24 @@ OPTIONS_MEANT = {
     "--no-config": ("--isolated",),
     "--seed": ("--random",),
     "--stage": ("--model",),
-    **dict.fromkeys(("--exclude", "print --weights"), ()),  # the nearest by spelling is another matter
+    **dict.fromkeys(("--exclude", "print --weights"), ()),  # the nearest by spelling does something else
 }
-"""What other tools call an option, perhaps of one verb; of what it may mean, the first that a verb has is told."""
+"""Other tools' names for an option, perhaps of one verb; of several meanings, the first that the verb has is
+suggested.
+"""
 
 AS_IT_IS = {
     **{f"fmt {name}": "`fmt` writes the files" for name in ("-w", "-i", "--write", "--in-place", "--inplace")},
     **{f"git {name} --local": "it is for this repository alone" for name in ("setup", "undo")},
 }
-"""Options of other tools for what a verb does without one."""
+"""Options of other tools for the default behaviour of a verb."""
 
 CLOSE = 0.85
-"""How like a word of VERBS_MEANT another one has to be: such a guess may be wrong twice."""
+"""The least similarity of a word to one in VERBS_MEANT: such a guess may be wrong twice."""
 
 
 def verbs_meant(word: str, verbs: Collection[str]) -> tuple[str, ...]:
-    """Return what was perhaps meant by a verb that is not there: verbs, some with an option; nothing if unknown."""
+    """Return the suggestions for an unknown verb: verbs, some with an option; nothing if there are none."""
     known = {**VERBS_MEANT, **{verb: (verb,) for verb in verbs}}
     known = {name: found for name, meant in known.items() if (found := _those_in(verbs, meant)) or not meant}
     written = word.lower()
@@ -139,7 +141,7 @@ def _those_in(verbs: Collection[str], meant: tuple[str, ...]) -> tuple[str, ...]
 
 
 def option_meant(word: str, verb: str, there: Iterable[click.Parameter]) -> str | None:
-    """Return the option that was perhaps meant by one that a verb does not have; None if none is like it."""
+    """Return the suggestion for an unknown option of a verb; None if no option is like it."""
     options = {name: each for each in there for name in (*each.opts, *each.secondary_opts)}
     known = next((OPTIONS_MEANT[name] for name in (f"{verb} {word}", word) if name in OPTIONS_MEANT), None)
     for meant in known or ():
@@ -158,18 +160,18 @@ def _takes(option: click.Parameter, value: str) -> bool:
 
 
 def or_meant(meant: Iterable[str]) -> str:
-    """Return the end of a message that names what was perhaps meant."""
+    """Return the end of a message, with its suggestions."""
     named = " or ".join(f"`{each}`" for each in meant)
     return f"; did you mean {named}?" if named else ""
 
 
 def no_such_command(word: str, context: click.Context, verbs: Collection[str]) -> click.UsageError:
-    """Return the error of a verb, or a command of one, that is not there."""
+    """Return the error for an unknown verb, or an unknown command of a verb."""
     return click.UsageError(f"no such command: {word}{or_meant(verbs_meant(word, verbs))}", context)
 
 
 def no_such_option(failure: click.NoSuchOption, context: click.Context) -> click.UsageError:
-    """Return the error of an option that a verb does not have; before a verb, it is perhaps the verb's."""
+    """Return the error for an option that a verb does not have; before a verb, it may belong to the verb."""
     verb = context.command_path.partition(" ")[2]
     as_it_is = AS_IT_IS.get(f"{verb} {failure.option_name}")
     if as_it_is:

@@ -1,4 +1,4 @@
-"""`miltext merge`: three versions made one; and `mergedriver`, which git calls for that."""
+"""`miltext merge`: three versions made one; and `mergedriver`, which git calls to merge."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ Examples:
   miltext merge Base.mlpackage Mine.mlpackage Yours.mlpackage -o Merged.mlpackage
   miltext git setup                                      # git merge, rebase and cherry-pick do the same
   miltext merge --resolve theirs Model.mlpackage         # git left it in conflict: theirs, with its weights
-  miltext merge --resolve Model.mlpackage.conflict.mil Model.mlpackage   # what that says, once it is edited
+  miltext merge --resolve Model.mlpackage.conflict.mil Model.mlpackage   # from the edited text
 \b
 Exit status: 0 merged; 1 conflicts, or errors that neither side has; 2 a version cannot be read.
 """
 
 MODELS = (".mlpackage", ".mlmodel")
-"""The endings of what is merged with its description and its weights."""
+"""The endings of models, which are merged with their descriptions and weights."""
 
 Names = tuple[str, str, str]
 """The names of the base, of ours and of theirs."""
@@ -44,12 +44,12 @@ Names = tuple[str, str, str]
 @click.option(
     "--resolve",
     metavar="ours|theirs|TEXT",
-    help="Have each MODEL that git left in conflict whole: one side, or what an edited TEXT says.",
+    help="Resolve each MODEL that git left in conflict: take one side, or the model of an edited TEXT.",
 )
 @click.option("--diff3", is_flag=True, help="Show the base in conflicts, too.")
 @click.option("--marker-size", type=click.IntRange(min=7), default=7, metavar="N", help="The length of markers.")
 @click.option("--no-check", is_flag=True, help="Do not look for errors that neither side has.")
-@click.option("--force", is_flag=True, help="Replace what is at PATH; with --resolve, changes made since.")
+@click.option("--force", is_flag=True, help="Replace PATH; with --resolve, discard changes made since.")
 def command(
     names: tuple[str, ...],
     output: str,
@@ -62,15 +62,15 @@ def command(
     """Merge what OURS and THEIRS changed in BASE, texts or models, operation by operation.
 
     Operations are matched by structure: one side may rename, move or lay out anew what the other changes. The result is
-    OURS with the changes of THEIRS, with comments and layout. What both changed otherwise stands between markers, as
-    git writes them. An empty BASE says that both sides added the text.
+    OURS with the changes of THEIRS, with comments and layout. Different changes to one place stand between markers, as
+    git writes them. An empty BASE means that both sides added the text.
 
-    Models are merged with their descriptions and weights. One with conflicts is not written; the text with markers is
-    then beside PATH, in PATH.conflict.mil.
+    Models are merged with their descriptions and weights. A model with conflicts is not written; the text with markers
+    is then beside PATH, in PATH.conflict.mil.
 
-    With --resolve, each MODEL is one that git merge, rebase, cherry-pick or stash left in conflict. All of its files
-    become those of one side, or the model that TEXT says, with weights of both: `Model.mlpackage.conflict.mil`, as a
-    rule, without markers. git takes it for resolved.
+    With --resolve, git merge, rebase, cherry-pick or stash left each MODEL in conflict. All of its files become those
+    of one side, or the model of TEXT, with weights of both: usually `Model.mlpackage.conflict.mil`, without markers.
+    git then has it as resolved.
     """
     from miltext.merging.conflicts import Markers
     from miltext.models.outputs import check_output
@@ -111,7 +111,7 @@ def _three(names: Sequence[str]) -> Names:
 
 
 def _resolve(names: Sequence[str], how: str, force: bool) -> int:
-    """Have models that git left in conflict whole; return the status to end with."""
+    """Resolve models that git left in conflict; return the exit status."""
     from miltext.merging.resolving import SIDES, InConflict
 
     if how not in SIDES and len(names) > 1:
@@ -132,7 +132,7 @@ def _resolve(names: Sequence[str], how: str, force: bool) -> int:
 
 
 def _take_text(found: InConflict, name: str, text: str) -> bool:
-    """Have what a text says, and return whether it is whole; what is wrong with it is told."""
+    """Apply a text, and return whether the model is whole; report its errors."""
     merged = found.take_text(Path(text))
     for reason in merged.conflicts:
         _tell(name, reason)
@@ -141,7 +141,7 @@ def _take_text(found: InConflict, name: str, text: str) -> bool:
 
 
 def _forget_text(found: InConflict, used: str) -> None:
-    """Remove the text beside a model that is resolved: one that was used, or that nobody edited to the end."""
+    """Remove the text beside a resolved model: if it was used, or still has markers."""
     from miltext.merging.conflicts import has_markers
 
     if found.text.is_file() and (
@@ -153,7 +153,7 @@ def _forget_text(found: InConflict, used: str) -> None:
 MERGETOOL_EPILOG = """\b
 Examples:
   miltext mergetool Model.mlpackage
-  git mergetool -t miltext                 # which calls that for each file in conflict
+  git mergetool -t miltext                 # calls it for each file in conflict
 \b
 Exit status: 0 resolved; 1 conflicts are left; 2 git, files.
 """
@@ -162,10 +162,10 @@ Exit status: 0 resolved; 1 conflicts are left; 2 git, files.
 @click.command("mergetool", epilog=MERGETOOL_EPILOG)
 @click.argument("file")
 def mergetool(file: str) -> None:
-    """Resolve the conflicts of the model that FILE is of, in an editor.
+    """Resolve the conflicts of the model around FILE, in an editor.
 
-    git calls this after `miltext git setup`. git's editor opens the text with the conflicts if it has markers; what it
-    says is the model then, with its weights.
+    git calls this after `miltext git setup`. git's editor opens the text with the conflicts if it has markers; the
+    model is then made of the edited text, with its weights.
     """
     from miltext.merging.conflicts import has_markers
     from miltext.merging.driver import ways_out
@@ -206,10 +206,10 @@ def _edit(text: str) -> None:
 def _merge_texts(
     names: Names, output: str, markers: Markers, shown: str, place: str | None, *, force: bool = True
 ) -> bool:
-    """Write the merged text, and tell what is wrong with it by a name that is shown; return whether anything is.
+    """Write the merged text, and report its errors under a shown name; return whether there are any.
 
-    Without `force`, nothing that is there is replaced. `place` is where arrays are that the text names, None if it is
-    not to be checked. Raise MiltextError.
+    Without `force`, no existing file is replaced. `place` is the place of the arrays that the text names, None for no
+    check. Raise MiltextError.
     """
     from miltext.merging.judging import moved_weights, new_errors
     from miltext.merging.merging import merge_texts
@@ -231,7 +231,7 @@ def _merge_texts(
 
 
 def _is_nothing(name: str) -> bool:
-    """Whether a base is an empty file, which says that both sides added what they have."""
+    """Whether a base is an empty file: both sides added their contents."""
     return os.path.exists(name) and not os.path.isdir(name) and os.path.getsize(name) == 0
 
 
@@ -247,7 +247,7 @@ def _read(name: str, may_be_empty: bool) -> str:
 
 
 def _merge_models(names: Names, output: str, markers: Markers, force: bool, check: bool) -> bool:
-    """Write the merged model, or tell why there is none; return whether that is so. Raise MiltextError."""
+    """Write the merged model, or report the reasons for none; return whether there is none. Raise MiltextError."""
     from tempfile import TemporaryDirectory
 
     from miltext.merging.contents import compared_work
@@ -286,7 +286,7 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
 
 
 def _tell_conflicts(name: str, reasons: Sequence[str], text: str | None, beside: str | None) -> None:
-    """Tell why a model is not merged, and write its text with markers beside it."""
+    """Report the reasons for an unmerged model, and write its text with markers beside it."""
     for reason in reasons:
         _tell(name, reason)
     if text is not None and beside is not None:
@@ -314,8 +314,8 @@ Exit status: 0 merged; 3 conflicts, or errors that neither side has; 2 a version
 def mergedriver(base: str, ours: str, theirs: str, marker_size: int, path: str, labels: tuple[str, ...]) -> None:
     """Merge one file for git: OURS becomes the result.
 
-    git calls this after `miltext git setup`, with %O %A %B %L %P and the LABELS %S %X %Y, which older versions of git
-    do not know. It exits with 0 after a merge, and with 3 after conflicts.
+    git calls this after `miltext git setup`, with %O %A %B %L %P and the LABELS %S %X %Y, unknown to older versions of
+    git. It exits with 0 after a merge, and with 3 after conflicts.
     """
     from miltext.merging.conflicts import Markers
     from miltext.review.git import IN_CONFLICT
@@ -336,7 +336,7 @@ def mergedriver(base: str, ours: str, theirs: str, marker_size: int, path: str, 
 
 
 def _without_merge(path: str) -> list[str]:
-    """Return what to say of what git does with a file that cannot be read."""
+    """Return messages about git's treatment of a file that cannot be read."""
     from miltext.merging.driver import ways_out
 
     if _is_text(path):
@@ -349,7 +349,7 @@ def _is_text(path: str) -> bool:
 
 
 def _with_base() -> bool:
-    """Whether the user has git show the base in conflicts."""
+    """Whether the user's git shows the base in conflicts."""
     import subprocess
 
     asked = subprocess.run(["git", "config", "merge.conflictStyle"], capture_output=True, check=False)
@@ -373,7 +373,7 @@ def _merge_stored_texts(names: Names, markers: Markers, path: str) -> bool:
 
 
 def _merge_part(names: Names, markers: Markers, path: str) -> bool:
-    """Merge a file of a package; one side is there where it is in conflict, and the text with markers is beside it."""
+    """Merge a file of a package; in a conflict, one side stays, and the text with markers is beside it."""
     from miltext.merging.driver import merge_part
     from miltext.merging.filters import as_stored
     from miltext.models.files import write_file
@@ -387,7 +387,7 @@ def _merge_part(names: Names, markers: Markers, path: str) -> bool:
 
 
 def _beside(path: str) -> str | None:
-    """Return the name of the text beside a package that is in conflict; None where there is no working tree."""
+    """Return the name of the text beside a package in conflict; None without a working tree."""
     from miltext.merging.driver import beside
 
     name = beside(path)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 LARGEST = 3 << 20
-"""The most bytes of a text or a program that are read while somebody waits: that takes less than 0.1 s."""
+"""The most bytes of a text or a program that are read while the user waits: that takes less than 0.1 s."""
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_@]*"
 _MADE = re.compile(rf"^[ \t]*([A-Za-z_][^=;(){{}}\n]*?)[ \t]*=[ \t]*({_NAME})(?:<[^<>\n]*>)?\(", re.MULTILINE)
@@ -23,11 +23,11 @@ _MADE = re.compile(rf"^[ \t]*([A-Za-z_][^=;(){{}}\n]*?)[ \t]*=[ \t]*({_NAME})(?:
 _FUNCTION = re.compile(rf"\bfunc\s+({_NAME})\s*(?:<[^<>]*>)?\s*\(([^()]*)\)")
 """A function's name, and its inputs with their types."""
 _LAST = re.compile(rf"({_NAME})[ \t]*(?=,(?![^<]*>)|$)")
-"""The name of each value in a list of several, after its type; a comma in that is none between them."""
+"""The name of each value in a list of several, after its type; a comma inside a type separates no values."""
 
 
 def names_in(path: str, kind: str) -> Iterable[str]:
-    """Return the names of a `kind` in a model: `inputs`, `values` that operations make, both as `names`, `functions` or
+    """Return the names of a `kind` in a model: `inputs`, `values` of operations, both as `names`, `functions` or
     `stages`. Nothing for a model that cannot be read, or not fast.
     """
     try:
@@ -49,7 +49,7 @@ def _text_of(path: str) -> str | None:
 
 
 def _opened(path: str) -> Model:
-    """Return a model whose parts but for the weights are small. Raise OSError for a large one."""
+    """Return a model with small parts, weights aside. Raise OSError for a large one."""
     from miltext.models.opening import open_model
 
     programs = (
@@ -135,4 +135,4 @@ READERS: dict[str, tuple[Callable[[str], Iterable[str]], Callable[[Model], Itera
     "functions": (_text_functions, _functions),
     "stages": (lambda _: (), _stages),
 }
-"""How the names of a kind are read, in a text and in another model."""
+"""The readers of each kind of names, in a text and in another model."""

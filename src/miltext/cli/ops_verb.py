@@ -1,4 +1,4 @@
-"""`miltext ops`: which operations there are, and what each takes."""
+"""`miltext ops`: the operations, and the parameters of each."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   miltext ops                            # all operations, by family
-  miltext ops conv                       # all about one
-  miltext ops matrix product             # those that speak of both words
+  miltext ops conv                       # all about one operation
+  miltext ops matrix product             # operations with both words in their descriptions
   miltext ops --family pooling --opset ios17
   miltext ops conv --example | miltext infer -
   miltext ops --json | jq '.[].name'
 \b
-Exit status: 0 something was found; 2 usage, as an operation that is not known.
+Exit status: 0 an operation was found; 2 usage, such as an unknown operation.
 """
 
 
 @click.command("ops", epilog=EPILOG)
 @click.argument("words", nargs=-1, metavar="[WORD...]")
-@click.option("--opset", metavar="OPSET", help="Operations as this opset has them, such as ios17; else the newest.")
+@click.option("--opset", metavar="OPSET", help="Operations in this opset's versions, such as ios17.  [the newest]")
 @click.option("--family", metavar="FAMILY", help="Only this family, such as pooling; words are searched, not names.")
 @format_option
-@click.option("--json", "as_json", is_flag=True, help="Write the list of --format json alone: all that is known.")
+@click.option("--json", "as_json", is_flag=True, help="Write only the list of --format json: all known facts.")
 @click.option("--example", is_flag=True, help="Write only the example, a draft of a whole program.")
 def command(words: tuple[str, ...], opset: str | None, family: str | None, as_json: bool, example: bool) -> None:
-    """Tell about the operations that the WORDs name, or list those that speak of all of them.
+    """Describe the operations that the WORDs name, or list the operations whose descriptions contain all WORDs.
 
     Without WORD, list all operations.
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 MOST_NAMED = 3
-"""How many of the values that would be lost are named in a message."""
+"""The most lost values that a message names."""
 
 EPILOG = """\b
 Examples:
@@ -40,10 +40,10 @@ Examples:
 @output_option("Write to FILE; its ending, .pb or .txtpb, selects the format.")
 @click.option("--to", "form", type=click.Choice(["pb", "txtpb"]), help="The format: protobuf's binary or its text.")
 @click.option(
-    "--strict", is_flag=True, help="Refuse what Apple's compiler does not take, and warn about unproven constructs."
+    "--strict", is_flag=True, help="Refuse constructs that Apple's compiler rejects, and warn about unproven ones."
 )
 def command(model: str, output: str, form: str | None, strict: bool) -> None:
-    """Turn MODEL, MIL text as a rule, into a serialized Program.
+    """Turn MODEL, usually MIL text, into a serialized Program.
 
     MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input.
     """
@@ -64,7 +64,7 @@ def command(model: str, output: str, form: str | None, strict: bool) -> None:
 
 
 def _protobuf_text(program: Program, data: bytes) -> str:
-    """Return the Program in protobuf's text format, which has only one NaN, if that reads back equal."""
+    """Return the Program in protobuf's text format, which has only one NaN, if the text reads back equal."""
     from google.protobuf import text_format
 
     text = text_format.MessageToString(program)
@@ -76,7 +76,7 @@ def _protobuf_text(program: Program, data: bytes) -> str:
 
 
 def _unlike(program: Program, back: Program) -> Iterator[str]:
-    """Yield the names of the values that did not read back equal."""
+    """Yield the names of values that did not read back equal."""
     from miltext.schema.walk import values
 
     for held, read in zip(values(program), values(back), strict=False):

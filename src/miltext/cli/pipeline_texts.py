@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 Printed: TypeAlias = "Callable[[Stage], Iterable[str]]"
 
 LONGEST = 64
-"""The most characters of a model's name in that of its file."""
+"""The most characters of a model's name in its file's name."""
 
 
 def write_texts(whole: Model, printed: Printed, output: str, kind: str, source: str) -> None:
     """Write the texts of a pipeline's ML Programs, as `printed`, to standard output or into a folder.
 
-    All programs are read before anything is written. A file, or a page, holds the text of an only one. Raise
-    ModelError: MIL254 where there are none, MIL428 for an output that holds only one, and as `check_output` does.
+    All programs are read before anything is written. A file, or a page, can hold the text of a single program. Raise
+    ModelError: MIL254 for no programs, MIL428 for several in an output for one, and the errors of `check_output`.
     """
     stages = program_stages(whole)
     is_for_streams = output == "-" or is_stream(Path(output))
@@ -48,7 +48,7 @@ def write_texts(whole: Model, printed: Printed, output: str, kind: str, source: 
 
 
 def program_stages(whole: Model) -> list[Stage]:
-    """Return the ML Programs of a pipeline, which are read now. Raise ModelError (MIL254) where there are none."""
+    """Return the ML Programs of a pipeline, each read once. Raise ModelError (MIL254) if there are none."""
     stages = whole.select_all()
     for stage in stages:
         with _naming(stage):
@@ -57,7 +57,7 @@ def program_stages(whole: Model) -> list[Stage]:
 
 
 def _one_after_another(whole: Model, printed: Printed) -> Iterator[str]:
-    """Yield a comment for each model of a pipeline, and the text of each that has one."""
+    """Yield a comment for each model of a pipeline, and the text of each ML Program."""
     gap = ""
     for stage in whole.stages():
         yield f"{gap}// {stage.title}: {stage.model.type}\n"
@@ -72,7 +72,7 @@ def _one_after_another(whole: Model, printed: Printed) -> Iterator[str]:
 
 @contextmanager
 def _naming(stage: Stage) -> Iterator[None]:
-    """Have an error of a program that does not say where it is from name the program."""
+    """Make a program's error without a path name the program."""
     try:
         yield
     except MiltextError as failure:
@@ -84,7 +84,7 @@ def _naming(stage: Stage) -> Iterator[None]:
 
 
 def _write_files(whole: Model, printed: Printed, folder: Path, kind: str, source: str) -> None:
-    """Write each text into a file of a folder, all or none, and tell of each model what became of it."""
+    """Write each text into a file of a folder, all or none, and report each model's file."""
     _require_folder(folder, whole)
     check_place(str(folder), source)
     told: list[str] = []
@@ -125,12 +125,12 @@ def _require_folder(folder: Path, whole: Model) -> None:
 
 
 def _is_file(output: Path) -> bool:
-    """Tell whether an output is a file, by its name or on the disk."""
+    """Return whether an output is a file, by its name or on the disk."""
     return output.suffix.lower() in ENDINGS or (os.path.lexists(output) and not output.is_dir())
 
 
 def _require_text(path: Path, kind: str, source: str) -> None:
-    """Refuse to replace what is not a text."""
+    """Refuse to replace a file that is not a text."""
     check_output(str(path), kind, source)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))

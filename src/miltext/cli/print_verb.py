@@ -38,11 +38,11 @@ Examples:
   miltext print Model.mlpackage
   miltext print Model.mlmodelc --dialect 1.0 -o model.mil
   miltext print Model.mlpackage --elide 16 | less
-  miltext print Model.mlpackage --annotate                  # what the weights are
-  miltext print Model.mlpackage --as-coremlc | sed -n 7p    # what `model.mil:7:12` speaks of
+  miltext print Model.mlpackage --annotate                  # facts about the weights
+  miltext print Model.mlpackage --as-coremlc | sed -n 7p    # the line of `model.mil:7:12`
   miltext print Model.mlpackage --compact | less
-  miltext print Model.mlpackage --draft --drop-names | less # what people would write
-  miltext print Model.mlpackage --weights-as b.bin          # to join the text with that of another model
+  miltext print Model.mlpackage --draft --drop-names | less # for people to edit
+  miltext print Model.mlpackage --weights-as b.bin          # to join the text with another model's
   miltext print Model.mlpackage --html -o model.html
   miltext print Pipeline.mlpackage -o texts                 # texts/0-head.mil, texts/1-tail.mil, ...
   miltext print Pipeline.mlpackage --model 1 -o tail.mil
@@ -71,18 +71,18 @@ _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --eli
 @click.option(
     "--compact", is_flag=True, help="For reading: constants in their place of use, weights by digests; not lossless."
 )
-@click.option("--draft", is_flag=True, help="Leave out what `miltext infer` gives back: types, and names by place.")
+@click.option("--draft", is_flag=True, help="Leave out all that `miltext infer` restores: types, and names by place.")
 @click.option(
-    "--drop-names", is_flag=True, help="With --draft: fold in what is used once; infers to a Program of other names."
+    "--drop-names", is_flag=True, help="With --draft: fold in values used once; infers to a Program of other names."
 )
 @click.option(
     "--html",
     is_flag=True,
     help="A page of its own: linked values, folding blocks, a find box, and a graph of the operations.",
 )
-@click.option("--as-coremlc", is_flag=True, help="Print what Apple's compiler would write as model.mil.")
+@click.option("--as-coremlc", is_flag=True, help="Print the model.mil that Apple's compiler would write.")
 @click.option(
-    "--strict", is_flag=True, help="Refuse what Apple's syntax cannot say, and warn about unproven constructs."
+    "--strict", is_flag=True, help="Refuse constructs outside Apple's syntax, and warn about unproven constructs."
 )
 @click.option("--verify-roundtrip", is_flag=True, help="Prove that the text reads back as the same Program.")
 @click.option(
@@ -91,13 +91,13 @@ _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --eli
     is_flag=False,
     flag_value=sys.maxsize,
     metavar="MAX",
-    help="Write the values of weights into the text, of those with no more than MAX elements if it is given.",
+    help="Write the values of weights into the text; with MAX, only of weights with no more than MAX elements.",
 )
 @click.option(
     "--weights-as",
     multiple=True,
     metavar="[OLD=]NEW",
-    help="Name the weight file otherwise in the text, as one that is to be joined with another model's needs.",
+    help="Rename the weight file in the text, to join it with another model's text.",
 )
 @click.option("--annotate", is_flag=True, help="End each weight's line with a comment: digest, min, max and mean.")
 @nested_option()
@@ -106,9 +106,9 @@ def command(model: str, output: str, nested: str | None, **options: Any) -> None
 
     MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input.
 
-    Of a pipeline, each ML Program is printed after a comment that names it, for reading: several programs are not one
-    MIL text. With -o and a folder, each is a text in a file of its own; a file holds the text of an only one. With
-    --model, only that one is printed.
+    For a pipeline, each ML Program is printed after a comment with its name, for reading: several programs are not one
+    MIL text. With -o and a folder, each is a text in a separate file; a file can hold the text of a single program.
+    With --model, only that program is printed.
     """
     style = {name: options.pop(name) for name in ("dialect", "elide", "strict")}
     floats = options.pop("floats") or ("decimal" if options["compact"] or options["draft"] else "hex")
@@ -122,16 +122,16 @@ def command(model: str, output: str, nested: str | None, **options: Any) -> None
         write_texts(whole, form.text, output, form.kind, model)
         return
     chosen = whole.select(nested)
-    _ = chosen.text  # where a bundle's text is missing, this is the time to say so
+    _ = chosen.text  # a bundle without its text fails here, before the output is opened
     stage = Stage("", chosen)
     write_text(output, form.with_names([stage]).text(stage), form.kind, model)
 
 
 @dataclass(frozen=True)
 class Form:
-    """The form in which programs are to be printed: the options, which say what each means.
+    """The output form of programs: the options, whose help describes each.
 
-    `names` are the new ones of weight files, by the old ones, that `weights_as` says.
+    `names` are the new names of weight files, by the old ones, from `weights_as`.
     """
 
     style: Style
@@ -148,14 +148,14 @@ class Form:
 
     @property
     def kind(self) -> str:
-        """What the output is, as `miltext.models.outputs` calls it."""
+        """The kind of the output, in the words of `miltext.models.outputs`."""
         return "html" if self.html else "mil"
 
     def refuse_unclear(self) -> None:
         """Refuse options that do not go together. Raise UsageError."""
         proven = self.as_coremlc or self.verify_roundtrip or self.annotate or self.style.strict
         if (self.draft or self.drop_names) and (not self.draft or self.compact or self.html or proven):
-            raise click.UsageError(_WITH_DRAFT if self.draft else "--drop-names says how --draft writes: add --draft")
+            raise click.UsageError(_WITH_DRAFT if self.draft else "--drop-names is for drafts: add --draft")
         if self.weights_as and (self.annotate or self.as_coremlc):
             raise click.UsageError("--weights-as cannot be combined with --annotate and --as-coremlc")
         if (self.compact or self.html) and (proven or self.inline_weights is not None or self.weights_as):
@@ -164,7 +164,7 @@ class Form:
             raise click.UsageError(_WITH_COREMLC)
 
     def with_names(self, stages: Sequence[Stage]) -> Form:
-        """Return the form with the names that weight files get, which are looked up in all programs together."""
+        """Return the form with the new names of weight files, which are looked up in all programs together."""
         if not self.weights_as:
             return self
         from miltext.cli.weight_names import read_names
@@ -173,7 +173,7 @@ class Form:
         return replace(self, names=read_names(programs, self.weights_as))
 
     def text(self, stage: Stage) -> Iterable[str]:
-        """Return the text of a program, in pieces, and show what is to be said of it."""
+        """Return the text of a program, in pieces, and show its warnings."""
         model = stage.model
         if self.compact or self.html:
             return _for_reading(stage, self.compact, self.html, self.style)
@@ -210,7 +210,9 @@ def _with_weights(model: Model, most: int) -> Program:
 
 
 def _annotated(model: Model, program: Program, style: Style) -> list[str]:
-    """Return the text with what the weights hold, whole before any is written: a bar and a pager share the terminal."""
+    """Return the text with facts about the weights, complete before any is written: a bar and a pager share the
+    terminal.
+    """
     from miltext.models.model_weights import BlobFolder
     from miltext.models.weight_printing import annotated_pieces
 
@@ -219,7 +221,7 @@ def _annotated(model: Model, program: Program, style: Style) -> list[str]:
 
 
 def _for_reading(stage: Stage, compact: bool, html: bool, style: Style) -> Iterable[str]:
-    """Return the compact text, or a page of that or of the usual one."""
+    """Return the compact text, or a page of the compact or the usual text."""
     made = _compact(stage, style) if compact else pieces(stage.model.program, style)
     if not html:
         return made
@@ -229,7 +231,7 @@ def _for_reading(stage: Stage, compact: bool, html: bool, style: Style) -> Itera
 
 
 def _compact(stage: Stage, style: Style) -> Iterable[str]:
-    """Return the compact text, with one warning if there are weights that cannot be read."""
+    """Return the compact text, with one warning if weights cannot be read."""
     from miltext.models.compact import ELIDE, compact_pieces
 
     style = style if style.elide is not None else style._replace(elide=ELIDE)
@@ -243,7 +245,7 @@ def _compact(stage: Stage, style: Style) -> Iterable[str]:
 
 
 def _draft(stage: Stage, program: Program, style: Style, drop_names: bool) -> str:
-    """Return the draft, and show why there is none."""
+    """Return the draft, and report why there is none."""
     from miltext.drafting.writing import to_draft
 
     def tell(found: Diagnostic) -> None:
@@ -254,7 +256,7 @@ def _draft(stage: Stage, program: Program, style: Style, drop_names: bool) -> st
 
 
 def _shown_to_hold(text: str, program: Program, stage: Stage, *, strict: bool, prove: bool) -> str:
-    """Return the text, of which what is asked for was shown."""
+    """Return the text, after the proofs that the options select."""
     if strict:
         show_strict_findings(text, stage.name if stage.place else None)
     if prove:

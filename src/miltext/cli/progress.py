@@ -1,4 +1,4 @@
-"""The progress bar of verbs that take long."""
+"""The progress bar of slow verbs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
 
 QUIET_SECONDS = 1.0
-"""How long work takes before its progress is shown."""
+"""The time before progress is shown."""
 
 
 class Progress:
     """A bar on standard error, if that is a terminal, for work that takes longer than a second."""
 
     def __init__(self, label: str, size: Callable[[], int] | None = None) -> None:
-        """Make a bar with this label; `size` gives the number of bytes, once it is needed; else `expect` is told it."""
+        """Make a bar with this label; `size` returns the number of bytes, once it is needed; else `expect` sets it."""
         self._label = label
         self._size = size
         self._start = time.monotonic()
@@ -41,7 +41,7 @@ class Progress:
             self._bar.render_finish()
 
     def expect(self, size: Callable[[], int]) -> None:
-        """Take what gives the number of bytes, once it is needed."""
+        """Set the function that returns the number of bytes, once it is needed."""
         self._size = size
 
     def add(self, size: int) -> None:

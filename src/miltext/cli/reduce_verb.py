@@ -35,17 +35,17 @@ Examples:
   miltext reduce Model.mlpackage --as mil --test 'grep -q gather' -o small.mil
   miltext reduce Pipeline.mlpackage --model 0 --test ./still-fails.sh -o Small.mlpackage
 \b
-Exit status: 0 the smallest model is written; 1 CMD fails on MODEL itself, or that is wrong; 2 usage, files;
-130 after Ctrl-C, with what was found so far.
+Exit status: 0 the smallest model is written; 1 CMD fails on MODEL itself, or MODEL is wrong; 2 usage, files;
+130 after Ctrl-C, with the smallest model so far.
 """
 
 UNSTEADY = warning(
     codes.UNSTEADY_TEST,
     "the test passed on this model before, and not when it was run on it once more",
     None,
-    Note("a test that does not always say the same leads astray: have it try several times, and reduce again"),
+    Note("a test with varying results misleads: make it try several times, and reduce again"),
 )
-"""What is said of a result that cannot be relied on."""
+"""The warning about an unreliable result."""
 
 KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
 
@@ -57,11 +57,11 @@ KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
     "line",
     metavar="CMD",
     required=True,
-    help="A shell command that exits with 0 if what you look for is there; it gets the path of a model in the place of "
+    help="A shell command that exits with 0 if the fault is there; it gets the path of a model in the place of "
     "{}, or at its end.",
 )
 @click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage, .mlmodel, .mlmodelc or .mil.")
-@click.option("--as", "kind", type=click.Choice(KINDS), help="What CMD gets.  [what MODEL is]")
+@click.option("--as", "kind", type=click.Choice(KINDS), help="The kind of model for CMD.  [MODEL's]")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, help="How many CMD run at once.  [1]")
 @click.option("--max-tests", type=click.IntRange(min=1), metavar="N", help="Run CMD at most so many times.")
 @click.option(
@@ -69,7 +69,7 @@ KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
     type=click.FloatRange(min=0, min_open=True),
     metavar="S",
     default=300.0,
-    help="The seconds that CMD has; one that takes longer has failed.  [300]",
+    help="The seconds after which CMD counts as failed.  [300]",
 )
 @nested_option()
 @range_option
@@ -89,16 +89,16 @@ def command(
     verbose: bool,
     force: bool,
 ) -> None:
-    """Write the smallest part of MODEL on which CMD still exits with 0, for a report on what fails.
+    """Write the smallest part of MODEL on which CMD still exits with 0, for a bug report.
 
-    Operations are left out, and what they made becomes an input: halving first, so that a fault in one of a thousand
-    operations takes some twenty runs of CMD. In the end no single operation, input or output can go; constants, and
-    compressed weights (constexpr_), stay with what uses them. Then constants become zeros, and attributes and metadata
-    are left out, as far as CMD succeeds.
+    Operations are left out, and their outputs become inputs: halving first, so that a fault in one of a thousand
+    operations takes some twenty runs of CMD. In the end no single operation, input or output can be left out;
+    constants, and compressed weights (constexpr_), stay with their users. Then constants become zeros, and attributes
+    and metadata are left out, as far as CMD succeeds.
 
-    Each model that CMD gets passes `miltext check`, but for what MODEL has already. CMD should say the same of the same
-    model each time. Several run at once with --jobs, which takes less time and some more runs. After Ctrl-C, OUT is the
-    smallest model that was found so far.
+    Each model that CMD gets passes `miltext check`, except for MODEL's own errors. CMD should have the same result for
+    the same model each time. Several run at once with --jobs, which takes less time and some more runs. After Ctrl-C,
+    OUT is the smallest model so far.
     """
     from miltext.models.sizes import read_sizes
     from miltext.reduction.commands import Command
@@ -115,12 +115,12 @@ def command(
 
 
 def _shown(text: str) -> None:
-    """Show what a command printed."""
+    """Show a command's output."""
     click.echo(text, err=True, nl=False)
 
 
 def _check_output(output: Path, source: Model, force: bool) -> None:
-    """Refuse an output before any test is run, as far as that can be known."""
+    """Refuse an impossible output before any test is run, as far as it can be known."""
     from miltext.models.building.build import OUTPUTS
     from miltext.models.outputs import check_name, check_output, check_target
     from miltext.models.refusals import refusal
@@ -139,7 +139,7 @@ def _check_output(output: Path, source: Model, force: bool) -> None:
 
 
 class _Work:
-    """A reduction, and what it found when something ended it."""
+    """A reduction, with its result when something ends it."""
 
     def __init__(self, output: Path, force: bool, test: Command) -> None:
         self._output, self._force, self._test = output, force, test
@@ -150,7 +150,7 @@ class _Work:
         self._shows_progress = sys.stderr.isatty() and not quiet()
 
     def reduce(self, source: Model, ranges: Any, **how: Any) -> None:
-        """Reduce a model, and write the result; on a model that fails to begin with, show what the command printed."""
+        """Reduce a model, and write the result; if the first test fails, show the command's output."""
         from miltext.diagnostics import ModelError, Note
         from miltext.reduction.reducing import reduce_source
         from miltext.reduction.source import Source
@@ -173,23 +173,23 @@ class _Work:
         self._save()
 
     def told(self) -> str:
-        """Return what was done, in words."""
+        """Return the result, in words."""
         from miltext.reduction.report import told
 
         done = self._ended()
         if not done.is_complete:
             run = tally(done.tests, "test")
-            tell(f"miltext: stopped after {run}, as --max-tests says: more may be left out")
+            tell(f"miltext: stopped after {run}, the limit of --max-tests: more may be removable")
         return told(done.original, done.best, done.tests, done.reused)
 
     def record(self) -> dict[str, Any]:
-        """Return what was done, for programs."""
+        """Return the result, for programs."""
         from miltext.reduction.report import record
 
         return record(self._ended())
 
     def _ended(self) -> Reduction:
-        """Return the reduction, which ended well, and warn of one that cannot be relied on."""
+        """Return the completed reduction, and warn if it is unreliable."""
         assert self._done is not None
         if not self._done.is_steady:
             show([UNSTEADY], None, str(self._output))
@@ -197,7 +197,7 @@ class _Work:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Write the best that was found when an interrupt or a full disk ends the `with` block, and say so."""
+        """Write the best result when an interrupt or a full disk ends the `with` block, and report it."""
         from miltext.models.interrupts import uninterrupted
 
         try:
@@ -213,19 +213,19 @@ class _Work:
             raise
 
     def _save(self) -> None:
-        """Write the best that was found; what has taken hours is kept elsewhere where that does not go."""
+        """Write the best result; if that fails, keep the work of hours in another folder."""
         assert self._best is not None
         try:
             told = self._best.save(self._output, force=self._force)
         except (OSError, MiltextError):
             kept = Path(mkdtemp(prefix="miltext-reduced-"), self._output.name)
             self._best.save(kept)
-            click.echo(f"miltext: what was found is kept as {kept}", err=True)
+            click.echo(f"miltext: the result is kept as {kept}", err=True)
             raise
         show(told, None, str(self._output))
 
     def _note(self, best: Candidate, tests: int) -> None:
-        """Note the best so far, and show on a terminal how far it is."""
+        """Note the best so far, and show on a terminal the progress."""
         self._best, self._tests = best, tests
         if self._shows_progress:
             told = f"{tally(best.operations, 'operation')} left, {tally(tests, 'test')} run"

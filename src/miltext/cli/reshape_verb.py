@@ -21,11 +21,11 @@ Examples:
   miltext reshape Model.mlpackage image=1,3,64..512,64..512 -o New.mlpackage    # any size from 64 to 512
   miltext reshape Decoder.mlpackage tokens=1,64 mask=1,1,64,64 -o New.mlpackage
   miltext reshape Compiled.mlmodelc image=1,3,256,256 -o New.mlpackage
-  miltext reshape Pipeline.mlpackage image=1,3,256,256 -o New.mlpackage         # in the model that takes it
+  miltext reshape Pipeline.mlpackage image=1,3,256,256 -o New.mlpackage         # in the model with that input
   miltext reshape model.mil image=1,3,256,256 -o model.mil --force              # comments kept
 \b
-Exit status: 0 the model is written, warnings or not; 1 the sizes do not fit, or what is computed is not what --verify
-has, and nothing is written; 2 usage, files.
+Exit status: 0 the model is written, warnings or not; 1 the sizes do not fit, or the outputs differ from --verify,
+and nothing is written; 2 usage, files.
 """
 
 
@@ -36,7 +36,7 @@ has, and nothing is written; 2 usage, files.
     "--verify",
     "conversion",
     metavar="MODEL",
-    help="A conversion of the same network at the new sizes: where the outputs differ from its, nothing is written.",
+    help="A conversion of the same network at the new sizes: if the outputs differ, nothing is written.",
 )
 @edit_options
 def command(
@@ -48,18 +48,18 @@ def command(
     conversion: str | None,
     **how: Any,
 ) -> None:
-    """Write MODEL with other sizes for inputs: in its program, where all types that follow are inferred anew, and in
-    its description. OUT may also be a .mil.
+    """Write MODEL with other sizes for inputs: in its program, where all inferable types are inferred anew, and in its
+    description. OUT may also be a .mil.
 
-    A size is a number, or a range as in 64..512. Without --function, in every function that has such an input. Of a
-    range, the ends, the size after the least and one in the middle are tried: all must fit. Other sizes are not proven.
+    A size is a number, or a range as in 64..512. Without --function, in every function with such an input. For a range,
+    four sizes are tried: the ends, the size after the least and a middle one. All must fit. Other sizes are not proven.
 
-    In a pipeline, an input that the pipeline takes for one ML Program is reshaped there; else choose with --model.
+    In a pipeline, an input of the pipeline for a single ML Program is reshaped there; else choose with --model.
 
     Constants that follow from the old sizes are written anew: shapes, ends of slices, counts of copies, pads, windows,
-    masks, numbers such as one over the root of a size. A warning says what has to be decided, since a number can be
-    several things. A constant that cannot be written anew is an error at its place in the text that `miltext print`
-    shows, and nothing is written. With --verify, both models are run on the same random inputs.
+    masks, numbers such as one over the root of a size. A warning names each decision left to the user, since a number
+    can have several meanings. A constant that cannot be written anew is an error at its place in the output of `miltext
+    print`, and nothing is written. With --verify, both models are run on the same random inputs.
     """
     from miltext.drafting.reshaping import reshape
     from miltext.models.pipelines.takers import only_taker
@@ -73,12 +73,12 @@ def command(
     ranges = {name: each for name, each in sizes.items() if not all(size.is_fixed for size in each)}
 
     if ranges and conversion is not None:
-        raise click.UsageError("--verify has one size for each dimension: leave it out, or ask for one size")
+        raise click.UsageError("--verify has one size for each dimension: leave it out, or name one size")
 
     def edit(text: str, path: str) -> str:
         told: list[Diagnostic] = []
         edited = reshape(text, sizes, function=function, path=path, weights=folder, on_warning=told.append)
-        if whole.is_compiled and not output.lower().endswith(".mil"):  # build takes this attribute out
+        if whole.is_compiled and not output.lower().endswith(".mil"):  # build removes this attribute
             told = [each for each in told if ATTRIBUTE not in each.message]
         show(told, text, path)
         if conversion is not None:
@@ -91,7 +91,7 @@ def command(
 
 
 def _verify(text: str, name: str, folder: Path | None, conversion: str, function: str) -> None:
-    """Compare what a text computes with a conversion; show how they differ, and leave with WRONG where they do."""
+    """Compare a text's outputs with a conversion's; if they differ, show it, and exit with WRONG."""
     from miltext.evaluation.comparing.comparing import compare
     from miltext.models.programs import TextModel
 

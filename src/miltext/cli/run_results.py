@@ -1,4 +1,4 @@
-"""What `miltext run` makes of values: a table or JSON, archives of arrays, single arrays and pictures."""
+"""The output of `miltext run`: a table or JSON, archives of arrays, single arrays and pictures."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ KINDS = {".npy": "npy", ".png": "png"}
 EMPTY = "the name of the file is empty: name an .npz"
 
 NOT_FINITE = re.compile(r"\b(nan|inf)\b")
-"""What is not finite in a value that is shown itself."""
+"""The parts of a shown value that are not finite."""
 
 SIDES = ("inputs", "constants", "values", "outputs", "states")
-"""What results are, in the order in which they are shown; `values` are those of operations that are no outputs."""
+"""The kinds of results, in the order in which they are shown; `values` are inner values of operations."""
 
 
 class Result(NamedTuple):
-    """A value that was computed; `side` is one of SIDES."""
+    """A computed value; `side` is one of SIDES."""
 
     side: str
     name: str
@@ -42,7 +42,7 @@ class Result(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """The files to write: one `archive` of all values, `single` values by their names, and what `states` hold then."""
+    """The files to write: an `archive` of all values, `single` values by their names, and the final `states`."""
 
     archive: str | None
     single: Mapping[str, str]
@@ -55,8 +55,8 @@ class Targets(NamedTuple):
         return {**dict.fromkeys(archives, "npz"), **{path: _kind(path) for path in self.single.values()}}
 
     def check(self, read: Iterable[str], states: str | None) -> None:
-        """Refuse, before anything runs, files that may not be written: any that is `read`. The file of the `states`
-        before may also be that of those after.
+        """Refuse, before the run, files that may not be written: any that is `read`. The file of the initial `states`
+        may also be the file of the final ones.
 
         Raise ModelError (MIL401, MIL402) and click's UsageError.
         """
@@ -64,7 +64,7 @@ class Targets(NamedTuple):
 
         places = {path: os.path.realpath(path) for path in self.files}
         if len({*places.values()}) < len(self.single) + (self.archive is not None) + (self.states is not None):
-            raise click.UsageError("two outputs are one file: name another for one of them")
+            raise click.UsageError("two outputs are one file: name two files")
         for path, kind in self.files.items():
             if os.path.isdir(path):
                 raise click.UsageError(f"{path} is a folder: name a file")
@@ -73,7 +73,9 @@ class Targets(NamedTuple):
 
 
 def targets(words: Sequence[str], states: str | None) -> Targets:
-    """Return what the words of `-o` name: an archive, and NAME=FILE for single values. Raise click's UsageError."""
+    """Return the targets in the words of `-o`: an archive, and NAME=FILE for single values. Raise click's
+    UsageError.
+    """
     archives, single = [], dict[str, str]()
     for word in words:
         name, equals, path = word.partition("=")
@@ -104,7 +106,7 @@ def _kind(path: str) -> str:
 def write(
     files: Targets, results: Iterator[Result], states: Mapping[str, Any], features: Mapping[str, Feature]
 ) -> None:
-    """Write files of the results, all of them or none, while those are computed; `states` is filled by that."""
+    """Write files of the results, all or none, during the computation, which also fills `states`."""
     from miltext.models.files import is_stream, write_new
     from miltext.models.staging import Staging
 
@@ -121,7 +123,7 @@ def write(
 
 @contextmanager
 def _told_as(path: str) -> Iterator[None]:
-    """End the command where a value cannot be in the file of that path."""
+    """End the command if a value cannot be stored in the file of that path."""
     from miltext.evaluation.value_files import Unstorable
 
     try:
@@ -133,7 +135,7 @@ def _told_as(path: str) -> Iterator[None]:
 def _contents(
     files: Targets, results: Iterator[Result], states: Mapping[str, Any], features: Mapping[str, Feature]
 ) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """Yield what is to be written, by path. Values of an archive are computed as its pieces are asked for."""
+    """Yield the contents of each file, by path. Values of an archive are computed as its pieces are read."""
     from miltext.evaluation.value_files import npy_pieces, npz_pieces
 
     kept: dict[str, Any] = {}
@@ -159,7 +161,7 @@ def _contents(
 
 
 def check_pictures(files: Targets, features: Mapping[str, Feature]) -> None:
-    """Refuse the name of a picture for a value that is not an image of pixels, and any without pillow.
+    """Refuse the name of a picture for a value that is not an image of pixels, and any picture without pillow.
 
     Raise click's UsageError, and MiltextError (MIL839).
     """
@@ -173,7 +175,7 @@ def check_pictures(files: Targets, features: Mapping[str, Feature]) -> None:
 
 
 def _has_pixels(image: ImageFeatureType | None) -> bool:
-    """Tell whether a value is an image that a .png holds: its pixels are not floats."""
+    """Return whether a value is an image for a .png: its pixels are not floats."""
     return image is not None and image.colorSpace != image.GRAYSCALE_FLOAT16
 
 
@@ -184,16 +186,16 @@ def _png_pieces(value: Any, image: ImageFeatureType) -> Iterator[bytes]:
     from miltext.evaluation.value_files import Unstorable
 
     written = BytesIO()
-    with refusing(lambda failure: Unstorable(f"its value is not the picture that the description says: {failure}")):
+    with refusing(lambda failure: Unstorable(f"its value is not the picture of the description: {failure}")):
         picture_of(value, image).save(written, "PNG")
     yield written.getvalue()
 
 
-# ---- what is shown
+# ---- the table and the records
 
 
 class Shown:
-    """The rows of a table, or the records of JSON, of results that are let go of as soon as they were looked at."""
+    """The rows of a table, or the records of JSON, of results that are released at once."""
 
     def __init__(self, as_json: bool) -> None:
         from miltext.evaluation.summaries import record, row
@@ -202,7 +204,7 @@ class Shown:
         self._looks: dict[str, dict[str, Any]] = {side: {} for side in SIDES}
 
     def looked_at(self, results: Iterable[Result]) -> Iterator[Result]:
-        """Yield the results again."""
+        """Yield the results again, after noting them."""
         for each in results:
             self._looks[each.side][each.name] = self._look(each.name, each.value, each.declared)
             yield each
@@ -213,7 +215,9 @@ class Shown:
         return {side: list(looks.values()) for side, looks in self._looks.items()}
 
     def to_text(self, *, color: bool = False) -> str:
-        """Return a table of the results, with an empty line between sides; in colour, what is not finite is red."""
+        """Return a table of the results, with an empty line between sides; in colour, rows that are not finite
+        are red.
+        """
         from miltext.evaluation.summaries import table
 
         parts = [list(looks.values()) for looks in self._looks.values() if looks]
@@ -228,6 +232,6 @@ class Shown:
 
 
 def _is_infinite(row: tuple[str, ...]) -> bool:
-    """Tell whether a row is of a value with an element that is NaN or infinite."""
+    """Return whether a row shows a value with an element that is NaN or infinite."""
     *_, last = row
     return row[5:7] not in ((), ("0", "0")) or ('"' not in last and NOT_FINITE.search(last) is not None)

@@ -1,4 +1,4 @@
-"""`miltext run`: what a program computes."""
+"""`miltext run`: the outputs of a program."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Exit status: 0 it was computed; 1 the program is wrong, or an operation has no r
 @input_options
 @click.option("--function", default="main", metavar="NAME", help="The function to run.  [main, or the default one]")
 @nested_option()
-@click.option("--weights", metavar="DIR", help="The folder of the weight files that MODEL names.  [its own]")
+@click.option("--weights", metavar="DIR", help="The folder of MODEL's weight files.  [its own]")
 @click.option(
     "--value", "values", metavar="NAME", multiple=True, help="Also an inner value; several times for several."
 )
@@ -60,8 +60,8 @@ Exit status: 0 it was computed; 1 the program is wrong, or an operation has no r
     help="Compute fp16 in float32 and round each result, or natively in fp16.  [float32]",
 )
 @click.option("--allow-nan", is_flag=True, help="Take inputs with NaN and infinities.")
-@click.option("--state", metavar="FILE", help="An .npz file of what the states hold before.  [zeros]")
-@click.option("--state-out", metavar="FILE", help="Write what they hold afterwards, perhaps to the same file.")
+@click.option("--state", metavar="FILE", help="An .npz file of the initial states.  [zeros]")
+@click.option("--state-out", metavar="FILE", help="Write the final states, perhaps to the same file.")
 @click.option(
     "-o",
     "--output",
@@ -80,14 +80,14 @@ def command(
     outputs: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Compute what MODEL makes of its inputs, in numpy on any machine, and show a table of it.
+    """Compute MODEL's outputs from its inputs, in numpy on any machine, and show a table of them.
 
     MODEL may also be a draft. Each input is an array, numbers, or for an image a picture. The table has for each value
-    its type, the least, greatest and mean of what is finite, and how many elements are NaN, infinite or zero; short
-    values, labels and the most probable classes themselves. What devices do otherwise is not modelled.
+    its type, the least, greatest and mean finite element, and the counts of elements that are NaN, infinite or zero;
+    short values, labels and the most probable classes are shown. Deviations of devices are not modelled.
 
-    An .npz has strings as numpy's own, and class probabilities as pairs of `key` and `value`; nothing is pickled. Of a
-    value in a loop, the last is taken; a name means the value of the function's own block, if that has one.
+    An .npz has strings as numpy's own, and class probabilities as pairs of `key` and `value`; nothing is pickled. For a
+    value in a loop, the last is used; a name means the value of the function's own block, if there is one.
     """
     given = Given(**{name: options[name] for name in Given._fields})
     files = targets(outputs, state_out)
@@ -116,7 +116,7 @@ def command(
 
 @contextmanager
 def _naming(evaluator: Evaluator) -> Iterator[None]:
-    """Have an error about inputs name the model."""
+    """Make an error about inputs name the model."""
     try:
         yield
     except MiltextError as failure:
@@ -125,8 +125,8 @@ def _naming(evaluator: Evaluator) -> Iterator[None]:
 
 
 class _Run(NamedTuple):
-    """A run of a function from its `inputs`; `states` is what they hold before, and then after it. Of inner values, it
-    is for those `asked` for, or with `everything` for all except constants.
+    """A run of a function from its `inputs`; `states` are first the initial and then the final ones. Of inner values,
+    it returns those `asked` for, or with `everything` all except constants.
     """
 
     evaluator: Evaluator
@@ -136,7 +136,7 @@ class _Run(NamedTuple):
     everything: bool
 
     def results(self, seed: int | None, bar: Progress) -> Iterator[Result]:
-        """Yield the inner values as they are made, those of inner blocks after all others, then outputs and states."""
+        """Yield the inner values as they are made, values of inner blocks after all others, then outputs and states."""
         from miltext.evaluation.evaluator import Running
 
         evaluator = self.evaluator
@@ -158,10 +158,10 @@ class _Run(NamedTuple):
         yield from (Result("outputs", name, running.outputs[name], kind) for name, kind in evaluator.outputs.items())
         yield from (Result("states", name, self.states[name], kind.wrapped) for name, kind in evaluator.states.items())
         for name in sorted(left):
-            tell(f"miltext: the value {name!r} was not computed: the block that it is in was not done")
+            tell(f"miltext: the value {name!r} was not computed: its block was not run")
 
     def _of_step(self, made: Made) -> Iterator[Result]:
-        """Yield what a step has made of what is asked for; outputs come in the end."""
+        """Yield the wanted values of a step; outputs come last."""
         is_constant = made.step.operation.type == "const"
         for name, value, declared in self.evaluator.of_step(made):
             is_asked = name in self.asked or (self.everything and not is_constant)

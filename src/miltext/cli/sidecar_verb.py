@@ -19,21 +19,19 @@ Examples:
   miltext sidecar Model.mlpackage            # writes Model.mlpackage.mil
   miltext sidecar --check Model.mlpackage    # exit 1 if it is not up to date
   miltext sidecar --full models/*.mlmodelc
-  miltext sidecar --draft Model.mlpackage    # types that follow are left out; --check wants the option, too
-  miltext sidecar --width 100 Model.mlpackage   # long argument lists broken, an item a line; --check wants it, too
+  miltext sidecar --draft Model.mlpackage    # inferable types are left out; --check needs the option, too
+  miltext sidecar --width 100 Model.mlpackage   # long argument lists broken, an item a line; --check needs it, too
 
 \b
-Exit status: 0 all are up to date, or written; 1 with --check, one is stale; or a model is wrong; 2 usage, files.
+Exit status: 0 all are up to date, or written; 1 with --check, a stale sidecar; or a model is wrong; 2 usage, files.
 """
 
 
 @click.command("sidecar", epilog=EPILOG)
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...")
-@click.option(
-    "--check", is_flag=True, help="Write nothing; list the sidecars that are stale, and exit with 1 if any is."
-)
+@click.option("--check", is_flag=True, help="Write nothing; list stale sidecars, and exit with 1 if there are any.")
 @click.option("--full", is_flag=True, help="Write every operation in full, instead of the compact form.")
-@click.option("--draft", is_flag=True, help="Write a draft, without what `miltext infer` gives back, instead of that.")
+@click.option("--draft", is_flag=True, help="Write a draft instead, without parts that `miltext infer` restores.")
 @click.option(
     "--width",
     type=click.IntRange(min=1),
@@ -51,7 +49,7 @@ def command(models: tuple[str, ...], check: bool, full: bool, draft: bool, width
     from miltext.review.sidecar import COMPACT
 
     if full and draft:
-        raise click.UsageError("--full and --draft are two forms of the text: leave out one of them")
+        raise click.UsageError("--full and --draft are two forms of the text: leave out one")
     form = "full" if full else "draft" if draft else COMPACT
     files: list[dict[str, Any]] = []
     done_so_far({"files": files})
@@ -69,7 +67,7 @@ def command(models: tuple[str, ...], check: bool, full: bool, draft: bool, width
 
 
 def _settled(sidecar: Path, text: str, check: bool) -> str:
-    """Write a sidecar if it is stale, unless it is only to be checked; return what became of it."""
+    """Write a stale sidecar, unless it is only checked; return its status."""
     from miltext.models.outputs import check_content
     from miltext.review.sidecar import is_current, write
 
@@ -83,7 +81,7 @@ def _settled(sidecar: Path, text: str, check: bool) -> str:
 
 
 def _tell(file: dict[str, Any], form: str, width: int | None) -> None:
-    """Tell on standard error what became of a sidecar."""
+    """Report on standard error the status of a sidecar."""
     from miltext.review.sidecar import options_of
 
     if file["status"] == "written":
@@ -94,7 +92,7 @@ def _tell(file: dict[str, Any], form: str, width: int | None) -> None:
 
 
 def _made(path: Path, form: str, width: int | None) -> list[tuple[Path, str]]:
-    """Return the sidecars of a model and their texts, for which all weights are read."""
+    """Return the sidecars of a model and their texts; all weights are read for that."""
     from miltext.review.sidecar import sidecars
 
     with Progress("reading weights", lambda: size_below(path if path.is_dir() else path.parent)) as progress:
@@ -102,7 +100,7 @@ def _made(path: Path, form: str, width: int | None) -> list[tuple[Path, str]]:
 
 
 def _whole(name: str) -> Path:
-    """Return the package or bundle that a path names or is inside of; else the path itself."""
+    """Return the package or bundle that a path names, or that is around it; else the path itself."""
     path = Path(os.path.abspath(name))
     outer = [each for each in (path, *path.parents) if each.suffix in MODEL_FOLDERS]
     whole = outer[-1] if outer else path

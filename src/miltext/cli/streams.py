@@ -1,4 +1,4 @@
-"""What every verb shares: its input, its output, and how failures end."""
+"""The parts shared by all verbs: input, output, and the end after failures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 WRONG, FAILED = 1, 2
-"""The exit statuses for an input that is wrong, and for usage, files or a missing extra."""
+"""The exit statuses for a wrong input, and for usage, files or a missing extra."""
 
 
 NO_OUTPUT = (codes.WRONG_ENDING, codes.TARGET_WOULD_BE_LOST, codes.SEVERAL_TEXTS, codes.OPTION_FOR_COMPILED)
@@ -47,20 +47,20 @@ NO_PROGRAM = (codes.NOTHING_TO_GENERATE, codes.NOTHING_GENERATED)
 
 STDOUT = "standard output"
 _CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The errors of writing to a stream; where files are written, the failure has their name."""
+"""The errors of writing to a stream; where files are written, the failure contains their name."""
 
 STATUSES = """\b
 Exit status: 0 all is well, warnings or not; 1 the input is wrong; 2 usage, files, a missing extra.
 """
-"""The end of the help of a verb whose exit statuses say nothing else."""
+"""The end of the help of a verb with the usual exit statuses."""
 
 COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 FORCING = {"NO_COLOR": False, "FORCE_COLOR": True, "CLICOLOR_FORCE": True}
-"""What a variable that is set, and not empty, says of colours; the first that is counts.
+"""The meaning for colours of a variable that is set, and not empty; the first of them counts.
 
-no-color.org and force-color.org say what the first two mean. bixense.com/clicolors has NO_COLOR go before
-CLICOLOR_FORCE, of which `0` has always meant that it is not set.
+no-color.org and force-color.org define the first two. By bixense.com/clicolors, NO_COLOR precedes CLICOLOR_FORCE, whose
+`0` has always meant that it is not set.
 """
 
 Decorator: TypeAlias = "Callable[[Callable[..., None]], Callable[..., None]]"
@@ -74,14 +74,14 @@ def output_option(help: str) -> Decorator:
 
 
 def nested_option(help: str = "A model inside a pipeline, by index or name: 1, 1/0.") -> Decorator:
-    """Return the `--model` option, which chooses in a pipeline."""
+    """Return the `--model` option, which chooses a model in a pipeline."""
     return click.option("--model", "nested", metavar="PATH", help=help)
 
 
 class OptionalNumbers(click.Command):
-    """A command with options whose number may be left out, as in `--option`, `--option 5` or `--option=5`.
+    """A command with options whose number is optional, as in `--option`, `--option 5` or `--option=5`.
 
-    A word after such an option that is not a number does not belong to it: it may be the model's name.
+    If the word after such an option is not a number, it does not belong to the option: it may be the model's name.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -101,7 +101,7 @@ class OptionalNumbers(click.Command):
 
 
 def existing(name: str) -> str:
-    """Return the name of a file or folder that exists; otherwise end the command."""
+    """Return the name of an existing file or folder; otherwise end the command."""
     missing = f"file or folder not found: {name}" if name else "the name of a file is empty"
     return name if os.path.lexists(name) else fail(missing)
 
@@ -122,7 +122,7 @@ def load_model(name: str, nested: str | None = None) -> Model:
 
 
 def open_whole(name: str) -> Model:
-    """Return the model of that path, or on standard input; a pipeline, or one that is not an ML Program, too."""
+    """Return the model of that path, or on standard input: also a pipeline, or a model that is not an ML Program."""
     from miltext.models.opening import open_model, read_model
 
     if name != "-":
@@ -131,7 +131,7 @@ def open_whole(name: str) -> Model:
 
 
 def read_stdin() -> bytes:
-    """Return the bytes on standard input, unless a person would have to type them: waiting would look like a hang."""
+    """Return the bytes on standard input, unless a person had to type them: waiting would look like a hang."""
     if sys.stdin.isatty():
         raise click.UsageError("standard input is a terminal: name a MODEL, or pipe one in")
     with _named("standard input"):
@@ -141,11 +141,11 @@ def read_stdin() -> bytes:
 def write_text(
     output: str, pieces: Iterable[str], kind: str = "told", *sources: str, force: bool | None = None
 ) -> None:
-    """Write text to a file or to standard output, as UTF-8; bytes of a name that are not Unicode become escapes.
+    """Write text to a file or to standard output, as UTF-8; bytes of a name outside Unicode become escapes.
 
-    `kind` is what the text is, and `sources` what it is made from: those, and a file of another kind, are not replaced.
-    A verb with the option --force gives it: without it nothing is replaced. On standard output, the text is coloured as
-    its kind is, where there are to be colours.
+    `kind` is the kind of the text, and `sources` are the files that it is made from: those, and files of another kind,
+    are not replaced. A verb with the option --force passes it: without it nothing is replaced. On standard output, the
+    text is coloured by its kind, where colours are on.
     """
     if output == "-" and kind != "told" and colored(sys.stdout, is_document=True):
         from miltext.cli.coloring import colored_pieces
@@ -159,7 +159,7 @@ def write_text(
 
 
 def write_bytes(output: str, pieces: Iterable[bytes], kind: str, *sources: str, force: bool | None = None) -> None:
-    """Write bytes to a file, as `write_text`, or to standard output unless that is a terminal."""
+    """Write bytes to a file, as `write_text` does, or to standard output unless it is a terminal."""
     from miltext.models.files import write_file
     from miltext.models.outputs import check_output
 
@@ -173,9 +173,9 @@ def write_bytes(output: str, pieces: Iterable[bytes], kind: str, *sources: str, 
 
 
 def write_back(name: str, before: str, text: str) -> bool:
-    """Write a text back into the file that `before` was read from; what keeps it from being written is told.
+    """Write a text back into the file that `before` was read from; report a reason not to.
 
-    A file that is read-only, or was changed since, is left as it is. Return whether it was written.
+    A read-only or meanwhile changed file is left as it is. Return whether it was written.
     """
     from miltext.models.files import is_stream, write_file
 
@@ -195,7 +195,9 @@ def write_back(name: str, before: str, text: str) -> bool:
 
 
 def unified(name: str, before: str, after: str, how: str) -> Iterator[str]:
-    """Return the lines of a unified diff of a file's text; `how` it was changed stands beside the new one's name."""
+    """Return the lines of a unified diff of a file's text; `how`, the kind of change, stands beside the new one's
+    name.
+    """
     from difflib import unified_diff
 
     old, new = ([f"{line}\n" for line in text.split("\n")] for text in (before, after))
@@ -216,7 +218,7 @@ def _write_stdout(pieces: Iterable[bytes]) -> None:
 
 @contextmanager
 def _named(stream: str) -> Iterator[None]:
-    """Have failures of a standard stream name it."""
+    """Make failures of a standard stream name it."""
     try:
         yield
     except OSError as failure:
@@ -225,7 +227,7 @@ def _named(stream: str) -> Iterator[None]:
 
 
 def tell(message: str) -> None:
-    """Tell something beside the result, on standard error, unless only results and errors are to be told."""
+    """Report a fact beside the result, on standard error, unless only results and errors are shown."""
     if not quiet():
         click.echo(message, err=True)
 
@@ -238,9 +240,9 @@ def show(
     err: bool = True,
     is_result: bool = False,
 ) -> None:
-    """Show diagnostics on standard error, or on standard output; with `--quiet` only errors, or what is the result.
+    """Show diagnostics on standard error, or on standard output; with `--quiet` only errors, or results.
 
-    Where JSON is asked for, they are kept for its object.
+    If the output is JSON, they are kept for its object.
     """
     from miltext.diagnostics import render
 
@@ -257,12 +259,12 @@ def show(
 
 
 def write_json(record: dict[str, Any]) -> None:
-    """Write the object of a verb to standard output, with the findings that were kept for it."""
+    """Write the object of a verb to standard output, with the kept findings."""
     write_text("-", [json_text(record)])
 
 
 def compiled_text(model: Model, program: Program) -> str:
-    """Return what Apple's compiler would write of a model's program, and show what it leaves out."""
+    """Return the text that Apple's compiler would write of a model's program, and show its omissions."""
     from miltext.printing.printing import to_text
 
     version = model.specification_version
@@ -272,7 +274,7 @@ def compiled_text(model: Model, program: Program) -> str:
 
 
 def colored(stream: TextIO, *, is_document: bool = False) -> bool:
-    """Tell whether to colour what goes to a stream: the option says so, else the environment, else the terminal.
+    """Return whether to colour the output to a stream: the option decides, else the environment, else the terminal.
 
     A document, such as MIL text, is often read by a program: in a file or a pipe, only the option colours it.
     """
@@ -293,7 +295,7 @@ def fail(message: str) -> NoReturn:
 
 
 def show_failure(error: MiltextError) -> None:
-    """Show what is wrong with an input; where JSON is asked for, as an object of findings alone."""
+    """Show the findings of an input; if the output is JSON, as an object of findings alone."""
     show(error.diagnostics, error.text, error.path)
     if asks_json():
         write_text("-", [failure_text()])
@@ -320,7 +322,7 @@ def report_failures() -> Iterator[None]:
             raise
         fail("the version is not known, as miltext is not installed: run `pip install -e .` in its checkout")
     except BrokenPipeError:
-        _give_up_output()  # the reader left; nothing more to say
+        _give_up_output()  # the reader left
         sys.exit(FAILED)
     except OSError as error:
         _give_up_output()
@@ -329,7 +331,7 @@ def report_failures() -> Iterator[None]:
 
 
 def _give_up_output() -> None:
-    """Drop what cannot be written to standard output, so that Python does not try again at its end."""
+    """Drop output that cannot be written to standard output, so that Python does not try again at its end."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -337,7 +339,7 @@ def _give_up_output() -> None:
 
 
 def show_strict_findings(text: str, name: str | None = None) -> None:
-    """Show what in a text is not Apple's: warnings for the unproven; for what is ours, an error ends the command."""
+    """Show the constructs in a text that are not Apple's: warnings for unproven ones; miltext's own end the command."""
     from miltext.diagnostics import ParseError
     from miltext.parsing.strict import strict_findings
 

@@ -1,4 +1,4 @@
-"""`--watch`: a run again as soon as something has changed that it read, or looked for."""
+"""`--watch`: a run again after a change of any file that it read, or looked for."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ from miltext.models.files import MODEL_FILES, MODEL_FOLDERS
 from miltext.settings.project import NAME
 
 INTERVAL = 0.2
-"""The seconds between two looks at the files, which also have to stay as they are for so long before the next run."""
+"""The seconds between two looks at the files, which also have to be unchanged for that time before the next run."""
 
 SHARE = 20
-"""Looks at very many files take time: at most one part in so many of it."""
+"""Looks at very many files take time: they may take one part in this many."""
 
 ENDINGS = (
     *MODEL_FILES,
     *MODEL_FOLDERS,
     *(".npy", ".npz", ".safetensors", ".bin", ".json", ".toml"),
 )
-"""How the names of the files end that a check reads: texts and models, what is in these and beside those, settings."""
+"""The ends of the names of files that a check reads: texts and models, their parts and the files beside them,
+settings.
+"""
 
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
-"""Empties a terminal, with what was scrolled out of it."""
+"""Clear a terminal and its scrolled lines."""
 
 State: TypeAlias = "tuple[object, ...] | None"
 
 
 def run_again(run: Callable[[], Iterable[str]], paths: Iterable[str]) -> NoReturn:
-    """Run on paths that are there, and again whenever that would show something else, until a signal ends it.
+    """Run on existing paths, and again whenever the result may change, until a signal ends it.
 
     `run` returns the files that it wrote.
     """
@@ -50,14 +52,14 @@ def run_again(run: Callable[[], Iterable[str]], paths: Iterable[str]) -> NoRetur
 
 
 def _announce() -> None:
-    """Say when a run begins, on an empty screen if there is one."""
+    """Report the start of a run, on an empty screen if possible."""
     if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
         click.echo(CLEAR, nl=False, color=True)
     tell(f"{time.strftime('%H:%M:%S')}: checking; again after each change, until Ctrl-C")
 
 
 def _run(run: Callable[[], Iterable[str]]) -> Iterable[str]:
-    """Run once, and return what it wrote; what is wrong with files now may be mended later, and ends only this run."""
+    """Run once, and return the written files; a failure ends only this run, as the files may be fixed later."""
     try:
         with report_failures():
             return run()
@@ -70,9 +72,9 @@ def _run(run: Callable[[], Iterable[str]]) -> Iterable[str]:
 
 
 class Watched:
-    """Files and folders, with the states in which a run found them: those that it opened, listed or was to look for.
+    """Files and folders that a run opened, listed or looked for, with their states at that time.
 
-    The first state counts, so that a change in the middle of the run is noticed after it.
+    The first state counts, so that a change during the run is noticed after it.
     """
 
     def __init__(self, named: Iterable[str]) -> None:
@@ -80,15 +82,15 @@ class Watched:
         self._states: dict[str, State] = {}
 
     def begin(self) -> None:
-        """Forget what a run before this one has found."""
+        """Forget the states of the previous run."""
         self._states = {}
         for path in self._named:
             self._take(path)
 
     def note(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Take note of what Python opens or lists, as an audit hook, which is told before that happens.
+        """Note the files that Python opens or lists, as an audit hook, which is called before that.
 
-        What is opened to be written, and folders that are hidden, are nobody's input.
+        Files opened for writing, and hidden folders, are not inputs.
         """
         if event not in ("open", "os.scandir", "os.listdir") or not isinstance(arguments[0], (str, os.PathLike)):
             return
@@ -98,19 +100,19 @@ class Watched:
                 self._take(path)
         elif path.endswith(ENDINGS) and not arguments[2] & (os.O_WRONLY | os.O_RDWR):
             self._take(path)
-            self._take(os.path.dirname(path))  # in which others may appear that were looked for
+            self._take(os.path.dirname(path))  # other files that were looked for may appear in it
 
     def _take(self, path: str) -> None:
         if path not in self._states:
-            self._states[path] = None  # to look at a folder is to list it
+            self._states[path] = None  # a look at a folder lists it
             self._states[path] = state(path)
 
     def end(self, written: Iterable[str]) -> None:
-        """Take what the run itself has written, with fixes, for what it has found."""
+        """Take the files that the run itself has written, with fixes, as read by it."""
         self._states |= {path: state(path) for path in map(os.path.abspath, written)}
 
     def changed(self) -> bool:
-        """Tell whether something is no longer as the run found it."""
+        """Return whether something has changed since the run."""
         return self._now() != self._states
 
     def _now(self) -> dict[str, State]:
@@ -127,13 +129,13 @@ class Watched:
             start = self._pause(start)
 
     def _pause(self, since: float) -> float:
-        """Let some time pass, which grows with that since the last pause; return when it ends."""
+        """Let some time pass, which grows with the time since the last pause; return its end."""
         time.sleep(max(INTERVAL, SHARE * (time.monotonic() - since)))
         return time.monotonic()
 
 
 def _around(name: str) -> list[str]:
-    """Return a path that is named, its folder, and where settings for it may be."""
+    """Return a named path, its folder, and the possible places of its settings."""
     folder = os.path.dirname(os.path.abspath(name))
     found = [os.path.abspath(name), folder]
     while folder not in found[2:]:
@@ -145,9 +147,9 @@ def _around(name: str) -> list[str]:
 
 
 def state(path: str) -> State:
-    """Return what changes when a file does: its time, size and number; of a folder, which names are in it.
+    """Return a value that changes with a file: its time, size and number; for a folder, its names of interest.
 
-    None for what is not there. A folder of other names, as editors keep beside a file, has not changed.
+    None for a missing file. A folder does not change by other names, which editors keep beside a file.
     """
     try:
         found = os.stat(path)

@@ -1,4 +1,4 @@
-"""Other names for the weight files of a program, for a text that is to be joined with that of another model."""
+"""Other names for the weight files of a program, for a text to be joined with another model's."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Names = dict[str, str]
 
 
 def read_names(programs: Iterable[Program], words: Sequence[str]) -> Names:
-    """Return the names of weight files that words say, `NEW` for the only one of all programs, or `OLD=NEW`.
+    """Return the names of weight files in the words: `NEW` for the only file of all programs, or `OLD=NEW`.
 
-    A name without a folder is one in the folder of the old name. End the command for names that cannot be had.
+    A name without a folder is in the folder of the old name. End the command for impossible names.
     """
     values = (held.value for program in programs for held in blob_values(program))
     old = sorted({value.blobFileValue.fileName.partition("/")[2] for value in values})
@@ -40,14 +40,14 @@ def read_names(programs: Iterable[Program], words: Sequence[str]) -> Names:
 
 
 def with_weights_as(program: Program, names: Mapping[str, str]) -> Program:
-    """Return a Program that has other names for weight files."""
+    """Return a Program with other names for weight files."""
     made = deepcopy(program)
     rename_files(made, names)
     return made
 
 
 def _pair(word: str, old: Sequence[str]) -> tuple[str, str]:
-    """Return the old name and the new one that a word says."""
+    """Return the old name and the new one in a word."""
     said, has_old, new = word.rpartition("=")
     meant = [each for each in old if not has_old or said in (each, f"{MODEL_PATH}/{each}")]
     if has_old and not meant:

@@ -53,7 +53,7 @@ def command(model: str, nested: str | None, save: str | None) -> None:
 
 
 def _record(weights: Weights, name: str, weight: Weight, progress: Progress) -> dict[str, Any]:
-    """Return what is told of a weight; it has no `file` and no `offset` if it is in the program itself."""
+    """Return the facts about a weight; without `file` and `offset` if it is in the program itself."""
     return {
         "name": name,
         "dtype": weight.dtype.name,
@@ -79,9 +79,9 @@ def _row(record: dict[str, Any]) -> tuple[str, ...]:
 
 
 def save_arrays(weights: Weights, folder: Path) -> dict[str, str]:
-    """Write each weight as `NAME.npy`, all of them or none; return the files by names.
+    """Write each weight as `NAME.npy`, all or none; return the files by names.
 
-    Characters that are not allowed in file names are written as `%2F` and the like.
+    Characters not allowed in file names are written as `%2F` and the like.
     """
     from miltext.models.files import write_new
     from miltext.models.model_weights import npy_pieces

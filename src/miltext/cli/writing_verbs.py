@@ -1,4 +1,4 @@
-"""The verbs that write a model: `miltext build`, and `miltext rename` and `miltext expose`, which make one edit."""
+"""The verbs that write a model: `miltext build`, and `miltext rename` and `miltext expose`, for one edit each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from miltext.printing.coremlc import Versions
 
 ELIDED = 64
-"""Literals of more elements are left out of the text that is edited, and filled in again."""
+"""The most elements of a literal in the edited text; larger ones are left out, and filled in again."""
 
 BUILD_EPILOG = """\b
 Examples:
@@ -42,14 +42,14 @@ Examples:
   miltext build model.mil --from Model.mlpackage -o New.mlpackage
   miltext build model.mil --from Model.mlpackage -o Model.mlpackage --force
   miltext build program.mil -o New.mlpackage                # from text alone
-  miltext build draft.mil -o New.mlpackage                  # types that are left out are inferred
+  miltext build draft.mil -o New.mlpackage                  # omitted types are inferred
   miltext build draft.mil --description draft.toml -o New.mlpackage
   miltext build Model.mlpackage --description model.toml -o New.mlpackage
   miltext build Compiled.mlmodelc -o Recovered.mlpackage
   miltext build Model.mlpackage -o Model.mlmodelc           # compiled, as Apple's compiler writes it
   miltext build model.mil --from Model.mlpackage --no-loss -o New.mlpackage
   miltext build model.mil --from Model.mlpackage --range image=1,3,64..512,64..512 -o New.mlpackage
-  miltext build odd.mil --no-check -o Odd.mlpackage         # to see what Core ML itself says of it
+  miltext build odd.mil --no-check -o Odd.mlpackage         # to see Core ML's own error
   miltext build cut.mil --from Model.mlpackage --prune-weights -o Small.mlpackage
   miltext build both.mil --from A.mlpackage --weights b.bin=B.mlpackage -o AB.mlpackage
   miltext build part.mil --from Pipeline.mlpackage --model 1 -o New.mlpackage
@@ -74,19 +74,19 @@ Examples:
 model_output = click.option(
     "-o", "--output", metavar="OUT", required=True, help="The .mlpackage, .mlmodel or .mlmodelc to write."
 )
-function_option = click.option("--function", metavar="NAME", help="The function that is meant.")
+function_option = click.option("--function", metavar="NAME", help="The function to edit.")
 force_option = click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 check_option = click.option(
     "--no-check",
     "check",
     flag_value=False,
     default=True,
-    help="Write it whatever `miltext check` would find; only drafts must be right.",
+    help="Write it even with errors that `miltext check` finds; only drafts must be right.",
 )
 no_loss_option = click.option(
     "--no-loss",
     is_flag=True,
-    help="Refuse what would leave the description with fewer details; what a given --description says is meant.",
+    help="Refuse a loss of details in the description; a given --description counts as intended.",
 )
 
 range_option = click.option(
@@ -107,8 +107,8 @@ range_option = click.option(
     "--weights",
     multiple=True,
     metavar="DIR|NAME=FILE",
-    help="Where weight files are that a text by itself names, or that the model of --from lacks: in a folder or model, "
-    "or the file of that name in the text; several times for several.  [a text's folder]",
+    help="The place of weight files of a text by itself, or that the model of --from lacks: a folder or model, "
+    "or a file for a name in the text; several times for several.  [a text's folder]",
 )
 @click.option(
     "--externalize",
@@ -121,17 +121,19 @@ range_option = click.option(
 @click.option(
     "--description", metavar="TOML", help="The description, as `miltext describe` writes it, in place of any other."
 )
-@click.option("--prune-weights", is_flag=True, help="Leave out weights that nothing refers to, and equal ones but one.")
+@click.option("--prune-weights", is_flag=True, help="Leave out unused weights, and all but one of equal weights.")
 @range_option
 @format_option
 @click.option(
     "--coremlc-version",
     metavar="VERSION",
-    help="In an .mlmodelc, the version of Apple's compiler to state.  [that which MODEL states, or the newest]",
+    help="In an .mlmodelc, the version of Apple's compiler to state.  [MODEL's, or the newest]",
 )
 @click.option("--coremlc-mil-version", metavar="VERSION", help="In an .mlmodelc, the version of its MIL component.")
 @click.option(
-    "--allow-unproven", is_flag=True, help="In an .mlmodelc, write what no known output of Apple's compiler shows, too."
+    "--allow-unproven",
+    is_flag=True,
+    help="In an .mlmodelc, write also constructs that no known output of Apple's compiler contains.",
 )
 @no_loss_option
 @force_option
@@ -147,18 +149,18 @@ def build(
     coremlc_mil_version: str | None,
     **choices: Any,
 ) -> None:
-    """Write MODEL, an edited text as a rule, as an .mlpackage, .mlmodel or .mlmodelc.
+    """Write MODEL, usually an edited text, as an .mlpackage, .mlmodel or .mlmodelc.
 
-    With --from, all but the program is that model's: description, metadata and weights; with --description, what that
-    text says in their place. A compiled .mlmodelc is turned back into a package. Anything else by itself gets a
+    With --from, all but the program is that model's: description, metadata and weights; with --description, that file's
+    description replaces its own. A compiled .mlmodelc is turned back into a package. Anything else by itself gets a
     description made from its types. A draft is completed first, as `miltext infer` does.
 
-    An .mlmodelc is written as Apple's compiler writes it; what no known output of it shows is refused.
+    An .mlmodelc is written as Apple's compiler writes it; constructs that no known output of it contains are refused.
 
-    What changes in the description is shown, with the signs of `miltext diff`.
+    Changes of the description are shown, with the signs of `miltext diff`.
 
-    All that `miltext check` finds is reported, and an error writes nothing. An error that the original has already,
-    or a model that is written as it is, is only a warning.
+    All findings of `miltext check` are reported, and nothing is written after an error. An error that the original, or
+    a model written unchanged, already has is only a warning.
     """
     if original is None and nested is not None:
         raise click.UsageError("--model chooses in the pipeline of --from: add --from MODEL")
@@ -171,14 +173,14 @@ def build(
 
 
 def _versions(component: str | None, compiler: str | None) -> Versions | None:
-    """Return the versions of Apple's compiler that are asked for."""
+    """Return the versions of Apple's compiler in the options."""
     from miltext.printing.coremlc import Versions
 
     return None if component is compiler is None else Versions(component, compiler)
 
 
 def given_weights(words: Sequence[str]) -> GivenWeights | None:
-    """Return the weights that are given as `DIR` or `NAME=FILE`; a folder may have a `=` in its name."""
+    """Return the weights given as `DIR` or `NAME=FILE`; a folder may have a `=` in its name."""
     given: list[str | dict[str, str]] = []
     for word in words:
         name, is_file, file = word.partition("=")
@@ -190,7 +192,7 @@ def given_weights(words: Sequence[str]) -> GivenWeights | None:
 
 
 def edit_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of verbs that make one edit."""
+    """Add the options of verbs for one edit."""
     options = (check_option, force_option, no_loss_option, format_option, nested_option(), function_option)
     for option in (*options, model_output):
         command = option(command)
@@ -205,10 +207,10 @@ def edit_options(command: Callable[..., None]) -> Callable[..., None]:
 def rename(model: str, old: str, new: str, output: str, function: str | None, nested: str | None, **how: Any) -> None:
     """Write MODEL with the value OLD named NEW, wherever it is made and used, in inner blocks and the description too.
 
-    Without --function, in every function that has such a value. OUT may also be a .mil. In a pipeline, OLD is what it
-    takes or gives, or what its models give one another: the name changes in the pipeline and all of its models. A NEW
-    that `miltext check` calls wrong, such as `a b` or a reserved word, is refused, where an ML Program gets it: other
-    models, such as neural networks, have any names.
+    Without --function, in every function with such a value. OUT may also be a .mil. In a pipeline, OLD is an input or
+    output of the pipeline, or a value between its models: the name changes in the pipeline and all of its models. An
+    invalid NEW, such as `a b` or a reserved word, is refused in an ML Program: other models, such as neural networks,
+    allow any names.
     """
     from miltext.models.building import editing
     from miltext.schema.proto.kinds import PROGRAM
@@ -232,7 +234,8 @@ def expose(
 ) -> None:
     """Write MODEL with each VALUE as a further output, and described. OUT may also be a .mil.
 
-    An output of a model in a pipeline becomes one of the pipeline, unless a later model takes something of that name.
+    An output of a model in a pipeline becomes an output of the pipeline, unless a later model has an input of that
+    name.
     """
     from miltext.models.building import editing
 
@@ -249,7 +252,7 @@ def edit_model(
     elide: int | None = ELIDED,
     **choices: Any,
 ) -> None:
-    """Write a model with its text edited; `edit` takes the text and the `path` that errors give.
+    """Write a model with its text edited; `edit` gets the text and the `path` for errors.
 
     Literals of more than `elide` elements are left out of the text of a model. An output that ends in `.mil` gets the
     edited text itself. The `choices` are those of `miltext.build`.
@@ -275,7 +278,7 @@ def edit_model(
 
 
 def write_model(source: Model, output: str, *, original: Model | None = None, **choices: Any) -> None:
-    """Build a model, and show a bar, its warnings and what changed in its description.
+    """Build a model, and show a bar, its warnings and the changes to its description.
 
     The `choices` are those of `miltext.build`.
     """
@@ -290,7 +293,7 @@ def write_model(source: Model, output: str, *, original: Model | None = None, **
 
 
 def tell_written(output: str, changes: Sequence[DescriptionChange], told: dict[str, Any] | None = None) -> None:
-    """Tell what was written: as JSON all of it, with what else is `told`; or what changed in the description."""
+    """Report the result: in JSON the whole record, with the facts in `told`; else the changes to the description."""
     if asks_json():
         write_json({"output": output, "changes": [_record(each) for each in changes], **(told or {})})
     else:
@@ -303,7 +306,7 @@ def _record(change: DescriptionChange) -> dict[str, Any]:
 
 
 def show_changes(changes: Sequence[DescriptionChange]) -> None:
-    """Show on standard error what changed in a description, as `miltext diff` shows changes."""
+    """Show on standard error the changes to a description, as `miltext diff` shows changes."""
     if changes and not quiet():
         from miltext.diffing.report import Told
         from miltext.diffing.text import written

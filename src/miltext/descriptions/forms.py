@@ -1,7 +1,7 @@
-"""The forms that words of a description have: how each is said of a message, and put into one.
+"""The forms of a description's words: how each is spelled from a message, and put into one.
 
-A form knows the way to its field. What it cannot say it leaves out; whether all else is put back as it was is tried for
-each message that is spelled.
+A form knows the way to its field. It leaves out a value that it cannot spell; each spelled message is read back, to
+prove that the rest is put back unchanged.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message
 
 INT32, SIZES = [(BY_NAME[name].minimum, BY_NAME[name].maximum) for name in ("int32", "int64")]
-"""The numbers that these have; TOML's own are the second, and no uint64."""
+"""The ranges of these numbers; TOML's own are int64, without uint64."""
 
 
 class Form(ABC):
-    """A word's form; `path` is the way from the table's message to the field, parted by dots."""
+    """A word's form; `path` is the way from the table's message to the field, separated by dots."""
 
     def __init__(self, path: str) -> None:
         *self.way, self.field = path.split(".")
 
     def said(self, message: Message) -> Any:
-        """Return the value of the word for a message; None where it says nothing."""
+        """Return the value of the word for a message; None if the message has none."""
         holder: Any = message
         for name in self.way:
             if not holder.HasField(name):
@@ -42,7 +42,7 @@ class Form(ABC):
         return self.say(holder)
 
     def put(self, value: object, message: Message) -> None:
-        """Put what the word says into a message. Raise Wrong."""
+        """Put the value of the word into a message. Raise Wrong."""
         holder: Any = message
         for name in self.way:
             _refuse_other(holder, name)
@@ -52,7 +52,7 @@ class Form(ABC):
         holder.SetInParent()
 
     def say(self, holder: Any) -> Any:
-        """Return the value for the message that holds the field."""
+        """Return the value for the message around the field."""
         return getattr(holder, self.field) or None
 
     @abstractmethod
@@ -61,7 +61,7 @@ class Form(ABC):
 
 
 _CALLED = {"imageSizeRange": "`widthRange` or `heightRange`"}
-"""What members of a oneof are called whose own names are not words."""
+"""The names of members of a oneof whose own names are not words."""
 
 
 def _refuse_other(holder: Any, name: str) -> None:
@@ -76,28 +76,28 @@ def _refuse_other(holder: Any, name: str) -> None:
 
 
 class Text(Form):
-    """A string; the empty one is not said."""
+    """A string; the empty one is left out."""
 
     def fill(self, holder: Any, value: object) -> None:
         setattr(holder, self.field, text(value))
 
 
 class Name(Text):
-    """A string that is said in any case."""
+    """A string that is always written, even if empty."""
 
     def say(self, holder: Any) -> str:
         return str(getattr(holder, self.field))
 
 
 class Flag(Form):
-    """A truth value; what is not true is not said."""
+    """A truth value; false is left out."""
 
     def fill(self, holder: Any, value: object) -> None:
         setattr(holder, self.field, flag(value))
 
 
 class Number(Form):
-    """A whole number; 0 is not said."""
+    """A whole number; 0 is left out."""
 
     def __init__(self, path: str, limits: tuple[int, int]) -> None:
         super().__init__(path)
@@ -137,7 +137,7 @@ class Member(Form):
 
 
 class Shape(Form):
-    """The sizes of a shape; those of none are not said."""
+    """The sizes of a shape; an empty shape is left out."""
 
     def say(self, holder: Any) -> list[int] | None:
         return list(getattr(holder, self.field)) or None
@@ -159,13 +159,13 @@ class Range(Form):
 
 
 def _limits(sizes: Any) -> list[Any]:
-    """Return a SizeRange as a least and a greatest number, which is `inf` where there is none."""
+    """Return a SizeRange as a least and a greatest number, `inf` for no limit."""
     most = sizes.upperBound
     return [sizes.lowerBound, math.inf if most == ANY_SIZE else most]
 
 
 def _bounds(value: object) -> tuple[int, int]:
-    """Return the bounds that a list of two numbers says. Raise Wrong."""
+    """Return the bounds in a list of two numbers. Raise Wrong."""
     least, most = pair(value, "a least and a greatest number, as in `[1, 8]` or `[1, inf]`")
     with inside(0):
         least = number(least, 0, SIZES[1])
@@ -248,7 +248,7 @@ class Ranges(Listed):
 
 
 class Default(Form):
-    """The number that an optional array is full of, in the member that goes with its data type."""
+    """The number that fills an optional array by default, in the member for its data type."""
 
     def say(self, holder: Any) -> int | float | None:
         member = holder.WhichOneof("defaultOptionalValue")
@@ -279,7 +279,7 @@ class Default(Form):
 
 
 def shortest(value: float) -> float:
-    """Return the number with the fewest digits that is the same as fp32."""
+    """Return the number with the fewest digits that equals this one in fp32."""
     if not math.isfinite(value):
         return value
     (bits,) = struct.unpack("<I", struct.pack("<f", value))

@@ -1,4 +1,4 @@
-"""The labels of a classifier, which the program has rather than the description: the `classes` of its `classify`."""
+"""The labels of a classifier, which the program contains, not the description: the `classes` of its `classify`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Function, NamedValueType, Program, ValueType
 
 FIELDS = {"strings": str, "longInts": int, "ints": int}
-"""The members of TensorValue that hold labels, and what these are."""
+"""The members of TensorValue that hold labels, and the types of these."""
 
 
 class NoFit(Exception):
@@ -26,13 +26,13 @@ class NoFit(Exception):
 
 
 def labels_of(program: Program) -> dict[str, Labels]:
-    """Return the labels that each function of a program gives back, by its name; those without are left out."""
+    """Return the labels that each function of a program returns, by its name; functions without labels are left out."""
     found = {name: _held(program.functions[name]) for name in sorted(program.functions)}
     return {name: labels for name, (_, labels) in found.items() if labels is not None}
 
 
 def replace_labels(function: Function, labels: Labels) -> None:
-    """Have a function give back other labels, held as those before were; equal ones change nothing. Raise NoFit."""
+    """Make a function return other labels, stored as the labels before; equal ones change nothing. Raise NoFit."""
     values, before = _held(function)
     if before is None:
         raise NoFit("says labels, but the program has no `classify` with labels of its own")
@@ -84,7 +84,7 @@ def _labels(value: Value) -> Labels | None:
 
 
 def _replace(holder: Value | NamedValueType, labels: Labels) -> None:
-    """Put labels into a value, and their count into its type; of a name, into its type alone."""
+    """Put labels into a value, and their count into its type; for a name, into its type alone."""
     _resize(holder.type, len(labels))
     if not isinstance(holder, Value):
         return

@@ -1,4 +1,4 @@
-"""What words do not say of a message: the wire bytes that are joined to what they say."""
+"""The parts of a message that words cannot spell: wire bytes, which are merged into the spelled message."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def leftover(whole: Message, said: Message) -> bytes | None:
-    """Return the bytes that make `whole` of what is `said`, when they are merged into it; None if none do.
+    """Return the bytes that make `whole` from the `said` message when they are merged into it; None if none do.
 
-    They are empty where all is said. Fields that differ are in them, of messages what differs there.
+    They are empty if `said` is complete. They contain the fields that differ; of messages, the differing parts.
     """
     wanted = wire_of(whole)
     if wire_of(said) == wanted:
@@ -25,7 +25,7 @@ def leftover(whole: Message, said: Message) -> bytes | None:
 
 
 def _rest(whole: Whole, said: Whole) -> bytes:
-    """Return the fields of a message that are said otherwise or not at all, one after the other."""
+    """Return the fields of a message that are missing or different in the other one, one after the other."""
     rest = b""
     for name, part in whole.parts.items():
         there = said.parts.get(name)

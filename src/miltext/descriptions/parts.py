@@ -1,8 +1,8 @@
 """A message as parts: each field, each entry of its maps and lists, and the bytes of fields that the schema lacks.
 
-This is the one comparison of messages that stand around programs. Two messages are equal if their deterministic bytes
-are, and of two that are not, a difference is told at the place where it is. `miltext.merging.messages` merges by the
-same parts, and `leftovers` takes what is said in words from them.
+This is the one comparison of messages around programs. Two messages are equal if their deterministic bytes are; a
+difference of two others is reported at its place. `miltext.merging.messages` merges by the same parts, and `leftovers`
+subtracts the fields spelled in words from them.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Model as Spec
 
 MODEL = "CoreML.Specification.Model"
-"""The message of which the schema has not all kinds: those that it lacks have their names."""
+"""The message with kinds that the schema lacks: those are named by `MODEL_KINDS`."""
 
 SHOWN = 32
-"""Up to so many bytes that the schema does not know are shown; of more, the digest."""
+"""The most unknown bytes that are shown; of more, the digest is shown."""
 
 _DOUBLE, _FLOAT, _STRING, _MESSAGE, _BYTES = 1, 2, 9, 11, 12
-"""Types of fields, by FieldDescriptorProto.Type of protobuf's descriptor.proto: the schema has no others that are not
+"""Types of fields, by FieldDescriptorProto.Type of protobuf's descriptor.proto: all other types of the schema are
 varints.
 """
 
 _WIRE_TYPES = {_DOUBLE: 1, _FLOAT: 5, **dict.fromkeys((_STRING, _MESSAGE, _BYTES), LENGTH_DELIMITED)}
 
 UNKNOWN = "field "
-"""What the names of fields begin with that the schema does not have."""
+"""The beginning of the names of fields that the schema lacks."""
 
 EMPTY = "set"
-"""What is told of a message that is there, and has nothing in it."""
+"""The text for a message that is present and empty."""
 
 
 class Difference(NamedTuple):
-    """A place that is not the same in two messages, as in `input[x].type.multiArrayType.dataType`; None for nothing."""
+    """A place where two messages differ, such as `input[x].type.multiArrayType.dataType`; None for a missing value."""
 
     path: str
     old: str | None
@@ -55,14 +55,14 @@ class Difference(NamedTuple):
 
 
 class Part:
-    """A piece of a message, `wire` with its tags: by itself one that is not taken apart.
+    """A piece of a message, `wire` with its tags. This class is for pieces that are not taken apart.
 
-    That is the number, the text, or the list of such, in one field; or all that stands in a field without a name in
-    the schema, whose `field` is None. `holder` is the class of the message around it.
+    Such a piece is the number, the text, or the list of these, in one field; or the contents of a field that the schema
+    lacks, whose `field` is None. `holder` is the class of the message around it.
     """
 
     is_open = False
-    """Whether it is a message or a list that has parts."""
+    """Whether it is a message or a list with parts."""
 
     def __init__(self, holder: type[Message], field: FieldDescriptor | None, wire: bytes) -> None:
         self.holder, self.field, self.wire = holder, field, wire
@@ -78,7 +78,7 @@ class Part:
 
     @property
     def text(self) -> str:
-        """What is told of it, on one line."""
+        """Its text, on one line."""
         if self.field is None:
             return digest(self.wire)
         value = getattr(self.holder.FromString(self.wire), self.field.name)
@@ -88,7 +88,7 @@ class Part:
 
 
 class Whole(Part):
-    """A message: the whole, or one in another."""
+    """A message: the whole, or an inner one."""
 
     is_open = True
 
@@ -96,7 +96,7 @@ class Whole(Part):
         self.made, self.content, self.wire = made, content, wire
 
     def with_content(self, content: bytes) -> bytes:
-        """Return the wire of a message that stands here instead, with its tag unless this is the outermost one."""
+        """Return the wire of a message in place of this one, with its tag unless this is the outermost one."""
         if self.wire is self.content:
             return content
         return sized(tag(read_varint(self.wire, 0)[0] >> 3), content)
@@ -130,16 +130,16 @@ class Whole(Part):
 
     @property
     def text(self) -> str:
-        """What is told of it, on one line."""
+        """Its text, on one line."""
         return " ".join(line.strip() for line in str(self.made.FromString(self.content)).splitlines())
 
 
 class Entry(Whole):
-    """An entry of a map: what it holds stands at its own path."""
+    """An entry of a map: its value has the entry's own path."""
 
     @cached_property
     def parts(self) -> Mapping[str, Part]:
-        """The value, and fields that no entry has; the key is known."""
+        """The value, and unknown fields; the key is left out."""
         return {name: part for name, part in super().parts.items() if name != "key"}
 
     def way(self, path: str, key: str) -> str:
@@ -148,12 +148,12 @@ class Entry(Whole):
 
     @property
     def text(self) -> str:
-        """What is told of the value."""
+        """The text of the value."""
         return self.parts["value"].text if "value" in self.parts else EMPTY
 
 
 class Listed(Part):
-    """A list of messages, or a map. Its parts have `names`: keys, or those of messages that each have their own."""
+    """A list of messages, or a map. Its parts are named by keys, or by messages' names if each has its own."""
 
     is_open = True
 
@@ -185,7 +185,7 @@ class Listed(Part):
 
     @property
     def is_map(self) -> bool:
-        """Whether it is a map, whose order says nothing."""
+        """Whether it is a map, whose order has no meaning."""
         return any(isinstance(each, Entry) for each in self.items)
 
     def way(self, path: str, key: str) -> str:
@@ -194,7 +194,7 @@ class Listed(Part):
 
     @property
     def text(self) -> str:
-        """What is told of it, on one line."""
+        """Its text, on one line."""
         return ", ".join([each.text for each in self.items])
 
 
@@ -205,9 +205,9 @@ def part_of(message: Message) -> Whole:
 
 
 def facts(message: Message) -> Iterator[tuple[str, str]]:
-    """Yield every field that is set, by its path, as in `input[x].type.multiArrayType.dataType`.
+    """Yield every field that is set, by its path, such as `input[x].type.multiArrayType.dataType`.
 
-    A message without any is a fact by being there.
+    An empty message is a fact by its presence.
     """
     return leaves(part_of(message), "")
 
@@ -223,7 +223,7 @@ def leaves(part: Part, path: str) -> Iterator[tuple[str, str]]:
 
 
 def differences(old: Part, new: Part, path: str = "") -> Iterator[Difference]:
-    """Yield what is not the same in two parts at a path: something, unless all bytes are the same."""
+    """Yield the differences of two parts at a path: at least one, unless all bytes are equal."""
     if old.wire == new.wire:
         return
     is_told = False
@@ -251,7 +251,7 @@ def _inside(old: Part, new: Part, path: str) -> Iterator[Difference]:
 
 
 def digest(wire: bytes) -> str:
-    """Return what is told of bytes that the schema does not know."""
+    """Return the text for bytes that the schema does not know."""
     return wire.hex() if len(wire) <= SHOWN else f"{len(wire)} bytes, SHA-256 {sha256(wire).hexdigest()[:16]}"
 
 
@@ -265,14 +265,14 @@ def unknown_fields(message: Message) -> list[int]:
 
 
 def beside_kinds(spec: Spec) -> bytes:
-    """Return what stands in a Model message in fields that the schema does not have, but for kinds of models."""
+    """Return the contents of a Model message in fields that the schema lacks, except kinds of models."""
     if all(number in MODEL_KINDS for number in unknown_fields(spec)):
         return b""
     return b"".join(part.wire for name, part in part_of(spec).parts.items() if name.startswith(UNKNOWN))
 
 
 def _part(holder: type[Message], field: FieldDescriptor | None, pieces: list[tuple[bytes, bytes]]) -> Part:
-    """Return what stands in a field: all its pieces, each with its tag, and what it holds."""
+    """Return the contents of a field: all its pieces, each with its tag, and their contents."""
     wire = b"".join(piece for piece, _ in pieces)
     if field is None or field.message_type is None:
         return Part(holder, field, wire)
@@ -294,12 +294,12 @@ def _inner_class(holder: type[Message], name: str) -> type[Message]:
 
 
 def _wire_type(field: FieldDescriptor) -> int:
-    """Return how the wire has a field: of a list of numbers, all packed in one piece."""
+    """Return the wire type of a field; a list of numbers is packed in one piece."""
     return LENGTH_DELIMITED if is_repeated(field) else _WIRE_TYPES.get(field.type, 0)
 
 
 def _name_of(item: Whole) -> str | None:
-    """Return the key of an entry, or the name of a message; None without one."""
+    """Return the key of an entry, or the name of a message; None if there is none."""
     field = item.made.DESCRIPTOR.fields_by_name.get("key" if isinstance(item, Entry) else "name")
     if field is None:
         return None

@@ -1,4 +1,4 @@
-"""Descriptions in TOML: the messages that their tables make, or all that is wrong with them."""
+"""Descriptions in TOML: the messages made of their tables, or all mistakes in them."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from miltext.toml.reading import Keys, Mistake, NotToml, noun, read_toml
 from miltext.toml.writing import value_text
 
 MOST_TOLD = 20
-"""How many mistakes of one file are told: to find the place of each takes a while."""
+"""The most mistakes of one file that are reported: it takes a while to find the place of each."""
 
 
 def read_description(source: str, path: str) -> Surroundings:
-    """Return what a description says, by its text. Raise ModelError: MIL470 to MIL475, with all that is wrong."""
+    """Return the contents of a description, from its text. Raise ModelError: MIL470 to MIL475, with all mistakes."""
     try:
         table = read_toml(source)
     except NotToml as failure:
@@ -57,17 +57,17 @@ def refuse(mistakes: list[Mistake], source: str, path: str) -> None:
 
 
 TOP = (*MODEL, LABELS)
-"""The keys that stand above all tables, and are easily written below them."""
+"""The keys that stand above all tables, and are easily misplaced below them."""
 
 
 class _Reading:
-    """A description that is being read; `mistakes` grows."""
+    """A description during its reading; `mistakes` grows."""
 
     def __init__(self) -> None:
         self.mistakes: list[Mistake] = []
 
     def model(self, table: dict[str, Any], at: Keys) -> Surroundings:
-        """Return what the table of a model says: the whole text's, or that of a pipeline's stage."""
+        """Return the contents of a model's table: the whole text's, or that of a pipeline's stage."""
         around = Surroundings(Spec(), at=at)
         of_stage = STAGE if at else ()
         tables = ("metadata", *SIDES, FUNCTIONS, STAGES)
@@ -107,7 +107,7 @@ class _Reading:
         known = (*FEATURE, UNSPELLED, *words)
         others = {key: _types_with(key) for key in table if key not in known and _types_with(key)}
         self.refuse_unknown([key for key in table if key not in others], known, at)
-        for key, types in others.items() if kind in (None, *TYPES) else ():  # a wrong word is told of alone
+        for key, types in others.items() if kind in (None, *TYPES) else ():  # a wrong word is reported alone
             said = "this has no `type`" if kind is None else f'this one is "{kind}"'
             self.mistake(
                 codes.UNKNOWN_DESCRIPTION_KEY,
@@ -208,7 +208,7 @@ class _Reading:
         self.mistakes.append(Mistake(code, message, at, key=is_key, suggestion=suggestion))
 
     def noting(self, key: str, at: Keys) -> _Noting:
-        """Return a `with` block in which what is wrong with the value of a key is noted as a mistake."""
+        """Return a `with` block that notes mistakes in the value of a key."""
         return _Noting(self, key, at)
 
 
@@ -229,12 +229,12 @@ class _Noting:
 
 
 def _types_with(key: str) -> list[str]:
-    """Return the types, in quotes, that a key goes with."""
+    """Return the types, in quotes, that have a key."""
     return [f'"{kind}"' for kind, words in BY_TYPE.items() if key in words]
 
 
 def _quoted(key: str, value: object) -> str:
-    """Return a dotted key in quotes, as it is written where it is one."""
+    """Return a dotted key in quotes, as a line that spells it as one key."""
     while isinstance(value, dict) and value:
         first, value = next(iter(value.items()))
         key = f"{key}.{first}"

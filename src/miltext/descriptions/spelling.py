@@ -1,7 +1,7 @@
-"""What stands around a program, as the tables of a description: plain values under the words of `words`.
+"""The parts of a model around its program, as the tables of a description: plain values under the words of `words`.
 
-Each message is spelled in words as far as they go. What is read back of them is compared with the message, and what
-they lack stands beside them as bytes: nothing can be lost.
+Each message is spelled in words as far as possible. The message read back from them is compared with the original, and
+the missing parts stand beside them as bytes: nothing can be lost.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ AnyMessage = TypeVar("AnyMessage", bound="Message")
 
 
 def spell(around: Surroundings) -> Table:
-    """Return the table of a model, with those in it."""
+    """Return the table of a model, with its inner tables."""
     table: Table = {}
     if around.name is not None:
         table["name"] = around.name
@@ -55,7 +55,7 @@ def spell(around: Surroundings) -> Table:
 
 
 def _say_description(spelled: _Spelled, around: Surroundings) -> None:
-    """Say the tables of a model's description."""
+    """Spell the tables of a model's description."""
     described, made = around.head.description, spelled.made
     assert isinstance(made, type(around.head))
     if described.HasField("metadata"):
@@ -68,7 +68,7 @@ def _say_description(spelled: _Spelled, around: Surroundings) -> None:
 
 
 class _Spelled:
-    """A table that is being spelled, and the message that is read back of it."""
+    """A table during its spelling, and the message that is read back from it."""
 
     def __init__(self, made: Message) -> None:
         self.made = made
@@ -76,7 +76,7 @@ class _Spelled:
         self.tables: Table = {}
 
     def say(self, message: Message, words: Words) -> None:
-        """Say what words have for a message; what they could not read back is not said."""
+        """Spell a message in words; leave out values that cannot be read back."""
         said = {key: form.said(message) for key, form in words.items()}
         for key, value in said.items():
             trial = type(self.made).FromString(wire_of(self.made))
@@ -86,7 +86,7 @@ class _Spelled:
                     self.table[key], self.made = value, trial
 
     def say_features(self, described: Any, sides: Iterable[str], made: Any) -> None:
-        """Say the features of each side."""
+        """Spell the features of each side."""
         for side in sides:
             features = getattr(described, side)
             if features:
@@ -94,7 +94,9 @@ class _Spelled:
                 getattr(made, side).extend(features)
 
     def whole(self, message: Message, least: Table) -> Table:
-        """Return the table with what is left over of a message; with `least` alone if that cannot be told apart."""
+        """Return the table with the leftover bytes of a message; only `least` with all bytes if they cannot be
+        separated.
+        """
         rest = leftover(message, self.made)
         if rest is None:
             labels = {key: self.table[key] for key in (LABELS,) if key in self.table}

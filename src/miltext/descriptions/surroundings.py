@@ -1,4 +1,4 @@
-"""What stands around a program: the part of a Model that a description says."""
+"""The surroundings of a program: the parts of a Model that a description contains."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Labels: TypeAlias = "list[str] | list[int]"
 """The labels of a classifier."""
 
 HEAD = ("specificationVersion", "description", "isUpdatable")
-"""The fields of a Model that are not its Type."""
+"""The fields of a Model besides its Type."""
 
 
 @dataclass
 class Surroundings:
-    """What a description says of a model.
+    """The contents of a model's description.
 
-    `head` is a Model message without its Type. `kind` is that Type by its name, `name` what the pipeline around the
-    model calls it, `stages` are the models of a pipeline. `labels` are those of the classifiers, by the names of
-    functions; the empty name is for the function that the description itself describes. `at` is the way to it in TOML.
+    `head` is a Model message without its Type. `kind` is the name of that Type, `name` the model's name in the pipeline
+    around it, `stages` the models of a pipeline. `labels` are those of the classifiers, by the names of functions; the
+    empty name is for the function that the description itself describes. `at` is the way to it in TOML.
     """
 
     head: Spec

@@ -14,7 +14,7 @@ MOST_SHOWN = 40
 
 
 class Wrong(Exception):
-    """What is wrong with the value of a word, in words that follow its name; `at` leads to it inside the value."""
+    """A mistake in the value of a word. The message follows the word's name; `at` leads to the place in the value."""
 
     def __init__(self, code: str, message: str, *at: int, suggestion: str | None = None) -> None:
         super().__init__(message)
@@ -23,7 +23,7 @@ class Wrong(Exception):
 
 @contextmanager
 def inside(index: int) -> Iterator[None]:
-    """Have what is wrong in a `with` block be so at an index of the value."""
+    """Place errors in a `with` block at an index of the value."""
     try:
         yield
     except Wrong as wrong:
@@ -67,7 +67,7 @@ def numbers(value: object, least: int, most: int) -> list[int]:
 
 
 def pair(value: object, what: str) -> tuple[object, object]:
-    """Return a list of two as a tuple; `what` they are is told where they are not. Raise Wrong."""
+    """Return a list of two as a tuple; `what` names the expected values in the message. Raise Wrong."""
     found = items(value, what)
     if len(found) != 2:
         raise Wrong(codes.DESCRIPTION_VALUE_TYPE, f"takes a list of {what}, not of {len(found)}")
@@ -75,14 +75,14 @@ def pair(value: object, what: str) -> tuple[object, object]:
 
 
 def items(value: object, what: str) -> list[object]:
-    """Return a list; `what` should be in it is told where it is not one. Raise Wrong."""
+    """Return a list; `what` names the expected items in the message. Raise Wrong."""
     if not isinstance(value, list):
         raise Wrong(codes.DESCRIPTION_VALUE_TYPE, f"takes a list of {what}, not {noun(value)}")
     return value
 
 
 def word(value: object, words: Iterable[str]) -> str:
-    """Return one of some words. Raise Wrong."""
+    """Return a string if it is one of some words. Raise Wrong."""
     known = [*words]
     written = text(value)
     if written in known:

@@ -1,6 +1,6 @@
-"""The words of a description: for each table the keys that it takes, and where each goes in the schema's messages.
+"""The words of a description: for each table its keys, and the place of each in the schema's messages.
 
-The words are the schema's own nouns; what stands in a oneof below a feature's type stands flat beside `type`.
+The words are the schema's own nouns; the fields in a oneof below a feature's type stand flat beside `type`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from miltext.descriptions.forms import (
 from miltext.schema.features import COLORS, ELEMENTS, PREDICTIONS
 
 UNSPELLED = "unspelled"
-"""The key of what words cannot say: bytes as hexadecimal digits, which are joined to the table's message."""
+"""The key for the parts without words: bytes as hexadecimal digits, which are merged into the table's message."""
 
 LABELS = "classLabels"
 
@@ -73,7 +73,7 @@ BY_TYPE: dict[str, Words] = {
     },
     "state": _array("type.stateType.arrayType"),
 }
-"""The words that go with a `type`."""
+"""The words of each `type`."""
 
 FEATURE: Words = {
     "name": Name("name"),
@@ -97,7 +97,7 @@ MODEL: Words = {
 """The words of a model at its top, or in the table of a pipeline's stage."""
 
 STAGE = ("name", "kind")
-"""What the table of a stage says beside that."""
+"""The further keys of a stage's table."""
 
 FUNCTION_SIDES = ("input", "output", "state")
 SIDES = (*FUNCTION_SIDES, "trainingInput")

@@ -1,7 +1,7 @@
-"""What a model can take and give, and the values near one that it can.
+"""The types of a model's inputs and outputs, and the nearest values of such types.
 
 coremltools 9.0 describes inputs and outputs as multi-arrays of some data types (`converters/mil/backend/mil/load.py`),
-refuses tensors of more than five dimensions (`converters/mil/mil/program.py`), and opens no model that takes a scalar
+refuses tensors of more than five dimensions (`converters/mil/mil/program.py`), and opens no model with a scalar input
 (`converters/mil/frontend/milproto/load.py`).
 """
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 MOST_DIMENSIONS = 5
 
 OF_CLASSES = "classify"
-"""The operation whose outputs may be what no others can: a label, and a dictionary of probabilities."""
+"""The operation whose outputs alone may be a label and a dictionary of probabilities."""
 
 
 def can_give(value_type: ValueType) -> bool:
-    """Tell whether a model can give what is of this type, as a multi-array."""
+    """Return whether a value of this type can be an output of a model, as a multi-array."""
     known = read_type(value_type)
     return isinstance(known, TensorType) and known.dtype in ELEMENTS and len(known.shape) <= MOST_DIMENSIONS
 
 
 def can_take(value_type: ValueType) -> bool:
-    """Tell whether a model can take what is of this type, as a multi-array."""
+    """Return whether a value of this type can be an input of a model, as a multi-array."""
     return can_give(value_type) and not _is_scalar(value_type)
 
 
@@ -52,13 +52,13 @@ def _is_givable(value: Value) -> bool:
 
 
 def _named(value_type: ValueType) -> str:
-    """Return a type for a message; of a scalar that could be given, what bars it."""
+    """Return a type for a message; for a scalar that could be an output, the reason why it cannot be an input."""
     is_barred = _is_scalar(value_type) and can_give(value_type)
     return f"a scalar, {type_text(value_type)}" if is_barred else type_text(value_type)
 
 
 class Border:
-    """What a part takes besides the inputs of its function, and what it gives, held to what a model can."""
+    """The new inputs of a part and its outputs, checked against the limits of models."""
 
     def __init__(self, planned: Plan) -> None:
         self._planned = planned
@@ -66,7 +66,7 @@ class Border:
         self._values = top_values(planned.graph.functions[planned.function])
 
     def faults(self) -> Iterator[ModelError]:
-        """Yield an error for each value that a model cannot take or give, with the values near it that it can."""
+        """Yield an error for each impossible input or output, with the nearest possible values."""
         for value in self._planned.new:
             if not can_take(value.type):
                 message = f"`{value.name}` is {_named(value.type)}, which a model cannot take"
@@ -80,7 +80,7 @@ class Border:
                 yield refusal(codes.IMPOSSIBLE_PART_OUTPUT, message, None, *notes)
 
     def _takeable(self, name: str) -> Iterator[Note]:
-        """Yield a note with the nearest values before one that a model can take."""
+        """Yield a note with the nearest values before a value that can be inputs."""
         found = [*self._before(self._values[name])]
         new = [each.name for each in found if each.maker is not None]
         if new:
@@ -90,7 +90,7 @@ class Border:
             yield Note(f"it is made of {listed([each.name for each in found])}, which the function takes")
 
     def _before(self, value: Value) -> Iterator[Value]:
-        """Yield the nearest values that one is made of, and that a model can take; no constants."""
+        """Yield the nearest values before a value that can be inputs; no constants."""
         todo, seen = [value], {value}
         while todo:
             maker = todo.pop(0).maker
@@ -103,7 +103,7 @@ class Border:
                         yield each
 
     def _givable(self, name: str) -> Iterator[Note]:
-        """Yield a note with the nearest values after one that a model can give."""
+        """Yield a note with the nearest values after a value that can be outputs."""
         value = self._values[name]
         block = value.maker.block if value.maker is not None else None
         made, found = {value}, list[str]()
@@ -115,7 +115,7 @@ class Border:
             yield Note(f"{listed(found)}, made of it, can be")
 
     def _cast(self, value: NamedValueType, way: str) -> Iterator[Note]:
-        """Yield a note with the `way` to cast a value, if that is all that is needed."""
+        """Yield a note with the `way` to cast a value, if a cast is enough."""
         known = read_type(value.type)
         if not isinstance(known, TensorType) or len(known.shape) > MOST_DIMENSIONS:
             return

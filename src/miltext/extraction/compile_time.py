@@ -1,4 +1,4 @@
-"""Values that are needed when a program is compiled, and so cannot come from outside."""
+"""Values that must be known when a program is compiled, and so cannot come from outside."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 class Constant(NamedTuple):
-    """A parameter of an operation that has to be known, the value that it is given, and the `source` of that, which
-    comes from outside.
+    """A parameter of an operation that must be known at compile time, its value, and that value's `source`, which comes
+    from outside.
     """
 
     op: Op
@@ -28,13 +28,13 @@ class Constant(NamedTuple):
 
 
 def needed_when_compiled(ops: Iterable[Op], given: Iterable[Value], opset: str) -> Iterator[Constant]:
-    """Yield each constant parameter that depends on values which are given from outside."""
+    """Yield each constant parameter that depends on values from outside."""
     varying = {value: value for value in given}
     return _constants(ops, varying, opset) if varying else iter(())
 
 
 def _constants(ops: Iterable[Op], varying: dict[Value, Value], opset: str) -> Iterator[Constant]:
-    """Yield the constants among operations; `varying` has the sources of values, and gets those that are made."""
+    """Yield the constants among operations; `varying` contains the sources of values, and gets those of the outputs."""
     for op in ops:
         source = next((varying[value] for value in op.used() if value in varying), None)
         if source is not None:
@@ -52,6 +52,6 @@ def _parameters(op: Op, varying: Mapping[Value, Value], opset: str) -> Iterator[
 
 
 def constant_parameters(op_type: str, opset: str) -> list[str]:
-    """Return the parameters of an operation whose arguments have to be known when the program is compiled."""
+    """Return the parameters of an operation whose arguments must be known when the program is compiled."""
     known = signature(op_type, opset)
     return [each.name for each in known.parameters.values() if each.constant] if known else []

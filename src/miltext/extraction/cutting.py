@@ -1,4 +1,4 @@
-"""The part of a Program between values: a Program again, whose only function takes and gives those."""
+"""The part of a Program between values: a Program again, whose only function has these as inputs and outputs."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ def cut(
     function: str | None = None,
     later_writes: bool = True,
 ) -> Program:
-    """Return the part of a Program that makes the `outputs`, given the `inputs`: a Program with that one function.
+    """Return the part of a Program that computes the `outputs` from the `inputs`: a Program with a single function.
 
-    Names, types, attributes and order stay. The function is the one that has all of the values, or the one of the name
-    `function`; it takes those of its inputs that are still needed, and then the `inputs`, of the types that they have.
-    All that is written to a state that the part uses is in it; without `later_writes`, only what is written before a
-    use. Blocks for other opsets are in it if they have the values, too. A value that is given in the place of one
-    output of several gets a new name where it is made.
+    Names, types, attributes and order stay. The function is the one named `function`, or the only one with all of the
+    values. Its inputs are its own, as far as they are still needed, and then the `inputs`, with their types. The part
+    contains all writes to a state that it uses; without `later_writes`, only the writes before a use. It contains
+    blocks for other opsets if they have the values, too. If an input is one of several outputs of an operation that
+    stays, the operation's output gets a new name.
 
-    Raise ModelError: MIL430 for what is unknown, MIL446 for what cannot be an input, MIL447 for an input that no
-    output needs, MIL448 for what cannot be an output.
+    Raise ModelError: MIL430 for an unknown name, MIL446 for an impossible input, MIL447 for an input that no output
+    needs, MIL448 for an impossible output.
     """
     with gc_paused:
         return as_planned(plan(program, wanted_values(outputs, inputs), function, later_writes=later_writes))
 
 
 def as_planned(planned: Plan) -> Program:
-    """Return what stays of a Program; the graph of the plan is edited for it."""
+    """Return the planned part of a Program; this edits the graph of the plan."""
     graph = planned.graph
     for name in [each for each in graph.functions if each != planned.function]:
         del graph.functions[name]
@@ -60,7 +60,7 @@ def as_planned(planned: Plan) -> Program:
 
 
 def _keep(block: Block, planned: BlockPlan, taken: Mapping[str, Value]) -> None:
-    """Leave in a block what stays of it; `taken` are the inputs of the function, by name."""
+    """Leave only the planned part in a block; `taken` are the inputs of the function, by name."""
     block.outputs = planned.outputs
     for value, unused in planned.given.items():
         value.replace_uses(taken[value.name])
@@ -72,7 +72,7 @@ def _keep(block: Block, planned: BlockPlan, taken: Mapping[str, Value]) -> None:
 
 
 def leave_inputs(function: Function, names: Collection[str]) -> None:
-    """Leave in a function the inputs of some names, and what it notes of their shapes."""
+    """Leave only the inputs of some names in a function, and the notes on their shapes."""
     for value in [each for each in function.inputs if each.name not in names]:
         function.remove_input(value)
     attribute = function.attributes.get(ATTRIBUTE)

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
 
 INPUTLESS = 9
-"""The specification version from which on a model may take nothing: "Empty input is only valid in specification version
->= 9", Core ML says of others (coremltools' issue 2578).
+"""The first specification version in which a model may have no inputs: for earlier ones Core ML reports "Empty input is
+only valid in specification version >= 9" (coremltools' issue 2578).
 """
 
 
@@ -71,21 +71,20 @@ def extract(
     progress: Progress | None = None,
     expect: Expect | None = None,
 ) -> list[Diagnostic]:
-    """Write the part of a model that makes some `values`, given the `inputs`; return the warnings there are.
+    """Write the part of a model that computes some `values` from the `inputs`; return the warnings.
 
-    `output` is an `.mlpackage`, `.mlmodel` or `.mlmodelc`; or a `.mil` for the text, in which comments and layout of a
-    text stay, and where what no model takes or gives is a warning.
+    `output` is an `.mlpackage`, `.mlmodel` or `.mlmodelc`; or a `.mil` for the text, which keeps comments and layout of
+    a text, and for which impossible inputs and outputs of a model are warnings.
 
-    The part is a model with one function: that which has all of the values, or the one of the name `function`. It
-    takes the `inputs`, of the types that they have, in the sizes of `ranges` or else those that follow from the ranges
-    of the model's inputs, and those inputs of the function that are still needed; names stay.
-    The description says what it said of what is still there, and weights are those that are used. All that is written
-    to a state that the part uses is in it. `stage` says which model of a pipeline is meant; without it, that which has
-    the values. `weights` says where the files are that a text names. A draft is completed first. All else is as in
-    `miltext.build`, with what it raises.
+    The part is a model with one function: the one named `function`, or the only one with all of the values. Its inputs
+    are the `inputs`, with their types, in the sizes of `ranges` or else those that follow from the ranges of the
+    model's inputs, and the function's own inputs that are still needed; names stay. The description keeps all that
+    still applies, and only used weights are kept. The part contains all writes to a state that it uses. `stage` selects
+    the model of a pipeline; by default, the model with the values. `weights` locates the weight files that a text
+    names. A draft is completed first. All else, errors included, is as in `miltext.build`.
 
-    Raise ModelError: MIL430 for what is unknown, MIL446 for what cannot be an input, MIL447 for an input that no value
-    needs, MIL448 for what cannot be given.
+    Raise ModelError: MIL430 for an unknown name, MIL446 for an impossible input, MIL447 for an input that no value
+    needs, MIL448 for an impossible output.
     """
     wanted = wanted_values(values, inputs)
     whole = open_model(model) if isinstance(model, str | os.PathLike) else model
@@ -111,7 +110,7 @@ def extract(
 
 
 def _that_follow(source: Model, wanted: Wanted, function: str | None) -> dict[str, str]:
-    """Return the sizes of the inputs of a part that follow from the ranges of a model that has a description."""
+    """Return the sizes of a part's inputs that follow from the ranges of a model with a description."""
     if not wanted.inputs or source.kind not in WITH_DESCRIPTION or source.description is None:
         return {}
     from miltext.extraction.open_sizes import ranges_that_follow
@@ -121,7 +120,7 @@ def _that_follow(source: Model, wanted: Wanted, function: str | None) -> dict[st
 
 
 def model_with(whole: Model, wanted: Wanted, stage: str | int | None) -> Model:
-    """Return the ML Program of that place in a pipeline; without one, the only one that makes the values, if one does.
+    """Return the ML Program at that place in a pipeline; without a place, the only one that makes the values, if any.
 
     Raise ModelError as `Model.select` does.
     """
@@ -139,10 +138,10 @@ def model_with(whole: Model, wanted: Wanted, stage: str | int | None) -> Model:
 def part_text(
     source: Model, values: Iterable[str] | str, inputs: Iterable[str] | str = (), *, function: str | None = None
 ) -> tuple[str, list[Diagnostic]]:
-    """Return the text of the part of an ML Program that `extract` writes a model of, and the warnings there are.
+    """Return the text of the part that `extract` would write of an ML Program, and the warnings.
 
-    Of a text, comments and layout of what stays stay, and a draft is completed first. What no model takes or gives is
-    a warning (MIL446, MIL448). Raise ModelError and ParseError as `extract` does.
+    The part of a text keeps its comments and layout, and a draft is completed first. Impossible inputs and outputs of a
+    model are warnings (MIL446, MIL448). Raise ModelError and ParseError as `extract` does.
     """
     with gc_paused:
         return _part_text(source, wanted_values(values, inputs), function)
@@ -165,9 +164,9 @@ def _part_text(source: Model, wanted: Wanted, function: str | None) -> tuple[str
 
 
 def _write_text(source: Model, wanted: Wanted, function: str | None, output: Path, force: bool) -> list[Diagnostic]:
-    """Write the text of a part, and return the warnings there are.
+    """Write the text of a part, and return the warnings.
 
-    Raise FileExistsError for a file that is there, unless `force`; ParseError for arrays that are not beside it.
+    Raise FileExistsError for an existing file, unless `force`; ParseError for arrays that are not beside it.
     """
     check_output(str(output), "mil", str(source.path or "-"), force=force)
     text, told = part_text(source, wanted.outputs, wanted.inputs, function=function)
@@ -179,7 +178,7 @@ def _write_text(source: Model, wanted: Wanted, function: str | None, output: Pat
 
 
 def _read(source: Model) -> tuple[str | None, Program, list[Diagnostic]]:
-    """Return the text of a source if it is one, the program, and warnings; values that a text leaves out are open."""
+    """Return the text of a source, if it is one, the program, and warnings; omitted values of a text stay open."""
     text = source.text if source.kind == "mil" else None
     if text is None:
         return None, source.program, []
@@ -196,7 +195,7 @@ def _read(source: Model) -> tuple[str | None, Program, list[Diagnostic]]:
 
 
 class _Asked(NamedTuple):
-    """What is asked of a model of a specification version: values of a function; warnings are added to `told`."""
+    """The requested part of a model of a specification version: values of a function. Warnings are added to `told`."""
 
     wanted: Wanted
     function: str | None
@@ -207,7 +206,7 @@ class _Asked(NamedTuple):
 
 @with_room
 def _edit(asked: _Asked, program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
-    """Leave in a program only the part; return the arrays of it, which are to be stored."""
+    """Leave only the part in a program; return its arrays, which are to be stored."""
     planned = plan(program, asked.wanted, asked.function)
     for fault in Border(planned).faults() if asked.check else ():
         raise fault
@@ -219,7 +218,7 @@ def _edit(asked: _Asked, program: Program, arrays: dict[str, Array]) -> dict[str
 
 
 def _inputless(planned: Plan, version: int) -> list[Diagnostic]:
-    """Return a warning about a part that takes nothing, if Core ML does not run such a model of that version."""
+    """Return a warning about a part without inputs, if Core ML does not run such a model of that version."""
     if planned.taken or planned.new or version >= INPUTLESS:
         return []
     depends = "depends" if len(planned.outputs) == 1 else "depend"
@@ -230,7 +229,7 @@ def _inputless(planned: Plan, version: int) -> list[Diagnostic]:
 
 
 def _left_out(planned: Plan) -> list[Diagnostic]:
-    """Return a warning about the blocks that are left out, if there are any."""
+    """Return a warning about omitted blocks, if there are any."""
     if not planned.left_out:
         return []
     opsets = listed([opset_text(each) for each in planned.left_out])

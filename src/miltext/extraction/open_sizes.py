@@ -1,4 +1,4 @@
-"""The sizes that a value can have at which a model is cut: those that follow from the ranges of the model's inputs."""
+"""The possible sizes of a value at which a model is cut, which follow from the ranges of the model's inputs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from miltext.schema.types import Shape, Type
 
 MIDDLE = 2
-"""What part of the way from the least size to the greatest one is tried besides them."""
+"""The number of steps from the least size to the greatest one; the sizes between are tried, too."""
 
 
 def ranges_that_follow(source: Model, function: str, names: Collection[str]) -> dict[str, Sizes]:
-    """Return the sizes of those values of a function, by name, that leave some open and get them from its inputs.
+    """Return the sizes of those values of a function, by name, with open sizes that depend on its inputs.
 
-    Types are inferred for the least and the greatest sizes of all inputs, and for sizes between; where those are not
-    in order, or are not known, nothing follows. Enumerated shapes say nothing of a range.
+    Types are inferred for the least and the greatest sizes of all inputs, and for sizes between; if the results are not
+    in order, or unknown, there is no range. Enumerated shapes give no ranges.
     """
     program, description = source.program, source.description
     chosen = program.functions[function]
@@ -50,7 +50,7 @@ def _shapes(program: Program, name: str) -> dict[str, Shape]:
 
 
 def _ranges(function: Function, description: ModelDescription, name: str) -> dict[str, list[list[int]]]:
-    """Return the least and the greatest sizes of the inputs that have open ones; none where one of these has none."""
+    """Return the least and the greatest sizes of the inputs with open ones; nothing if any of these has none."""
     own = next((each for each in description.functions if each.name == name), description)
     features = {each.name: flexible(each) for each in own.input}
     found: dict[str, list[list[int]]] = {}
@@ -75,7 +75,7 @@ def _tried(ranges: Mapping[str, list[list[int]]]) -> Iterator[dict[str, Shape]]:
 
 
 def _sizes(text: str, function: str, shapes: Mapping[str, Shape]) -> dict[str, Shape]:
-    """Return the shapes of the values of a function whose inputs have these ones."""
+    """Return the shapes of a function's values for inputs of these shapes."""
 
     def types(program: Program) -> dict[str, dict[str, Type]]:
         inputs = {value.name: read_type(value.type) for value in program.functions[function].inputs}
@@ -88,7 +88,7 @@ def _sizes(text: str, function: str, shapes: Mapping[str, Shape]) -> dict[str, S
 
 
 def _between(found: list[Shape | None]) -> Sizes | None:
-    """Return the sizes from the first to the last of some shapes that are in order; None where they are not."""
+    """Return the sizes from the first to the last of some shapes in order; None if they are not in order."""
     shapes = [shape for shape in found if shape is not None and None not in shape]
     if len(shapes) < len(found) or len({len(shape) for shape in shapes}) != 1:
         return None

@@ -1,4 +1,4 @@
-"""What is to stay of a Program, and what is to be another."""
+"""The plan of a part: the operations of a Program that stay, and the values that change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class BlockPlan(NamedTuple):
-    """What stays of a block: the `ops` in order, by their places, and what it gives back.
+    """The part of a block that stays: its `ops` in order, by their places, and its outputs.
 
     `given` are the values that come from outside instead; their operations may stay for other outputs, and then make
     values of these new names.
@@ -38,7 +38,7 @@ class BlockPlan(NamedTuple):
 
     @property
     def renamed(self) -> dict[tuple[int, int], str]:
-        """New names of outputs, by the place of the operation and that of the output in it."""
+        """New names of outputs, by the place of the operation and the index of the output."""
         return {
             (place, index): self.given[output]
             for place, op in (self.ops.items() if self.given else ())
@@ -48,9 +48,9 @@ class BlockPlan(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What stays of a graph: of a function, by its name, the blocks of these opsets, and the inputs `taken`.
+    """The part of a graph that stays: of a function, by its name, the blocks of these opsets, and the inputs `taken`.
 
-    `new` is what it takes besides, `given` what it gives back. Other functions go, and the blocks that are `left_out`.
+    `new` are its further inputs, `given` its outputs. Other functions, and the blocks `left_out`, are removed.
     """
 
     graph: Graph
@@ -63,12 +63,12 @@ class Plan(NamedTuple):
 
     @property
     def outputs(self) -> list[str]:
-        """The names of what it gives back."""
+        """The names of its outputs."""
         return [value.name for value in self.given]
 
 
 def plan(program: Program, wanted: Wanted, function: str | None = None, *, later_writes: bool = True) -> Plan:
-    """Return what is to stay of a Program, so that it gives what is wanted. Raise ModelError as `cut` does."""
+    """Return the plan of the part of a Program with the wanted outputs. Raise ModelError as `cut` does."""
     graph = Graph(program)
     name = function_with(graph, wanted, function)
     chosen = graph.functions[name]
@@ -93,13 +93,13 @@ def plan(program: Program, wanted: Wanted, function: str | None = None, *, later
 
 
 def _types(function: Function, opset: str, wanted: Wanted) -> dict[str, NamedValueType]:
-    """Return what declares the wanted values, by name; of several of one name the last."""
+    """Return the declarations of the wanted values, by name; of several with one name, the last."""
     declared = {name: value.message for name, value in top_values(function, opset).items()}
     return {name: message for name in wanted.names if (message := declared.get(name)) is not None}
 
 
 class _Part:
-    """The part of a block that is wanted; `taken` are the names of what it takes from outside."""
+    """The wanted part of a block; `taken` are the names of its values from outside."""
 
     def __init__(self, function: Function, opset: str, wanted: Wanted, later_writes: bool) -> None:
         self._function, self._block, self._opset = function, function.blocks[opset], opset
@@ -111,7 +111,7 @@ class _Part:
         self.taken = {value.name for value in self._needed.outside}
 
     def check(self, taken: Collection[str]) -> None:
-        """Refuse outputs that nothing makes, inputs that no output needs, and inputs that have to be constants."""
+        """Refuse outputs without an operation, inputs that no output needs, and inputs that have to be constants."""
         for value in self._outputs:
             if value.maker is None:
                 raise refusal(
@@ -126,10 +126,10 @@ class _Part:
             raise refusal(codes.IMPOSSIBLE_PART_INPUT, message)
 
     def _unneeded(self, value: Value) -> ModelError:
-        """Return the error about an input that no output needs, with what needs it."""
+        """Return the error about an input that no output needs, with its users."""
         if self._uses(self._outputs, value):
             others = [each.name for each in self._given if each is not value and self._uses([each], value)]
-            why = f"what needs it is given: {listed(others)}"
+            why = f"the values that need it are inputs: {listed(others)}"
         else:
             outputs = [*dict.fromkeys(self._block.outputs)]
             needing = [each.name for each in outputs if each is not value and self._uses([each], value)]
@@ -138,11 +138,11 @@ class _Part:
         return refusal(codes.NEEDLESS_PART_INPUT, f"no output of the part needs `{value.name}`", None, Note(why))
 
     def _uses(self, outputs: Iterable[Value], value: Value) -> bool:
-        """Tell whether outputs are made of a value."""
+        """Return whether outputs depend on a value."""
         return value in self._needs.of(outputs, {value}).outside
 
     def plan(self) -> BlockPlan:
-        """Return what stays of the block."""
+        """Return the plan of the block."""
         places = {op: place for place, op in enumerate(self._needs.ops)}
         ops = {places[op]: op for op in self._needed.ops}
         made = [value for value in self._given if value.maker is not None]

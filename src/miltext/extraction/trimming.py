@@ -1,6 +1,6 @@
-"""The text of a part: the text of the whole, without what does not stay. Comments and layout of the rest stay.
+"""The text of a part: the text of the whole, without the removed phrases. Comments and layout of the rest stay.
 
-A comment goes with what it stands beside, or right above.
+A comment beside a phrase, or right above it, is removed with it.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _BLANK = re.compile(r"(?:[ \t]*\r?\n)*")
 
 
 def trimmed(text: str, planned: Plan, function: Function) -> str:
-    """Return a text with only what stays; `function` is what becomes of the function."""
+    """Return a text with only the planned part; `function` is the new form of the function."""
     tree = parse_tree(text, whole=True)
     return proven(text, _Trimming(text, tree.comments, planned).edits(tree.root, function))
 
 
 class _Trimming:
-    """The edits that leave in a text what stays."""
+    """The edits that leave only the planned part in a text."""
 
     def __init__(self, text: str, comments: Iterable[Span], planned: Plan) -> None:
         self._text, self._planned = text, planned
@@ -49,7 +49,7 @@ class _Trimming:
         self._printer = Printer(Style(dialect_of(text)))
 
     def edits(self, program: Node, made: Function) -> Iterator[Edit]:
-        """Yield the edits of a text, whose program is the phrase; `made` is what its function becomes."""
+        """Yield the edits of a text, whose program is the phrase; `made` is the new form of its function."""
         functions = list(named(program, "function"))
         yield from self._without(functions, [function_name(each) == self._planned.function for each in functions])
         (function,) = (each for each in functions if function_name(each) == self._planned.function)
@@ -74,7 +74,7 @@ class _Trimming:
             start, end = (tokens[0].start, tokens[-1].end) if tokens else (outputs.end - 1, outputs.end - 1)
             yield start, end, ", ".join(map(name_text, self._planned.outputs))
 
-    # ---- what is listed between brackets
+    # ---- lists in brackets
 
     def _parameters(self, parameters: Node) -> Iterator[Edit]:
         values = list(named(parameters, "named_value"))
@@ -87,7 +87,7 @@ class _Trimming:
             yield place, place, ", ".join(types if last is None else ["", *types])
 
     def _information(self, function: Node, made: Function) -> Iterator[Edit]:
-        """Yield what becomes of what Apple's compiler notes of flexible inputs."""
+        """Yield the edits of the notes on flexible inputs, which Apple's compiler writes."""
         for attributes in named(function, "attributes"):
             listed = list(named(attributes, "attribute", "draft_attribute"))
             is_it = [name_in(each.children[0]) == ATTRIBUTE for each in listed]
@@ -101,7 +101,7 @@ class _Trimming:
                 yield from self._without_listed(listed, [not found for found in is_it])
 
     def _without_listed(self, listed: Sequence[Node], kept: Sequence[bool]) -> Iterator[Edit]:
-        """Yield the edits that take out those of a list that do not stay, each with a comma and the comments beside."""
+        """Yield the edits that remove items of a list, each with a comma and the comments beside."""
         start = end = -1
         for first, last in self._gone_from_list(listed, kept):
             if start >= 0 and not self._is_space(end, first):
@@ -113,8 +113,8 @@ class _Trimming:
             yield (*self._whole_line(start, following if self._is_space(end, following) else end), "")
 
     def _gone_from_list(self, listed: Sequence[Node], kept: Sequence[bool]) -> Iterator[tuple[int, int]]:
-        """Yield where what does not stay of a list begins and ends, and commas: those after it, or before the end of
-        the list those before it.
+        """Yield the stretches of the removed items of a list, and of their commas: the commas after them, or at the end
+        of the list the commas before them.
         """
         last = max((index for index, stays in enumerate(kept) if stays), default=-1)
         commas = [self._comma(one.end, other.start) for one, other in pairwise(listed)]
@@ -128,7 +128,7 @@ class _Trimming:
                     yield commas[index], self._after_comments(commas[index] + 1)
 
     def _comma(self, start: int, end: int) -> int:
-        """Return where the comma is between two places, which only comments share with it."""
+        """Return the place of the comma between two places, with only comments around it."""
         while self._text[start] != "," and start < end:
             start = self._starts[start].end if start in self._starts else start + 1
         return start
@@ -137,16 +137,16 @@ class _Trimming:
         return not self._text[start:end].strip()
 
     def _whole_line(self, start: int, end: int) -> tuple[int, int]:
-        """Return a stretch with the rest of its line, if nothing else is in that."""
+        """Return a stretch with the rest of its line, if the line has no other content."""
         line = self._text.rfind("\n", 0, start) + 1
         if line and self._is_space(line, start) and self._text.startswith(("\n", "\r\n"), end):
             return line, self._after_line(end)
         return start, end
 
-    # ---- what stands one after another
+    # ---- sequences
 
     def _without(self, phrases: Sequence[Node], kept: Sequence[bool]) -> Iterator[Edit]:
-        """Yield the edits that take out those of a sequence that do not stay, with their comments."""
+        """Yield the edits that remove phrases of a sequence, with their comments."""
         first = after = -1
         for start, end in self._lines_of_gone(phrases, kept):
             next_first, next_after = self._stretch(start, end)
@@ -159,7 +159,7 @@ class _Trimming:
             yield first, after, ""
 
     def _lines_of_gone(self, phrases: Sequence[Node], kept: Sequence[bool]) -> Iterator[tuple[int, int]]:
-        """Yield where what does not stay begins and ends, of each line all together."""
+        """Yield the stretches of the removed phrases, all of a line as one."""
         start = end = -1
         for phrase, stays in zip(phrases, kept, strict=True):
             is_beside = start >= 0 and "\n" not in self._text[end : phrase.start]
@@ -172,8 +172,8 @@ class _Trimming:
             yield start, end
 
     def _stretch(self, start: int, end: int) -> tuple[int, int]:
-        """Return the stretch of text that goes with what stands between two places: of whole lines also the comments
-        beside and right above.
+        """Return the stretch of text to remove with two places: for whole lines, also the comments beside and right
+        above.
         """
         line, after = self._line_start(start), self._after_comments(end)
         if line is None or not _LINE_END.match(self._text, after):
@@ -181,7 +181,7 @@ class _Trimming:
         return self._with_comments_above(line), self._after_line(after)
 
     def _with_empty_lines(self, first: int, after: int) -> tuple[int, int]:
-        """Return a stretch of whole lines with the empty ones that would not part anything without it."""
+        """Return a stretch of whole lines, with the empty lines that would separate nothing without it."""
         if self._text[after - 1] != "\n":
             return first, after
         code = self._end_of_code(first)
@@ -193,13 +193,13 @@ class _Trimming:
         return first, after
 
     def _end_of_code(self, place: int) -> int:
-        """Return where what is before a place ends, but for empty space."""
+        """Return the end of the text before a place, without white space."""
         while place and self._text[place - 1].isspace():
             place -= 1
         return place
 
     def _line_start(self, place: int) -> int | None:
-        """Return where the line of a place begins, if only spaces and comments stand before it there."""
+        """Return the start of the line of a place, if only spaces and comments are between."""
         start = self._text.rfind("\n", 0, place) + 1
         return start if self._after_comments(start) >= place else None
 
@@ -207,7 +207,7 @@ class _Trimming:
         return _after(_SPACES, self._text, place)
 
     def _after_comments(self, place: int) -> int:
-        """Return where the comments beside a place end, and the spaces after them, all in its line."""
+        """Return the end of the comments beside a place, and of the spaces after them, all in its line."""
         place = self._after_spaces(place)
         while place in self._starts and "\n" not in self._text[place : self._starts[place].end]:
             place = self._after_spaces(self._starts[place].end)
@@ -217,7 +217,7 @@ class _Trimming:
         return _after(_LINE_END, self._text, place)
 
     def _with_comments_above(self, line: int) -> int:
-        """Return where the comments right above a line begin, those that have lines of their own; else the line."""
+        """Return the start of the comments right above a line, which have lines of their own; else the line."""
         while True:
             end = line - 2 if self._text[line - 2 : line] == "\r\n" else line - 1
             comment = self._ends.get(end)

@@ -1,4 +1,4 @@
-"""Which values are wanted, and the function that has them."""
+"""The wanted values, and the function that contains them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 SHOWN = 3
-"""How many names a message has at most."""
+"""The most names in a message."""
 
 
 class Wanted(NamedTuple):
-    """The names of the values that a part gives and, beside the function's own inputs, takes."""
+    """The names of the outputs of a part and of its further inputs, beside the function's own."""
 
     outputs: list[str]
     inputs: list[str]
@@ -37,20 +37,20 @@ class Wanted(NamedTuple):
 
 
 def wanted_values(outputs: Iterable[str] | str, inputs: Iterable[str] | str) -> Wanted:
-    """Return the values that are wanted; a string is one name."""
+    """Return the wanted values; a string is one name."""
     return Wanted(*([each] if isinstance(each, str) else [*each] for each in (outputs, inputs)))
 
 
 def listed(names: list[str]) -> str:
-    """Return names for a message, the first of many."""
+    """Return names for a message; of many, the first ones."""
     return wording.listed(names, "and", SHOWN)
 
 
 def function_with(graph: Graph, wanted: Wanted, name: str | None) -> str:
-    """Return the name of the function that has all values in its own block: the one of that `name`, or the only one.
+    """Return the name of the function with all values in its own block: the function `name`, or the only one.
 
-    Raise ModelError: MIL430 for what is unknown, MIL446 and MIL448 for a value of an inner block, one that is named
-    twice or for both sides, and where not one function has all.
+    Raise ModelError: MIL430 for an unknown name, MIL446 and MIL448 for a value of an inner block, for a value named
+    twice or for both sides, and if none or several functions have all values.
     """
     _refuse_repeated(wanted)
     if name is not None and name not in graph.functions:
@@ -83,13 +83,13 @@ def _refuse_repeated(wanted: Wanted) -> None:
 
 
 def makes(function: Function, wanted: Wanted) -> bool:
-    """Tell whether a function's own block makes the outputs that are wanted, and it has the inputs."""
+    """Return whether a function's own block makes the wanted outputs, and has the wanted inputs."""
     values = top_values(function)
     return all(name in values and values[name].maker for name in wanted.outputs) and {*wanted.inputs} <= {*values}
 
 
 def top_values(function: Function, opset: str | None = None) -> dict[str, Value]:
-    """Return a function's inputs and what a block of it makes, by name: its own block, or the one for an opset."""
+    """Return a function's inputs and the values of a block, by name: its own block, or the one for an opset."""
     block = function.block if opset is None else function.blocks[opset]
     return {value.name: value for value in (*function.inputs, *(block.made() if block is not None else ()))}
 
@@ -100,7 +100,7 @@ def _several(wanted: Wanted, functions: list[str]) -> ModelError:
 
 
 def _missing(graph: Graph, wanted: Wanted, values: Mapping[str, set[str]]) -> ModelError:
-    """Return what is wrong where no function has all of the values."""
+    """Return the error for values that no function has together."""
     known = set[str]().union(*values.values())
     for name in wanted.names:
         if name not in known:

@@ -1,8 +1,4 @@
-"""A small algebra of documents: what a phrase is laid out as before its lines are known, and the lines made of it.
-
-A document without comments and line ends is a string. Any other is a list of pieces: strings, `LINE`, comments, and
-an `Indent` of further pieces or a `Group` of documents. No two strings stand side by side in a document.
-"""
+"""A small algebra of documents: the layout of a phrase before its lines are known, and the rendered lines."""
 
 from __future__ import annotations
 
@@ -21,14 +17,14 @@ class Place(Enum):
 
 
 class Comment(NamedTuple):
-    """A comment, which is a piece of the token that it belongs to: so it moves along when phrases are sorted."""
+    """A comment, as a piece of its token's document: so it moves along when phrases are sorted."""
 
     place: Place
     text: str
 
 
 class Break(Enum):
-    """A new line: of the text; of a group's item, four spaces deeper; of what follows a group's last item."""
+    """A new line: of the text; of a group's item, four spaces deeper; or after a group's last item."""
 
     LINE = 1
     ITEM = 2
@@ -61,7 +57,7 @@ def joined(parts: Sequence[Document | Piece], between: str = "") -> Document:
 
 
 def on_lines(parts: Iterable[Document | Piece]) -> list[Document | Piece]:
-    """Return the pieces of parts that stand on a line of their own each."""
+    """Return the pieces of parts, each on a line of its own."""
     return [piece for part in parts for piece in (LINE, part)]
 
 
@@ -79,7 +75,7 @@ def parted(document: Document) -> tuple[list[Comment], Document, list[Comment]]:
 
 
 def inside(change: Callable[[str], Document], document: Document) -> Document:
-    """Change what stands between the comments around a document, where this is a string."""
+    """Change the part between the comments around a document, if it is a string."""
     if isinstance(document, str):
         return change(document)
     before, core, after = parted(document)
@@ -98,7 +94,7 @@ def comments_of(document: Document) -> Iterator[str]:
 
 
 def code_of(document: Document) -> str:
-    """Return the strings of a document, without those in what is indented or a group."""
+    """Return the strings of a document, without those in an Indent or a Group."""
     return document if isinstance(document, str) else "".join([piece for piece in document if isinstance(piece, str)])
 
 
@@ -137,7 +133,7 @@ def _spread(parts: Iterable[Document | Piece]) -> list[Piece]:
 
 
 def _merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Yield the pieces, with one string for those that stand side by side."""
+    """Yield the pieces, with adjacent strings joined."""
     for are_text, run in groupby(pieces, _is_text):
         if not are_text:
             yield from run

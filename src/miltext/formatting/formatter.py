@@ -1,8 +1,8 @@
-"""The formatter: MIL text to the one canonical layout, with every comment kept beside the code that it is about.
+"""The formatter: MIL text to the one canonical layout, with every comment kept beside its code.
 
-Dialect, numbers and strings stay as their author wrote them. What is settled: white space; the order of functions,
-arguments and attributes; the spelling of rank 0, by the dialect; quotes that a name does not need, brackets that
-hold nothing, and parentheses around one binding.
+Dialect, numbers and strings stay as their author wrote them. The formatter settles white space; the order of functions,
+arguments and attributes; the spelling of rank 0, by the dialect; unnecessary quotes of a name, empty brackets, and
+parentheses around one binding.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from miltext.syntax.tree import Node, Statement, Tree, named, tokens, transforme
 _LINE_BREAK = re.compile(r"[\r\n]")
 _LINE_ENDS = re.compile(r"(?<!\r)\r+\n")
 _OPENING = frozenset([",", "(", "[", "$[", "{", "<"])
-"""After these a comment that has code behind it speaks of that code."""
+"""After these, a comment followed by code on its line belongs to that code."""
 
 _layout = lru_cache(maxsize=4)(Layout)
 
@@ -37,21 +37,23 @@ _layout = lru_cache(maxsize=4)(Layout)
 def format_text(text: str, *, width: int | None = None, path: str | None = None) -> str:
     """Return MIL text in canonical layout: Apple's, an operation a line; comments, dialect and numbers are kept.
 
-    With `width`, lists of arguments, attributes and inputs in lines of more than so many columns are broken, an item
-    a line. The text may say what no Program can hold, such as a `tensor_buffer`. `path` is the name that errors
-    show. Raise ParseError; and MiltextError, which would be a fault of miltext's own, rather than lose a comment.
+    With `width`, lists of arguments, attributes and inputs in lines of more columns than that are broken, an item a
+    line. The text may contain phrases that no Program can hold, such as a `tensor_buffer`. `path` is the name that
+    errors show. Raise ParseError; and MiltextError, for a bug in miltext, rather than lose a comment.
     """
     try:
         document = _document(text, path, breakable=width is not None)
     except (ParseError, SyntaxFailure, Unfit):
-        parse_tree(text, path)  # by the grammar's fine rules, which tell the first mistake
+        parse_tree(text, path)  # by the grammar's fine rules, which report the first mistake
         raise
     ends = "\n" if _LINE_BREAK.search(text, len(text.rstrip(" \t\r\n"))) else ""
     return render(document, width) + ends
 
 
 def _document(text: str, path: str | None, *, breakable: bool) -> Document:
-    """Return a text laid out. Raise ParseError; SyntaxFailure and Unfit at what the fine rules refuse."""
+    """Return the document of a text. Raise ParseError; SyntaxFailure and Unfit at a phrase refused by the fine
+    rules.
+    """
     tree = parse_tree(text, path, whole=True)
     dialect = next(named(tree.root, "NUMBER"))
     if dialect.token not in DIALECTS:
@@ -71,8 +73,8 @@ def _document(text: str, path: str | None, *, breakable: bool) -> Document:
 def verified_format(text: str, *, width: int | None = None, path: str | None = None) -> str:
     """Format a text, and prove the result: the same Program, every comment once, no change by a second pass.
 
-    If the text is not a Program, such as one with an elided literal, the phrases are compared instead. Raise
-    ParseError as `format_text` does, and MiltextError, which would be a fault of miltext's own, if the proof fails.
+    If the text is not a Program, such as one with an elided literal, the phrases are compared instead. Raise ParseError
+    as `format_text` does, and MiltextError, for a bug in miltext, if the proof fails.
     """
     formatted = format_text(text, width=width, path=path)
     if formatted == text:
@@ -115,9 +117,9 @@ def _operation(layout: Layout, statement: Statement, token: str) -> Any:
 
 
 class Comments:
-    """The comments of a tree, each handed to a token: `spelled` has the tokens with comments by where they begin.
+    """The comments of a tree, each handed to a token: `spelled` contains the tokens with comments by their starts.
 
-    A comment with a line of its own belongs to what follows. Any other belongs to what precedes it on its line;
+    A comment on a line of its own belongs to the following token. Any other belongs to the token before it on its line;
     but after a comma or an opening bracket, and with code behind it, to that code.
     """
 
@@ -126,7 +128,7 @@ class Comments:
         self.found: list[str] = []
         self._text = text
         self._waiting: list[tuple[str, int, int]] = []
-        self._beside = 0  # how many of the first waiting ones stand on the line of the token before
+        self._beside = 0  # how many of the first waiting comments stand on the line of the token before
         self._token: Node | None = None
         self._end = 0
         self._hand_out(tree)
@@ -148,7 +150,7 @@ class Comments:
         return on_lines(Comment(Place.OWN_LINE, comment) for comment, _, _ in self._waiting)
 
     def comment(self, span: Span) -> None:
-        """Hand a comment to the token before it, or have it wait for the one after."""
+        """Hand a comment to the token before it, or keep it for the token after."""
         comment = _LINE_ENDS.sub("\n", self._text[span.start : span.end])
         comment = comment.rstrip() if comment[1] == "/" else comment
         self.found.append(comment)
@@ -169,7 +171,7 @@ class Comments:
         self.spelled.setdefault(start, [self._text[start:end]]).extend(placed)
 
     def _placed(self, following: int) -> list[Comment]:
-        """Return the comments before the token at `following`; hand those of the token before to it."""
+        """Return the comments before the token at `following`; hand those of the previous token to that token."""
         places: list[Place] = []
         for comment, start, end in reversed(self._waiting):
             alone = comment[1] == "/" or _LINE_BREAK.search(self._text, end, following)

@@ -43,12 +43,12 @@ from miltext.syntax.plain_tokens import (
 from miltext.syntax.vocabulary import DRAFT_WORDS
 
 Children = Sequence[Any]
-"""What the parts of a phrase were laid out as: documents, or what another callback gives; None for an absent part."""
+"""The results for the parts of a phrase: documents, or other callbacks' results; None for an absent part."""
 
 Keyed = tuple["str | None", Document]
 """A part that is sorted: its key and its document. Python's order of strings is that of their bytes in UTF-8.
 
-An argument by its place has no key, and comes before all that have one, which may be the empty name.
+A positional argument has no key, and precedes all that have one, even an empty name.
 """
 
 _PLAIN_LIST = re.compile(r'\[[^"({]*\]')
@@ -58,17 +58,17 @@ _RANK_0 = re.compile(r"tensor<([^ ,]+), \[\]>")
 
 
 class Unfit(Exception):
-    """A coarse token holds what only the fine rules can judge."""
+    """A coarse token contains a phrase that only the fine rules can judge."""
 
 
 def closed(document: Document, mark: Document) -> Document:
-    """Put a `,` or `;` after a document, but before a comment that ends the line."""
+    """Put a `,` or `;` after a document, but before a comment at the end of the line."""
     text, rest = _up_to_line_end(document) if isinstance(mark, str) else (document, [])
     return joined([text, mark, *rest])
 
 
 def name_of(token: str) -> str:
-    """Return the name that a token spells; one with an invalid escape, an error elsewhere, stays as it is."""
+    """Return the name that a token spells; keep a name with an invalid escape, which is an error elsewhere."""
     try:
         return unquote(token[1:]) if token[:2] == '$"' else token
     except LiteralError:
@@ -76,7 +76,7 @@ def name_of(token: str) -> str:
 
 
 def list_text(token: str) -> str:
-    """Lay out a list of plain elements: `[[1, 2], [3, 4]]`. Raise Unfit if it is not one."""
+    """Lay out a list of plain elements: `[[1, 2], [3, 4]]`. Raise Unfit if it is none."""
     compact = without_spaces(token)
     if not is_list(compact):
         raise Unfit
@@ -93,7 +93,7 @@ def _is_plain_list(text: str) -> bool:
 
 
 def _plain_name(token: str) -> str:
-    """Remove the quotes of a name that does not need them."""
+    """Remove the unnecessary quotes of a name."""
     name = name_of(token)
     return token if name is token or name_text(name)[0] == "$" else name
 
@@ -120,7 +120,7 @@ def _place(field: str) -> int:
 
 
 def _items(children: Children) -> list[Document]:
-    """Give the comments at a list's commas to its items: from one on its own line on, to the next item."""
+    """Give the comments at a list's commas to its items: from the first on a line of its own, to the next item."""
     items = [child[1] if isinstance(child, tuple) else child for child in children[::2]]
     for index, comma in enumerate(children[1::2]):
         if comma != ",":
@@ -134,13 +134,13 @@ def _items(children: Children) -> list[Document]:
 
 
 def _one_line_end(document: Document) -> Document:
-    """Put the comments after the one that ends a document's line on lines of their own."""
+    """Put the comments after the end of a document's line on lines of their own."""
     text, rest = _up_to_line_end(document)
     return joined([text, *rest[:1], *_on_own_lines(rest[1:])])
 
 
 def _up_to_line_end(document: Document) -> tuple[Document, list[Comment]]:
-    """Split a document before the comment that ends its line."""
+    """Split a document before the comment at the end of its line."""
     before, core, after = parted(document)
     cut = next((at for at, comment in enumerate(after) if comment.place is Place.LINE_END), len(after))
     return joined([*before, core, *after[:cut]]), after[cut:]
@@ -154,11 +154,11 @@ def _with_commas(items: Sequence[Document]) -> list[Document]:
     return [*[closed(item, ",") for item in items[:-1]], *items[-1:]]
 
 
-# ---- phrases that are laid out by their form alone
+# ---- phrases laid out by their form alone
 
 
 def _tight(children: Sequence[Document], change: Callable[[str], str] = literal) -> Document:
-    """Join parts without spaces, but after a comma: `tuple<a, b>`."""
+    """Join parts without spaces except after a comma: `tuple<a, b>`."""
     parts = [inside(change, child) for child in children]
     return joined([joined([part, " "]) if code_of(part) == "," else part for part in parts])
 
@@ -169,7 +169,7 @@ def _spaced(children: Sequence[Document]) -> Document:
 
 
 def _words(*parts: Document | None) -> Document:
-    """Join the parts that are not absent with spaces."""
+    """Join the present parts with spaces."""
     return joined([part for part in parts if part], " ")
 
 
@@ -181,8 +181,8 @@ def _token(change: Callable[[Layout, str], str]) -> Callable[[Layout, Sequence[D
 class Layout:
     """A callback for each rule of `grammar/mil.lark`; the children are all of the phrase's symbols.
 
-    `dialect` decides how a type of rank 0 is spelled. With `breakable`, lists of arguments, attributes and inputs
-    are groups, which may be broken over lines.
+    `dialect` decides the spelling of a type of rank 0. With `breakable`, lists of arguments, attributes and inputs are
+    groups, which may be broken over lines.
     """
 
     def __init__(self, dialect: str, *, breakable: bool = False) -> None:
@@ -213,7 +213,7 @@ class Layout:
         return joined([first, *on_lines(filter(None, [attributes, children[body]])), inner, LINE, brace])
 
     def draft_marker(self, children: Children) -> Document:
-        """Put the words in their order, and after them what is none of them."""
+        """Put the words in their order, and unknown words after them."""
         word, opening, *words, closing = children
         items = sorted(_items(words), key=lambda item: (*DRAFT_WORDS, code_of(item)).index(code_of(item)))
         return joined([word, self._list(opening, items, closing)])
@@ -227,7 +227,7 @@ class Layout:
         return self._list(children[0], _items(children[1:-1]), children[-1])
 
     def bodies(self, children: Children) -> Document:
-        """Put the function's own block on its line, then those of other opsets in the order of these."""
+        """Put the function's own block on its line, then the blocks of other opsets in the order of the opsets."""
         own = [joined([" ", child]) for child in children if not isinstance(child, tuple)]
         return joined([*own, *on_lines(_in_order(child for child in children if isinstance(child, tuple)))])
 
@@ -274,7 +274,7 @@ class Layout:
 
     def arguments(self, children: Children) -> Document:
         keys, items = [child[0] for child in children[1:-1:2]], _items(children[1:-1])
-        is_mixed = None in keys[sum(key is None for key in keys) :]  # which is wrong, and stays as it stands
+        is_mixed = None in keys[sum(key is None for key in keys) :]  # a mistake, which stays as it is
         return self._list(children[0], items if is_mixed else _in_order(zip(keys, items, strict=True)), children[-1])
 
     marked_attributes = arguments
@@ -297,7 +297,7 @@ class Layout:
         return _key(name), _words(_name(name), equals, joined([*before, core, *after]))
 
     def _plain_attributes(self, token: str, start: int) -> Document:
-        """Lay out the attributes of a plain operation, from a place on; nothing where it has none."""
+        """Lay out the attributes of a plain operation, from a place on; return an empty text if it has none."""
         type_of, literal_of, quote = self._type, self._literal, '"'
         items = [
             f"{key} = {type_of[kind]}({text if text[0] == quote else literal_of[text]})"
@@ -321,7 +321,7 @@ class Layout:
 
     def draft_value(self, children: Children) -> Document:
         mark, name = children
-        is_marked = mark is not None or _key(name) != "_"  # which by itself is the mark
+        is_marked = mark is not None or _key(name) != "_"  # a single `_` is the mark
         return _words(mark, _name(name) if is_marked else name)
 
     def attributes(self, children: Children) -> Document:
@@ -407,18 +407,18 @@ class Layout:
 
 
 def _unless_empty(attributes: str) -> str:
-    """Remove brackets that hold neither an attribute nor a comment."""
+    """Remove brackets that contain neither an attribute nor a comment."""
     return "" if attributes in ("[]", "$[]") else attributes
 
 
 def _own_lines(before: list[Comment]) -> tuple[list[Comment], list[Comment]]:
-    """Split the comments before a token into those on lines of their own and those on its line."""
+    """Split the comments before a token into comments on lines of their own and comments on its line."""
     cut = max([at for at, comment in enumerate(before, 1) if comment.place is Place.OWN_LINE], default=0)
     return before[:cut], before[cut:]
 
 
 def _closing_brace(brace: Document) -> tuple[list[Document | Piece], Document]:
-    """Split a block's closing brace from the comments on lines before it, which stand with what they follow."""
+    """Split a block's closing brace from the comments on lines before it, which stay with the preceding operation."""
     before, core, after = parted(brace)
     own, inline = _own_lines(before)
     return on_lines(own), joined([*inline, core, *after])

@@ -1,4 +1,4 @@
-"""What stands in the brackets of an operation, also of one inside another: arguments, by name or by their place."""
+"""The arguments in the brackets of an operation, also of a nested one, by name or by place."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ ARGUMENTS = ("argument", "single_argument", POSITIONAL)
 
 
 def parameters(arguments: Sequence[Node], known: Signature) -> list[str | None]:
-    """Return the parameter that each argument is for; None for one too many, and for one without a name that comes
-    after one with it.
+    """Return the parameter of each argument; None for an argument too many, and for a positional argument after a named
+    one.
     """
     found: list[str | None] = []
     is_by_place = True
@@ -37,7 +37,7 @@ def parameters(arguments: Sequence[Node], known: Signature) -> list[str | None]:
 
 
 def by_place(operation: Node, opset: str | None) -> Iterator[tuple[Node, str]]:
-    """Yield the arguments of an operation that stand without a name, each with its parameter."""
+    """Yield the positional arguments of an operation, each with its parameter."""
     known, arguments = known_signature(name_in(operation) or "", opset), first(operation, "arguments")
     if known is not None and arguments is not None:
         given = list(named(arguments, *ARGUMENTS))
@@ -47,7 +47,7 @@ def by_place(operation: Node, opset: str | None) -> Iterator[tuple[Node, str]]:
 
 
 def parameter_around(phrases: Sequence[Node], opset: str | None) -> tuple[Signature, str] | None:
-    """Return the parameter that the innermost argument of some phrases is for, each of which is in the one before."""
+    """Return the parameter of the innermost argument of some phrases, each of which is in the one before."""
     for depth in range(len(phrases) - 1, 1, -1):
         operation, _, argument = phrases[depth - 2 : depth + 1]
         if argument.name == POSITIONAL and operation.name in OPERATIONS:
@@ -60,12 +60,12 @@ def parameter_around(phrases: Sequence[Node], opset: str | None) -> tuple[Signat
 
 
 def opset_at(scopes: Scopes, offset: int) -> str | None:
-    """Return the opset of the function, or of the part of it, that an offset is in."""
+    """Return the opset of the function, or of its part, around an offset."""
     return next((scope.opset for scope in scopes.around(offset)), None)
 
 
 def operations_in(root: Node, chosen: Span) -> Iterator[Node]:
-    """Yield the operations that touch a stretch of the text, and those inside of them, but no plain ones."""
+    """Yield the operations that touch a stretch of the text, and those nested in them, but no plain ones."""
     todo = [root]
     while todo:
         found = todo.pop()

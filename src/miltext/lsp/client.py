@@ -1,4 +1,4 @@
-"""The client: what it can do with an answer, and the errors that it is sent instead of one."""
+"""The client: its abilities to handle answers, and the errors that are sent to it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _ITEM = "text_document.completion.completion_item"
 
 
 class Abilities(NamedTuple):
-    """`snippets`: fill in what a completion leaves open; `documentation`: show Markdown beside a completion;
-    `markdown`: show it elsewhere; `versions`: refuse edits that were made for another version of a document.
+    """`snippets`: fill in the open parts of a completion; `documentation`: show Markdown beside a completion;
+    `markdown`: show it elsewhere; `versions`: refuse edits for another version of a document.
 
-    The defaults are those of a client that does not say anything.
+    The defaults are for a client that declares nothing.
     """
 
     snippets: bool = False
@@ -25,7 +25,7 @@ class Abilities(NamedTuple):
 
     @classmethod
     def of(cls, client: lsp.ClientCapabilities) -> Abilities:
-        """Return the abilities that a client declares; Markdown in hovers is assumed where it does not say."""
+        """Return the abilities that a client declares; Markdown in hovers is assumed without a declaration."""
         shown = get_capability(client, "text_document.hover.content_format", None)
         return cls(
             bool(get_capability(client, f"{_ITEM}.snippet_support", False)),
@@ -35,27 +35,27 @@ class Abilities(NamedTuple):
         )
 
     def markup(self, markdown: str) -> lsp.MarkupContent:
-        """Return a text as the client shows it: without Markdown's fences and quotes, if it does not know these."""
+        """Return a text in the client's form: without Markdown's fences and quotes, if it does not know these."""
         if self.markdown:
             return lsp.MarkupContent(lsp.MarkupKind.Markdown, markdown)
         return lsp.MarkupContent(lsp.MarkupKind.PlainText, plain(markdown))
 
     def documented(self, markdown: str) -> lsp.MarkupContent | str:
-        """Return a text as the client shows it beside a completion."""
+        """Return a text in the client's form, for display beside a completion."""
         return lsp.MarkupContent(lsp.MarkupKind.Markdown, markdown) if self.documentation else plain(markdown)
 
 
 def plain(markdown: str) -> str:
-    """Return our Markdown without its fences and quotes."""
+    """Return miltext's Markdown without its fences and quotes."""
     lines = [line for line in markdown.splitlines() if not line.startswith("```")]
     return "\n".join(lines).replace("`", "")
 
 
 def request_failed(message: str) -> JsonRpcException:
-    """Return the error that a request cannot be met, with the reason, which the client shows."""
+    """Return the error for a request that cannot be met, with the reason, which the client shows."""
     return JsonRpcException(message, lsp.LSPErrorCodes.RequestFailed)
 
 
 def content_modified() -> JsonRpcException:
-    """Return the error that the text has changed since the request."""
+    """Return the error for a text that has changed since the request."""
     return JsonRpcException("the text has changed", lsp.LSPErrorCodes.ContentModified)

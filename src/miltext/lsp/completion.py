@@ -1,4 +1,4 @@
-"""Completion: what can stand at a place, the likeliest first; and the signature of the operation around it."""
+"""Completion: the words that fit at a place, the likeliest first; and the signature of the operation around it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from miltext.schema.operations import Parameter
 
 MOST = 100
-"""How many items are sent at once; the client asks again as the word grows."""
+"""The most items that are sent at once; the client requests more as the word grows."""
 
 OPTIONS = lsp.CompletionOptions(trigger_characters=["(", "=", ",", "<", "[", " "], resolve_provider=True)
 SIGNATURE_OPTIONS = lsp.SignatureHelpOptions(trigger_characters=["(", ","], retrigger_characters=["="])
@@ -37,9 +37,10 @@ _MAKERS = ("tensor", "list", "dict", "tuple", "state")
 
 
 class Item(NamedTuple):
-    """Something that can stand at a place: its text, what it is, and a word beside it.
+    """A completion for a place: its text, its kind, and a word beside it.
 
-    `snippet` is more than the text, for clients that can fill in the rest; `operation` is one to be described later.
+    `snippet` is a longer text, for clients that can fill in the rest; `operation` names an operation to be described
+    later.
     """
 
     text: str
@@ -51,7 +52,7 @@ class Item(NamedTuple):
 
 
 def complete(view: View, params: lsp.CompletionParams) -> lsp.CompletionList:
-    """Return what can stand at a place; after a typed space, only where a value or a parameter follows."""
+    """Return the completions at a place; after a typed space, only where a value or a parameter follows."""
     document = view.document
     offset = document.offset(params.position)
     typed = params.context.trigger_character if params.context else None
@@ -76,7 +77,7 @@ def resolve(item: lsp.CompletionItem, client: Abilities) -> lsp.CompletionItem:
 
 
 def _fitting(items: Iterable[Item], word: str) -> list[Item]:
-    """Return the items that the word may become, those that begin with it first."""
+    """Return the items whose texts contain the word, first those that begin with it."""
     known: dict[tuple[str, lsp.CompletionItemKind], Item] = {}
     for item in items:
         known.setdefault((item.text, item.kind), item)
@@ -103,12 +104,12 @@ def _sent(
     )
 
 
-# ---- what there is
+# ---- the items
 
 
 def _items(view: View, context: Context) -> Iterator[Item]:
-    """Yield the names and the words that the grammar takes; where an operation begins, mostly with a type,
-    words first.
+    """Yield the names and words that the grammar allows: words first at the beginning of an operation, which is mostly
+    a type.
     """
     keys = context.keys
     names = _names(view, context, keys) if "NAME" in context.expected else ()
@@ -129,14 +130,14 @@ def _is_attribute(keys: list[str]) -> bool:
 
 
 def _names(view: View, context: Context, keys: list[str]) -> Iterator[Item]:
-    """Yield what stands where the grammar takes a name."""
+    """Yield the items for a name."""
     if "$draft" in keys:
         given = {node.token for node in context.open}
         yield from (Item(word, lsp.CompletionItemKind.Keyword) for word in DRAFT_WORDS if word not in given)
     elif keys[-1:] == ["<"]:
         yield from (Item(opset.text, lsp.CompletionItemKind.EnumMember, opset.proto) for opset in OPSETS)
     elif _is_attribute(keys):
-        yield Item("name", lsp.CompletionItemKind.Property, "what the operation is called", None, 'name = string("$1")')
+        yield Item("name", lsp.CompletionItemKind.Property, "the name of the operation", None, 'name = string("$1")')
     elif (call := context.call()) is not None:
         yield from _given(view, context, call)
     elif "->" in keys:
@@ -159,7 +160,7 @@ def _operations(opset: str | None) -> Iterator[Item]:
 
 
 def _nested(opset: str | None) -> Iterator[Item]:
-    """Yield the operations that can stand inside another: those that give one value, and have no blocks."""
+    """Yield the operations that can be nested in another: operations with a single value and without blocks."""
     for name in all_names():
         known = signature(name, opset)
         if known is not None and known.outputs == (1, 1) and not known.blocks:
@@ -169,8 +170,8 @@ def _nested(opset: str | None) -> Iterator[Item]:
 
 
 def _given(view: View, context: Context, call: Call) -> Iterator[Item]:
-    """Yield what an argument may begin with or, behind its equals sign, be: values before parameters once an argument
-    stands there by its place.
+    """Yield the items for the beginning of an argument or, behind its equals sign, for its value: values before
+    parameters once there is a positional argument.
     """
     known = call.signature.parameters if call.signature else {}
     if call.bound:
@@ -181,7 +182,7 @@ def _given(view: View, context: Context, call: Call) -> Iterator[Item]:
 
 
 def _parameters(call: Call) -> Iterator[Item]:
-    """Yield the parameters that are not given yet, the required ones first."""
+    """Yield the missing parameters, the required ones first."""
     for parameter in sorted(call.missing, key=lambda each: not each.required):
         kind = lsp.CompletionItemKind.Field if parameter.required else lsp.CompletionItemKind.Property
         said = call.signature and described_parameter(call.signature, parameter.name)
@@ -189,9 +190,7 @@ def _parameters(call: Call) -> Iterator[Item]:
 
 
 def _values(view: View, context: Context, parameter: Parameter | None) -> Iterator[Item]:
-    """Yield the values that are seen and that the word may become, those first that the parameter takes, and not too
-    many.
-    """
+    """Yield the visible values that contain the word, values that the parameter accepts first, up to a limit."""
     wanted = context.word.lower().lstrip('$"')
     typed = [(each, view.reading.type_of(each)) for each in context.values if wanted in each.name.text.lower()]
     taken = {type_text: _takes(parameter, type_text) for type_text in {type_text for _, type_text in typed}}
@@ -212,8 +211,8 @@ def _takes(parameter: Parameter | None, type_text: str | None) -> bool:
 
 
 def _words(context: Context) -> Iterator[Item]:
-    """Yield the words that the grammar takes: of types, and its own; those of miltext's own spelling once `$`
-    is there.
+    """Yield the words that the grammar allows: of types, and its own; words of miltext's own spelling only after
+    a `$`.
     """
     words = [_literals()[terminal] for terminal in context.expected if terminal in _literals()]
     for word in sorted(words, key=lambda word: word != "tensor"):
@@ -240,7 +239,7 @@ def _literals() -> dict[str, str]:
 
 
 def signature_help(view: View, params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
-    """Return the signature of the operation around a place, and the parameter there, or the first that is missing."""
+    """Return the signature of the operation around a place, and the parameter there, or the first missing one."""
     context = context_at(view, view.document.offset(params.position))
     call = context.call()
     known = call.signature if call else None

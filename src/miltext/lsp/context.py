@@ -1,7 +1,7 @@
-"""What may come next at a place: the grammar's own answer, from a parse of what stands before it.
+"""The context of a place: the possible next terminals of the grammar, from a parse of the text before it.
 
-Only the beginning of the statement is parsed, as the tree has it; so a place is understood while the text around it
-is broken, and quickly in a long one.
+Only the beginning of the statement is parsed, from its place in the tree; so a place is understood even in a broken
+text, and quickly in a long one.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _IN_BLOCK, _IN_PROGRAM = "_rest_of_block", "_functions"
 """The phrases of the grammar that begin where a statement does."""
 
 LONGEST = 1000
-"""How long a word may be to be completed."""
+"""The longest word that is completed."""
 
 FARTHEST = 1 << 15
-"""How many characters before a place are parsed: edits far apart may leave no place between them known."""
+"""The most characters before a place that are parsed: edits far apart may leave no place between them known."""
 
 
 class Call(NamedTuple):
-    """An operation that is being written: its signature, if there is one, the parameters that are given, the one that
-    is being bound, and the one that an argument without a name would be for.
+    """An unfinished operation: its signature, if known, the `given` parameters, the parameter that is being `bound`,
+    and the parameter that a positional argument would have.
     """
 
     signature: Signature | None
@@ -49,16 +49,16 @@ class Call(NamedTuple):
 
     @property
     def missing(self) -> list[Parameter]:
-        """The parameters that are not given yet."""
+        """The parameters without an argument so far."""
         known = self.signature.parameters.values() if self.signature else ()
         return [parameter for parameter in known if parameter.name not in self.given]
 
 
 class Context(NamedTuple):
-    """A place in the document: where the word before it begins, and that word.
+    """A place in the document: the start of the word before it, and that word.
 
-    `open` are the phrases and tokens that are not finished there, `expected` the terminals that could come next.
-    `values` are those that are seen, the nearest first. `opset` is that of the function, as the text has it.
+    `open` are the unfinished phrases and tokens there, `expected` the possible next terminals. `values` are the visible
+    values, the nearest first. `opset` is the function's, in its spelling in the text.
     """
 
     start: int
@@ -70,11 +70,11 @@ class Context(NamedTuple):
 
     @property
     def keys(self) -> list[str]:
-        """What is open, by name; marks by themselves, as in `(`."""
+        """The names of the open phrases; marks by themselves, such as `(`."""
         return [_key(node) for node in self.open]
 
     def call(self) -> Call | None:
-        """Return the innermost operation whose arguments are being written."""
+        """Return the innermost operation with unfinished arguments."""
         keys = self.keys
         for place in range(len(keys) - 2, -1, -1):
             behind = place + 2 if keys[place + 1] == "operation_opset" else place + 1
@@ -94,12 +94,12 @@ class Context(NamedTuple):
         given = parameters(arguments, known)
         rest = known.positions[len(given) :] if all(node.name == POSITIONAL for node in arguments) else []
         placed = rest[0] if rest and not bound else None
-        is_in_list = marks.count("(") > marks.count(")")  # of several values for one parameter
+        is_in_list = marks.count("(") > marks.count(")")  # for several values of one parameter
         return Call(known, given, placed, None) if is_in_list and placed else Call(known, given, bound, placed)
 
 
 def context_at(view: View, offset: int) -> Context:
-    """Return what may come at an offset of the document."""
+    """Return the context of an offset of the document."""
     text = view.document.text
     word = _WORD.search(text, max(0, text.rfind("\n", 0, offset), offset - LONGEST), offset)
     start = word.start() if word else offset
@@ -112,7 +112,7 @@ def context_at(view: View, offset: int) -> Context:
 
 
 def _beginning(view: View, scopes: Sequence[Scope], place: int) -> tuple[str, int]:
-    """Return where the statement around a place of the reading begins, and of what phrase it is the beginning."""
+    """Return the kind of phrase of the statement around a place of the reading, and its beginning."""
     phrase = scopes[0].phrase if scopes else view.reading.root
     block = phrase if phrase.name == "block" else first(phrase, "block")
     if block is not None and place > block.start:
@@ -124,15 +124,15 @@ def _beginning(view: View, scopes: Sequence[Scope], place: int) -> tuple[str, in
 
 
 def _last_end(phrase: Node, inside: str, place: int) -> int:
-    """Return where the last phrase of that name ends before a place, or where the first would begin."""
+    """Return the end of the last phrase of that name before a place, or the place where the first would begin."""
     ends = [child.end for child in named(phrase, "LBRACE", inside) if child.end <= place]
     return ends[-1] if ends else phrase.start
 
 
 def _parsed(text: str, kind: str, begin: int, end: int) -> tuple[list[Node], list[str]]:
-    """Return what is open at `end` of a parse from `begin`, and the terminals that could come.
+    """Return the open phrases at `end` of a parse from `begin`, and the possible next terminals.
 
-    Where that breaks off, or would take long, those of what looks like the last statement.
+    If the parse fails, or would take long, return those of the apparent last statement.
     """
     found = _open(kind, text[begin:end]) if end - begin <= FARTHEST else None
     if found is None:
@@ -141,8 +141,8 @@ def _parsed(text: str, kind: str, begin: int, end: int) -> tuple[list[Node], lis
 
 
 def _open(kind: str, text: str) -> tuple[list[Node], list[str]] | None:
-    """Return what is open at the end of a text, and what could come next; None for one that breaks off before
-    its end.
+    """Return the open phrases at the end of a text, and the possible next terminals; None if the parse fails before the
+    end.
     """
     comments: list[Span] = []
     try:
@@ -156,7 +156,7 @@ def _open(kind: str, text: str) -> tuple[list[Node], list[str]] | None:
 
 
 def _seen(scopes: Sequence[Scope], place: int) -> list[Value]:
-    """Return the values that are seen at a place, the nearest first, each name once."""
+    """Return the visible values at a place, the nearest first, each name once."""
     seen: dict[str, Value] = {}
     for scope in scopes:
         for name, values in reversed(scope.values.items()):
@@ -167,6 +167,6 @@ def _seen(scopes: Sequence[Scope], place: int) -> list[Value]:
 
 
 def _key(node: Node) -> str:
-    """Return the name of a node of an unfinished parse; of a mark, the mark itself."""
+    """Return the name of a node of an unfinished parse; for a mark, the mark itself."""
     is_mark = node.token is not None and not node.token[:1].isalnum() and node.name not in ("NAME", "DRAFT", "STRING")
     return node.token or "" if is_mark else node.name

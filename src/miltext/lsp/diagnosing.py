@@ -1,4 +1,4 @@
-"""What a check says of a text: diagnostics, and the edits that they suggest."""
+"""The results of a check of a text: diagnostics, and the edits that they suggest."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ SEVERITIES = {
 
 
 def moved(found: Iterable[Diagnostic], old: str, new: str) -> list[Diagnostic]:
-    """Return what was found of the text `old`, at its places in `new`, except for what an edit between them touched."""
+    """Return the diagnostics of the text `old`, at their places in `new`, except for places that an edit between them
+    touched.
+    """
     shift = Shift.between(old, new)
     return [
         diagnostic._replace(
@@ -40,9 +42,9 @@ def moved(found: Iterable[Diagnostic], old: str, new: str) -> list[Diagnostic]:
 
 
 def asked_for(uri: str, found: list[Diagnostic]) -> list[Diagnostic]:
-    """Return what the project of a document asks to be told of it: nothing of a file that it excludes.
+    """Return the diagnostics that a document's project selects: none for an excluded file.
 
-    Settings that cannot be followed are told of first, and leave nothing out.
+    Invalid settings are reported first, and leave nothing out.
     """
     path = to_fs_path(uri) if uri.startswith("file:") else None
     if path is None:
@@ -60,7 +62,7 @@ def asked_for(uri: str, found: list[Diagnostic]) -> list[Diagnostic]:
 
 
 def sent(document: Document) -> list[lsp.Diagnostic]:
-    """Return the diagnostics of a document as the client takes them."""
+    """Return the diagnostics of a document in the client's form."""
     return [_sent(document, diagnostic) for diagnostic in document.checked or ()]
 
 
@@ -86,7 +88,7 @@ def _sent(document: Document, diagnostic: Diagnostic) -> lsp.Diagnostic:
 
 
 def code_actions(view: View, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-    """Return the edits that fix the diagnostics in a range, and for a draft the one that writes all its types."""
+    """Return the edits that fix the diagnostics in a range, and for a draft the edit that writes out all its types."""
     wanted = params.context.only
     if wanted is None or any(kind in ("", lsp.CodeActionKind.QuickFix) for kind in wanted):
         return list(_actions(view, view.document.span(params.range)))
@@ -118,7 +120,7 @@ def _action(view: View, diagnostic: Diagnostic, title: str, edit: Edit) -> lsp.C
 
 
 def _inferred(text: str, path: str | None = None) -> str | None:
-    """Return a draft made whole; None where that cannot be done."""
+    """Return a draft completed; None if it cannot be."""
     from miltext.checking.verifier import infer_draft
 
     try:

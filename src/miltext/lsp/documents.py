@@ -1,4 +1,4 @@
-"""The open documents: their texts as the client edits them, and what is known of each."""
+"""The open documents: their texts as the client edits them, and the readings of each."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Document:
-    """One version of a text. `reading` and `checked` are None until they are there; `before` is the last reading of an
-    earlier version that has a tree. `is_broken` is known once the text was read.
+    """One version of a text. `reading` and `checked` are None until they are done; `before` is the last reading with a
+    tree of an earlier version. `is_broken` is known once the text was read.
     """
 
     uri: str
@@ -43,21 +43,21 @@ class Document:
 
     @property
     def path(self) -> str | None:
-        """The path of a document that is a file; None for any other."""
+        """The path of a document in a file; None for any other document."""
         return to_fs_path(self.uri) if uri_scheme(self.uri) == "file" else None
 
     @property
     def folder(self) -> Path | None:
-        """The folder of a document that is a file; None for any other."""
+        """The folder of a document in a file; None for any other document."""
         return Path(self.path).parent if self.path else None
 
     @property
     def last_tree(self) -> Reading | None:
-        """The last reading that has a tree."""
+        """The last reading with a tree."""
         return self.reading if self.reading and self.reading.root.children else self.before
 
     def edited(self, version: int, changes: Iterable[lsp.TextDocumentContentChangeEvent]) -> Document:
-        """Return the next version. Each change has the places of the text that the ones before it made."""
+        """Return the next version. The places of each change are in the text after the changes before it."""
         edited = Document(self.uri, version, self.positions, self.last_tree)
         for change in changes:
             text = change.text
@@ -68,11 +68,11 @@ class Document:
         return edited
 
     def offset(self, position: lsp.Position) -> int:
-        """Return the offset of a client's position, wherever that is."""
+        """Return the offset of a client's position, even outside the text."""
         return self.positions.offset(position.line, position.character)
 
     def span(self, range: lsp.Range) -> Span:
-        """Return the stretch of a range, whichever end of it comes first."""
+        """Return the stretch of a range, in either order of its ends."""
         return Span(*sorted((self.offset(range.start), self.offset(range.end))))
 
     def position(self, offset: int) -> lsp.Position:
@@ -84,15 +84,15 @@ class Document:
         return lsp.Range(self.position(start), self.position(end))
 
     def edits(self, edits: Iterable[Edit]) -> list[lsp.TextEdit]:
-        """Return edits of the text as the client takes them."""
+        """Return edits of the text in the client's form."""
         return [lsp.TextEdit(self.range(start, end), text) for start, end, text in edits]
 
 
 class View:
-    """A document with a reading of it or, where `shift` is not None, of an earlier version.
+    """A document with its reading or, if `shift` is not None, with a reading of an earlier version.
 
-    `text`, `scopes`, offsets and spans are those of the reading; the client is told places in the document.
-    `client` tells what the client can do.
+    `text`, `scopes`, offsets and spans are those of the reading; the client gets places in the document. `client`
+    contains the client's abilities.
     """
 
     def __init__(self, document: Document, reading: Reading, client: Abilities = Abilities()) -> None:  # noqa: B008  # it cannot change
@@ -121,14 +121,12 @@ class View:
         return self.scopes.at(self.offset(position))
 
     def chain(self, offset: int) -> list[Node]:
-        """Return the phrases around the word at an offset, or that ends there, outermost first."""
+        """Return the phrases around the word at an offset, or at its end, outermost first."""
         is_behind_word = _is_word(self.text[offset - 1 : offset]) and not _is_word(self.text[offset : offset + 1])
         return chain(self.reading.root, offset - is_behind_word)
 
     def workspace_edit(self, edits: Iterable[Edit]) -> lsp.WorkspaceEdit:
-        """Return edits of the very version that they were made for; for a client that does not know versions, of the
-        document.
-        """
+        """Return edits bound to the version that they were made for; for a client without versions, of the document."""
         uri, sent = self.document.uri, self.document.edits(edits)
         if not self.client.versions:
             return lsp.WorkspaceEdit(changes={uri: sent})

@@ -18,16 +18,15 @@ if TYPE_CHECKING:
 
 
 def format_document(view: View, _: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
-    """Return the edits that lay the document out; none where the text is broken."""
+    """Return the edits that lay the document out; none if the text is broken."""
     document = view.document
     return document.edits(_line_edits(document.text, _formatted(document.text)))
 
 
 def format_range(view: View, params: lsp.DocumentRangeFormattingParams) -> list[lsp.TextEdit]:
-    """Return those edits of the whole layout that touch the lines of a range, if the text says the same with only
-    these.
+    """Return the edits of the whole layout that touch the lines of a range, if they alone leave the meaning unchanged.
 
-    It does not where a function, say, moves from inside the range to outside of it.
+    They would change it if, for example, a function moved from inside the range to outside of it.
     """
     text = view.document.text
     formatted = _formatted(text)
@@ -45,7 +44,7 @@ def format_range(view: View, params: lsp.DocumentRangeFormattingParams) -> list[
 
 
 def _formatted(text: str) -> str:
-    """Return the text in canonical layout, with its own line ends; as it is where it is broken."""
+    """Return the text in canonical layout, with its own line ends; a broken text as it is."""
     try:
         return keep_line_ends(text, verified_format(text))
     except MiltextError:
@@ -53,14 +52,16 @@ def _formatted(text: str) -> str:
 
 
 def _lines(view: View, range: lsp.Range) -> Span:
-    """Return the lines of a range, with what ends them; a line at whose beginning it ends is not touched."""
+    """Return the lines of a range, with their line ends; a range that ends at the beginning of a line does not touch
+    it.
+    """
     start, end = sorted([(range.start.line, range.start.character), (range.end.line, range.end.character)])
     last = end[0] - (end[1] == 0 and end[0] > start[0])
     return Span(view.document.positions.offset(start[0], 0), view.document.positions.offset(last + 1, 0))
 
 
 def _line_edits(text: str, formatted: str) -> list[Edit]:
-    """Return the edits, in order, that turn one text into another: one a line where as many come as go."""
+    """Return the edits, in order, that turn one text into another: one a line if the numbers of lines are equal."""
     old, new = text.splitlines(keepends=True), formatted.splitlines(keepends=True)
     starts = [0, *accumulate(map(len, old))]
     edits: list[Edit] = []

@@ -11,7 +11,7 @@ _LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*([0-9]{1,9})\s*", re.IGNORECA
 
 
 def bodies(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield what is framed as messages until the stream ends; other lines are passed over."""
+    """Yield the bodies of framed messages until the stream ends; skip other lines."""
     length = None
     while line := stream.readline():
         if found := _LENGTH.fullmatch(line):
@@ -25,7 +25,7 @@ def bodies(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def message_in(body: bytes) -> dict[str, Any]:
-    """Return the message of a frame; an empty one of a frame that is malformed."""
+    """Return the message of a frame; an empty one for a malformed frame."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):

@@ -1,9 +1,8 @@
-"""The language server as the client meets it: it hands the messages on to processes that do the work.
+"""The language server that the client meets: it passes the messages on to processes that do the work.
 
-One process serves all documents. If one text keeps it busy for longer than ALONE, each text that it is at gets a
-process of its own, and another one takes over the rest: so no text, whatever it does, keeps the others from their
-answers. What has been asked and not answered is asked again. A process that is not even listening after PATIENCE is
-ended, and the document says so until it is edited.
+One process serves all documents. If a text keeps it busy for longer than ALONE, each text in work gets a process of its
+own, and another process takes over the rest: so no text can block the answers for others. Unanswered requests are sent
+again. A process that still does not listen after PATIENCE is ended, and the document shows an error until it is edited.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 ALONE = 0.7
-"""Seconds after which a text that a process is at must not share it with others."""
+"""Seconds after which a text in work gets a process of its own."""
 
 SPARE = 0.2
-"""Seconds after which a process is started that would take over."""
+"""Seconds after which a spare process is started."""
 
 PATIENCE = 30.0
-"""Seconds without an answer after which a process is ended that serves a single text."""
+"""Seconds without an answer after which a process for a single text is ended."""
 
 TICK = 0.1
-"""Seconds between two looks at what is going on."""
+"""Seconds between two looks at the processes."""
 
 CROWD = 4
-"""So many texts that only take long have processes of their own; those that keep a process from listening always do."""
+"""The most processes for texts that are merely slow; texts that keep a process from listening always get their own."""
 
 REQUEST_FAILED = -32803
 """The protocol's code for a request that cannot be met."""
@@ -44,17 +43,17 @@ REQUEST_FAILED = -32803
 GIVEN_UP = "internal error: this text kept the server from listening for {} seconds, and its check was ended"
 
 _WORLD = ("initialize", "initialized", "workspace/didChangeConfiguration", "workspace/didChangeWorkspaceFolders")
-"""The messages that every process gets, also those that begin later."""
+"""The messages for every process, also for processes that start later."""
 
 
 LAST = 5.0
-"""Seconds for what is still to be answered when the client leaves."""
+"""Seconds for the remaining answers when the client leaves."""
 
 
 class Pending(NamedTuple):
-    """A request of the client that was not answered yet: its message, its document, and who is to answer.
+    """An unanswered request of the client: its message, its document, and the process that is to answer.
 
-    A message that each new process gets by itself is empty.
+    The message is empty if each new process gets it anyway.
     """
 
     body: bytes
@@ -63,7 +62,7 @@ class Pending(NamedTuple):
 
 
 class Guard:
-    """The processes, the documents that they serve, and what the client waits for. One lock holds all together."""
+    """The processes, the documents that they serve, and the client's open requests. One lock protects them together."""
 
     def __init__(self, writing: BinaryIO) -> None:
         self.was_shut_down = False
@@ -82,10 +81,10 @@ class Guard:
         self._is_over = threading.Event()
         self._main = self._start()
 
-    # ---- what the client sends
+    # ---- messages of the client
 
     def run(self, reading: BinaryIO) -> None:
-        """Hand on what the client sends until it leaves."""
+        """Pass on the client's messages until it leaves."""
         threading.Thread(target=self._watch, daemon=True).start()
         for body in bodies(reading):
             message = message_in(body)
@@ -125,7 +124,7 @@ class Guard:
         worker.send(body)
 
     def _tell(self, body: bytes, method: str | None, uri: str | None, message: dict[str, Any]) -> None:
-        """Hand a notification on, or what is none, and keep what it says of a document."""
+        """Pass on a notification or any other message, and keep its changes to a document."""
         is_open = uri in self._documents
         if method == "textDocument/didOpen" and uri is not None:
             self._documents[uri] = Opened(message["params"]["textDocument"])
@@ -134,7 +133,7 @@ class Guard:
             self._documents[uri].change(message["params"], self._encoding)
             worker = self._serving[uri]
             if worker.is_over or worker.silent_for(time.monotonic()) > ALONE:
-                self._separate(worker, [uri])  # the next one begins with the text as it is now
+                self._separate(worker, [uri])  # the next process begins with the current text
                 return
         worker = self._of(uri)
         worker.send(body)
@@ -145,10 +144,10 @@ class Guard:
                 self._publish(uri, [])
 
     def _of(self, uri: str | None) -> Worker:
-        """Return the process that serves a document; the main one where that is none."""
+        """Return the process that serves a document; without a document, the main one."""
         return self._serving.get(uri, self._main) if uri is not None else self._main
 
-    # ---- what the processes send
+    # ---- messages of the processes
 
     def _received(self, worker: Worker, body: bytes, message: dict[str, Any]) -> None:
         with self._lock:
@@ -172,7 +171,7 @@ class Guard:
         return uri is None or self._serving.get(uri, worker) is worker
 
     def _ended(self, worker: Worker) -> None:
-        """Replace a process that has ended by itself; one that did so before it had begun ends the server."""
+        """Replace a process that has ended by itself; if it had not begun, end the server."""
         with self._lock:
             if worker.is_over or self._is_over.is_set():
                 return
@@ -185,7 +184,7 @@ class Guard:
             else:
                 self._separate(worker, suspects)
 
-    # ---- what takes too long
+    # ---- slow texts
 
     def _watch(self) -> None:
         while not self._is_over.wait(TICK):
@@ -195,7 +194,7 @@ class Guard:
                     self._look_at(worker, now)
 
     def _look_at(self, worker: Worker, now: float) -> None:
-        """Separate the texts that keep a process from others; give up one that keeps a process from listening."""
+        """Separate the texts that keep a process from others; give up a text that keeps a process from listening."""
         if worker.at or any(pending.worker is worker for pending in self._pending.values()):
             worker.ping(now)
         served, silent = self._served_by(worker), worker.silent_for(now)
@@ -212,11 +211,11 @@ class Guard:
             self._give_up(worker, GIVEN_UP.format(round(PATIENCE)))
 
     def _are_newer(self, uris: Iterable[str]) -> bool:
-        """Tell whether one of the documents was edited since the process that serves it was given it."""
+        """Return whether one of the documents was edited since its process got it."""
         return any(self._documents[uri].is_newer for uri in uris)
 
     def _separate(self, worker: Worker, suspects: Iterable[str]) -> None:
-        """End a process; give each of the suspects one of its own, and the rest to the main one."""
+        """End a process; give each of the suspects a process of its own, and the rest to the main one."""
         self._leave_main(worker)
         alone = {*suspects}
         for uri in self._served_by(worker):
@@ -230,7 +229,7 @@ class Guard:
         self._end(worker)
 
     def _give_up(self, worker: Worker, reason: str) -> None:
-        """End a process that serves one text, and say so there; what was asked of it is refused."""
+        """End a process for one text, and report it there; refuse its open requests."""
         self._leave_main(worker)
         for uri in self._served_by(worker):
             self._publish(uri, [{"range": _BEGINNING, "severity": 1, "code": codes.INTERNAL_ERROR, "message": reason}])
@@ -240,7 +239,7 @@ class Guard:
         self._end(worker)
 
     def _leave_main(self, worker: Worker) -> None:
-        """Have another process be the main one, if this is."""
+        """Make another process the main one, if this one is."""
         if worker is self._main:
             self._main, self._spare = self._spare or self._start(), None
 
@@ -250,7 +249,7 @@ class Guard:
     # ---- processes
 
     def _start(self) -> Worker:
-        """Start a process that knows all but documents."""
+        """Start a process that knows everything but the documents."""
         worker = Worker(self._received, self._ended)
         self._workers.append(worker)
         for body in self._world:
@@ -266,7 +265,7 @@ class Guard:
         return [uri for uri, each in self._serving.items() if each is worker]
 
     def _finish(self) -> None:
-        """End all processes: the main one after what it has still to answer, if it listens."""
+        """End all processes: the main one after its remaining answers, if it listens."""
         self._is_over.set()
         for worker in self._workers:
             if worker is not self._main:
@@ -284,7 +283,7 @@ class Guard:
         self._send(spelled(id=name, error=failure))
 
     def _send(self, body: bytes) -> None:
-        with self._sending, suppress(BrokenPipeError):  # a client that left without a word
+        with self._sending, suppress(BrokenPipeError):  # a client may leave without notice
             self._writing.write(framed(body))
             self._writing.flush()
 
@@ -294,7 +293,7 @@ _BEGINNING = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "characte
 
 
 def _uri(message: dict[str, Any]) -> str | None:
-    """Return the document that a message is about, if it is about one."""
+    """Return the document of a message, if it has one."""
     params = message.get("params")
     if not isinstance(params, dict):
         return None
@@ -304,7 +303,7 @@ def _uri(message: dict[str, Any]) -> str | None:
 
 
 def _encoding(answer: dict[str, Any]) -> str:
-    """Return how the client counts, as the answer to `initialize` says."""
+    """Return the client's position encoding, from the answer to `initialize`."""
     capabilities = (answer.get("result") or {}).get("capabilities") or {}
     return capabilities.get("positionEncoding") or "utf-16"
 
@@ -316,7 +315,7 @@ def serve() -> int:
 
         return serve()
     reading, writing = sys.stdin.buffer, sys.stdout.buffer
-    sys.stdout = sys.stderr  # what anybody prints must not get between the messages
+    sys.stdout = sys.stderr  # prints must not get between the messages
     guard = Guard(writing)
     guard.run(reading)
     return 0 if guard.was_shut_down else 1

@@ -1,4 +1,4 @@
-"""Inlay hints: the types that a draft leaves out, and the parameters of arguments without a name."""
+"""Inlay hints: the omitted types of a draft, and the parameters of positional arguments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def inlay_hints(view: View, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-    """Return the hints in a range, in the order of the text; accepting a type writes it out, where it can stand."""
+    """Return the hints in a range, in the order of the text; accepting a type writes it out, if it can stand there."""
     if not view.scopes.is_draft:
         return []
     chosen = view.span(params.range)
@@ -32,8 +32,8 @@ def inlay_hints(view: View, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
 
 
 def _type(view: View, place: Span, text: str) -> lsp.InlayHint:
-    """Return the hint of an inferred type. It stands behind an output's `_`, and before what has nothing there: a name,
-    a literal or a nested operation, of which no type can be written.
+    """Return the hint of an inferred type. It stands behind an output's `_`, and before a name without a type, a
+    literal or a nested operation, whose type cannot be written.
     """
     written = view.text[place.start : place.end]
     shown = text.removesuffix(f"({written})")
@@ -50,7 +50,7 @@ def _type(view: View, place: Span, text: str) -> lsp.InlayHint:
 
 
 def _parameters(view: View, chosen: Span) -> Iterator[tuple[int, lsp.InlayHint]]:
-    """Yield the parameters of arguments without a name, except before a value of the same name."""
+    """Yield the parameters of positional arguments, except before a value of the same name."""
     for operation in operations_in(view.reading.root, chosen):
         for argument, name in by_place(operation, opset_at(view.scopes, operation.start)):
             if name != _value(argument) and argument.start <= chosen.end and argument.end >= chosen.start:
@@ -60,6 +60,6 @@ def _parameters(view: View, chosen: Span) -> Iterator[tuple[int, lsp.InlayHint]]
 
 
 def _value(argument: Node) -> str | None:
-    """Return the name of the value that an argument is, if it is one."""
+    """Return the name of an argument's value, if it is one."""
     *_, binding = argument.children
     return name_of(binding.children[0].token or "") if binding.name == "name_binding" else None

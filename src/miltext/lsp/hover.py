@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
 LONGEST = 300
-"""Characters of a constant that are shown."""
+"""The most characters of a constant that are shown."""
 
 _WORDS = {"bool": "a truth value", "string": "a string", "float": "a float", "int": "an integer", "uint": "an integer"}
 
 
 def hover(view: View, params: lsp.HoverParams) -> lsp.Hover | None:
-    """Return what is known of the name, the operation, the parameter or the weight at a place."""
+    """Return the facts about the name, the operation, the parameter or the weight at a place."""
     phrases = view.chain(view.offset(params.position))
     if (found := view.name_at(params.position)) is not None:
         name, value = found
@@ -44,7 +44,7 @@ def _shown(view: View, said: str, start: int, end: int) -> lsp.Hover:
 
 
 def _described(view: View, phrases: list[Node]) -> str | None:
-    """Return what is known of the last of some phrases, each of which is in the one before."""
+    """Return the facts about the last of some phrases, each of which is in the one before."""
     *outside, around, phrase = phrases
     if phrase.name == "DTYPE" and phrase.token in BY_NAME:
         dtype = BY_NAME[phrase.token]
@@ -72,14 +72,14 @@ def _described(view: View, phrases: list[Node]) -> str | None:
 
 
 def _inferred(view: View, phrase: Node) -> Iterator[str]:
-    """Yield the type that a draft leaves out of a literal, or that a nested operation gives, if it is known."""
+    """Yield the omitted type of a draft's literal, or the type of a nested operation, if it is known."""
     found = view.reading.inferred.get(phrase.span)
     if found is not None:
         yield f"```mil\n{found.removesuffix(f'({view.text[phrase.start : phrase.end]})')}\n```"
 
 
 def _parameter(view: View, phrases: list[Node]) -> Iterator[str]:
-    """Yield what is known of the parameter of an argument without a name, if the last of some phrases is in one."""
+    """Yield the facts about the parameter of a positional argument, if the last of some phrases is in one."""
     found = parameter_around(phrases, opset_at(view.scopes, phrases[-1].start))
     if found is not None:
         yield described_parameter(*found)
@@ -88,12 +88,12 @@ def _parameter(view: View, phrases: list[Node]) -> Iterator[str]:
 def _described_parameter(name: str, operation: Node, opset: str | None) -> str | None:
     known = known_signature(name_in(operation) or "", opset)
     if known is None or name not in known.parameters:
-        return "what the operation is called" if name == "name" else None
+        return "the name of the operation" if name == "name" else None
     return described_parameter(known, name)
 
 
 def described_value(view: View, value: Value) -> str:
-    """Return Markdown about a value: its type, where it is from, how often it is used, and what a constant holds."""
+    """Return Markdown about a value: its type, its origin, its number of uses, and the contents of a constant."""
     if value.is_function:
         return f"```mil\nfunc {value.name.text}\n```"
     made = view.reading.type_of(value, ask=True) or "_"
@@ -109,7 +109,7 @@ def _origin(view: View, value: Value) -> str:
     line = view.range(value.name.start, value.name.end).start.line + 1
     if value.operation is not None:
         return f"made by `{name_in(value.operation) or '?'}` in line {line}"
-    scopes = view.scopes.seeing(value)  # none, where a broken head was made whole
+    scopes = view.scopes.seeing(value)  # none, if a broken head was completed
     function = name_in(scopes[0].phrase) if scopes else None
     return f"input of `{function}`" if function else f"input of the block in line {line}"
 
@@ -120,7 +120,7 @@ def _uses(value: Value) -> str:
 
 
 def constant(view: View, value: Value) -> str | None:
-    """Return the text of what a `const` holds; None for any other value."""
+    """Return the text of a `const`'s value; None for any other value."""
     if value.operation is None or name_in(value.operation) != "const":
         return None
     for phrase in named(value.operation, "attributes", "arguments"):

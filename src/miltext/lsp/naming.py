@@ -1,7 +1,6 @@
-"""Names: where one is defined and used, and how it is renamed.
+"""Names: their definitions and uses, and renaming.
 
-The edits of a rename are tried before they are sent: in the text that they make, every name must mean what it meant
-before, if it meant anything.
+The edits of a rename are tried before they are sent: in the new text, every name that had a meaning must keep it.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ if TYPE_CHECKING:
 
 
 def _value_at(view: View, position: lsp.Position) -> Value | None:
-    """Return what the name at a position means."""
+    """Return the meaning of the name at a position."""
     found = view.name_at(position)
     return found[1] if found else None
 
 
 def definition(view: View, params: lsp.DefinitionParams | lsp.DeclarationParams) -> lsp.Location | None:
-    """Return where the name at a place is defined."""
+    """Return the place of the definition of the name at a place."""
     value = _value_at(view, params.position)
     return lsp.Location(view.document.uri, view.range(value.name.start, value.name.end)) if value else None
 
 
 def references(view: View, params: lsp.ReferenceParams) -> list[lsp.Location] | None:
-    """Return where the name at a place is used and, if asked for, defined."""
+    """Return the uses of the name at a place and, if requested, its definition."""
     value = _value_at(view, params.position)
     if value is None:
         return None
@@ -49,7 +48,7 @@ def references(view: View, params: lsp.ReferenceParams) -> list[lsp.Location] | 
 
 
 def highlights(view: View, params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight] | None:
-    """Return the name at a place wherever it stands: as it is written where it is defined, and read elsewhere."""
+    """Return all places of the name at a place: as written at its definition, and as read elsewhere."""
     value = _value_at(view, params.position)
     if value is None:
         return None
@@ -73,10 +72,11 @@ def prepare(view: View, params: lsp.PrepareRenameParams) -> lsp.PrepareRenamePla
 
 
 def rename(view: View, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
-    """Return the edits that give the value or the function at a place another name.
+    """Return the edits that rename the value or the function at a place.
 
-    An operation's `name` that repeats the value's goes along. Refuse a name that is not valid, that is defined where
-    it would be seen, or that would change what others mean, and a text that does not parse, for it may hide names.
+    An operation's `name` that repeats the value's is renamed, too. Refuse an invalid name, a name defined in a scope
+    where it would be visible, a name that would change other meanings, and a text that does not parse, for it may hide
+    names.
     """
     new, value = params.new_name, _value_at(view, params.position)
     if value is None:
@@ -124,7 +124,7 @@ def _says(token: Node, name: str) -> bool:
 
 
 def _repeated(operation: Node | None, scope: Scope) -> Iterator[Node]:
-    """Yield the strings that may repeat a value's name: its operation's `name`, and what notes inputs of flexible
+    """Yield the strings that may repeat a value's name: its operation's `name`, and the notes about inputs of flexible
     shapes.
     """
     phrase, key = (operation, NAME) if operation else (scope.phrase, ATTRIBUTE)

@@ -1,4 +1,4 @@
-"""An open document as its messages tell of it, so that another process can be told the same."""
+"""An open document as its messages describe it, so that another process can receive the same messages."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from contextlib import suppress
 from typing import Any
 
 MOST = 200
-"""So many changes are kept before they are made in the text."""
+"""The most changes that are kept before they are applied to the text."""
 
 
 class Opened:
-    """A document that the client has opened, with its changes; `is_newer` than what `as_opened` gave a process."""
+    """A document that the client has opened, with its changes; `is_newer` than the last result of `as_opened`."""
 
     def __init__(self, item: dict[str, Any]) -> None:
         self._item = item
@@ -18,20 +18,20 @@ class Opened:
         self.is_newer = False
 
     def change(self, params: dict[str, Any], encoding: str) -> None:
-        """Keep a change of a client that counts in an encoding."""
+        """Keep a change from a client with this encoding."""
         self._changes.append(params)
         self.is_newer = True
         if len(self._changes) > MOST:
             self._item, self._changes = self._edited(encoding), []
 
     def as_opened(self, encoding: str) -> dict[str, Any]:
-        """Return the parameters that open the document as it is now."""
+        """Return the parameters that open the document in its current state."""
         self.is_newer = False
         self._item, self._changes = self._edited(encoding), []
         return {"textDocument": self._item}
 
     def _edited(self, encoding: str) -> dict[str, Any]:
-        """Return the document with its changes made. A malformed one is passed over."""
+        """Return the document with its changes applied. A malformed change is skipped."""
         from lsprotocol import types as lsp  # these take a while, and as a rule no document is moved
         from pygls.protocol import default_converter
 

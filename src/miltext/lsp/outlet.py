@@ -1,4 +1,4 @@
-"""What a process that is guarded has to do: say which document it is at, and end when nobody is left to end it."""
+"""The duties of a guarded process: report the document in work, and end when its guard is gone."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from miltext.lsp.frames import framed, spelled
 from miltext.lsp.workers import AT
 
 LIFE = 90
-"""Seconds after which a process ends in which one call has let nothing else run."""
+"""Seconds after which a process ends if one call has blocked everything else."""
 
 LOOK = 2
-"""Seconds between two looks at who started the process."""
+"""Seconds between two looks at the parent process."""
 
 
 class Outlet:
-    """Where whole messages are written, from any thread."""
+    """A stream for whole messages, from any thread."""
 
     def __init__(self, stream: BinaryIO, *, is_guarded: bool) -> None:
         self.is_guarded = is_guarded
@@ -27,7 +27,7 @@ class Outlet:
         self._lock = threading.Lock()
 
     def write(self, data: bytes) -> None:
-        """Write a message; end the process where nobody reads it any more."""
+        """Write a message; end the process if there is no reader any more."""
         try:
             with self._lock:
                 self._stream.write(data)
@@ -38,19 +38,19 @@ class Outlet:
             raise
 
     def flush(self) -> None:
-        """Do nothing: each message was written out."""
+        """Do nothing: each message is already written."""
 
     def close(self) -> None:
         self._stream.close()
 
     def say(self, uri: str, *, begins: bool) -> None:
-        """Tell a guard that the process begins or ends its work on a document."""
+        """Report to the guard that the process begins or ends its work on a document."""
         if self.is_guarded:
             self.write(framed(spelled(method=AT, params={"uri": uri, "begins": begins})))
 
 
 def end_with_the_guard() -> None:
-    """Have the process end when the one that started it has, also where a text keeps it from noticing."""
+    """Make the process end when its parent has ended, even if a text keeps it from noticing."""
     threading.Thread(target=_look, args=(os.getppid(),), daemon=True).start()
 
 

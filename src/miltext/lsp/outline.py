@@ -1,4 +1,4 @@
-"""The shape of a document: its symbols, what can be folded, and what to select around a place."""
+"""The shape of a document: its symbols, its foldable parts, and the selections around a place."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
 _FOLDED = ("program", "function", "block", "specialization", "operation", "inner_block")
-"""The phrases that can be folded where they are longer than a line."""
+"""The phrases that can be folded if they are longer than a line."""
 
 
 # ---- symbols
 
 
 def symbols(view: View, _: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-    """Return the functions, in each its operations by what they make, and in these the operations of their blocks."""
+    """Return the functions, in each its operations by their outputs, and in these the operations of their blocks."""
     return symbols_in(view.reading.root, view.range)
 
 
 def symbols_in(root: Node, place: Callable[[int, int], lsp.Range]) -> list[lsp.DocumentSymbol]:
-    """Return the symbols of a tree; `place` gives the range of a stretch of its text."""
+    """Return the symbols of a tree; `place` returns the range of a stretch of its text."""
     return [_function(place, function) for function in named(root, "function")]
 
 
@@ -71,7 +71,7 @@ def _symbol(
     detail: str | None,
     inside: list[lsp.DocumentSymbol],
 ) -> lsp.DocumentSymbol:
-    """Return a symbol, whose name must say something and stand inside of it."""
+    """Return a symbol, whose name must not be empty, and must be inside of it."""
     is_inside = name is not None and phrase.start <= name.start <= name.end <= phrase.end
     whole, chosen = (place(each.start, each.end) for each in (phrase, name if name and is_inside else phrase))
     return lsp.DocumentSymbol(
@@ -93,7 +93,7 @@ def folding(view: View, _: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
 
 
 def _phrases(root: Node) -> Iterator[Node]:
-    """Yield the phrases that can be folded, outer ones first. A plain operation has none inside."""
+    """Yield the foldable phrases, outer ones first. A plain operation contains none."""
     todo = [root]
     while todo:
         phrase = todo.pop()
@@ -109,7 +109,7 @@ def _lines(view: View, span: Span) -> tuple[int, int]:
 
 
 def _comments(view: View) -> Iterator[lsp.FoldingRange]:
-    """Yield the stretches of lines that have comments, of more than one line."""
+    """Yield the stretches of more than one line with comments."""
     stretches: list[tuple[int, int]] = []
     for start, end in (_lines(view, span) for span in view.reading.comments):
         if stretches and start <= stretches[-1][1] + 1:

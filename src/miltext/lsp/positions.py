@@ -1,4 +1,4 @@
-"""Positions as clients count them, in lines and in units of an encoding, against offsets in code points."""
+"""Positions as clients count them, in lines and in units of an encoding, and offsets in code points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from miltext.diagnostics import Span
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 _CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
-"""By the names that the protocol gives the encodings: the codec, and how many bytes a unit has."""
+"""The encodings by their names in the protocol: the codec, and the bytes of a unit."""
 
 
 class Positions:
@@ -26,14 +26,14 @@ class Positions:
 
     @cached_property
     def starts(self) -> list[int]:
-        """The offset at which each line begins."""
+        """The offset of each line's beginning."""
         return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
 
     def offset(self, line: int, character: int) -> int:
         """Return the offset of a position.
 
-        A position below the text stands for its end, and one behind the end of a line for that end. A position inside a
-        character stands for the beginning of the character.
+        A position below the text stands for its end, and a position behind the end of a line for that end. A position
+        inside a character stands for the beginning of the character.
         """
         if line >= len(self.starts):
             return len(self.text)
@@ -45,19 +45,19 @@ class Positions:
         )
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Return the line and the character of an offset; of one inside CR LF, those of the line's end."""
+        """Return the line and the character of an offset; inside CR LF, those of the line's end."""
         line = bisect_right(self.starts, offset) - 1
         return line, self.units(self.text[self.starts[line] : min(offset, self.line_end(line))])
 
     def units(self, text: str) -> int:
-        """Return how many units a text takes."""
+        """Return the number of units in a text."""
         if self._is_plain:
             return len(text)
         codec, size = _CODECS[self.encoding]
         return len(text.encode(codec, "surrogatepass")) // size
 
     def line_end(self, line: int) -> int:
-        """Return where a line ends, without what ends it."""
+        """Return the offset of a line's end, before its line break."""
         if line + 1 >= len(self.starts):
             return len(self.text)
         end = self.starts[line + 1] - 1
@@ -65,7 +65,7 @@ class Positions:
 
 
 class Shift(NamedTuple):
-    """What became of the offsets of a text when it was edited: all before `start` stayed, all from `end` on moved."""
+    """The movement of offsets by an edit of a text: all before `start` stayed, all from `end` on moved."""
 
     start: int
     end: int
@@ -73,20 +73,20 @@ class Shift(NamedTuple):
 
     @classmethod
     def between(cls, old: str, new: str) -> Shift:
-        """Return the shift between two texts: the edit is what lies between what they begin and what they end with."""
+        """Return the shift between two texts: the edit lies between their common beginning and their common end."""
         shortest = min(len(old), len(new))
         start = _common(shortest, lambda size: old[:size] == new[:size])
         tail = _common(shortest - start, lambda size: old[len(old) - size :] == new[len(new) - size :])
         return cls(start, len(old) - tail, len(new) - len(old))
 
     def to_new(self, offset: int) -> int:
-        """Return where an offset of the old text is in the new one; one inside the edit is where that begins."""
+        """Return the place of an offset of the old text in the new one; inside the edit, the edit's beginning."""
         if offset <= self.start:
             return offset
         return offset + self.by if offset >= self.end else self.start
 
     def to_old(self, offset: int) -> int:
-        """Return where an offset of the new text was in the old one; one inside the edit is where that began."""
+        """Return the place of an offset of the new text in the old one; inside the edit, the edit's beginning."""
         if offset <= self.start:
             return offset
         return offset - self.by if offset >= self.end + self.by else self.start
@@ -96,10 +96,10 @@ class Shift(NamedTuple):
         return self.start <= span.end and span.start <= self.end
 
     def span(self, span: Span | None) -> Span | None:
-        """Return where a span of the old text is in the new one."""
+        """Return the place of a span of the old text in the new one."""
         return None if span is None else Span(self.to_new(span.start), self.to_new(span.end))
 
 
 def _common(most: int, is_common: Callable[[int], bool]) -> int:
-    """Return the largest size up to `most` that is common, where every smaller one is."""
+    """Return the largest size up to `most` that is common, if every smaller one is."""
     return bisect_right(range(1, most + 1), False, key=lambda size: not is_common(size))

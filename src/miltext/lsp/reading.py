@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from miltext.parsing.recovery import Recovered
 
 NOTHING = Node("program", 0, 0, [])
-"""The tree of a text of which nothing could be read."""
+"""The tree of an unreadable text."""
 
 
 class Reading:
     """A text with its tree of phrases, its comments and the meaning of its names.
 
-    `is_whole` tells whether the text keeps to the grammar. If it does not, the tree is what `tree_past` could read
-    of the text, and comments are not kept; if it could read nothing, the tree is empty. `folder` is where the arrays
-    are that the text names, None where that is not known.
+    `is_whole` is true if the text keeps to the grammar. If it does not, the tree is the result of `tree_past`, and
+    comments are not kept; if nothing could be read, the tree is empty. `folder` is the folder of the arrays that the
+    text names, None if it is unknown.
     """
 
     def __init__(
@@ -44,9 +44,9 @@ class Reading:
 
     @cached_property
     def inferred(self) -> Mapping[Span, str]:
-        """The texts that would take the place of what a draft leaves out; making them takes as long as a check.
+        """The texts for the omitted parts of a draft, by their places; making them takes as long as a check.
 
-        At the place of an operation inside another stands the type that it gives. Of arrays, headers are read.
+        At the place of a nested operation is its type. Of arrays, headers are read.
         """
         if not self.scopes.is_draft:
             return {}
@@ -58,17 +58,17 @@ class Reading:
         return _placed(read, draft_types(read, Arrays(self.folder)))
 
     def learn(self, checked: CheckedText) -> None:
-        """Keep what a check of the text has inferred, for answers that do not wait."""
+        """Keep the types that a check of the text has inferred, for answers that do not wait."""
         known = _placed(checked.read, checked.types) if checked.read and checked.types else {}
         self.__dict__["inferred"] = known
 
     @property
     def names_arrays(self) -> bool:
-        """Whether what is inferred may hang on files beside the text."""
+        """Whether inferred types may depend on files beside the text."""
         return any(word in self.text for word in ARRAYS)
 
     def type_of(self, value: Value, *, ask: bool = False) -> str | None:
-        """Return the type of a value as the text has it, or as it is inferred, if that was done or `ask` says so."""
+        """Return the type of a value: the type in the text, or the inferred type if it is known or with `ask`."""
         start, end = place = value.type
         if self.text[start:end] not in (DRAFT, ""):
             return self.text[start:end]
@@ -78,7 +78,7 @@ class Reading:
 
 
 def read_whole(text: str, folder: Path | None = None) -> Reading | None:
-    """Read a text in a folder that keeps to the grammar; None for one that does not."""
+    """Read a text in a folder that keeps to the grammar; return None for any other text."""
     try:
         kept = parse_tree(text, whole=True)
         return Reading(text, kept.root, kept.comments, is_whole=True, folder=folder)
@@ -87,22 +87,22 @@ def read_whole(text: str, folder: Path | None = None) -> Reading | None:
 
 
 def read_past(text: str, folder: Path | None = None) -> Reading:
-    """Read a text in a folder past what is wrong with it, which takes several times as long."""
+    """Read a text in a folder past its mistakes, which takes several times as long."""
     from miltext.parsing.recovery import tree_past
 
     return Reading(text, tree_past(text) or NOTHING, [], is_whole=False, folder=folder)
 
 
 def past(text: str, read: Recovered | None, folder: Path | None = None) -> Reading:
-    """Return what `read_past` does of a text that was `read` past its mistakes already, if it was."""
+    """Return the result of `read_past` for a text that may already be `read` past its mistakes."""
     if read is None or read.written_root is None:
         return read_past(text, folder)
     return Reading(text, read.written_root, [], is_whole=False, folder=folder)
 
 
 def _placed(read: Recovered, types: DraftTypes) -> dict[Span, str]:
-    """Return the texts for what a draft leaves out, at their places in what was written."""
+    """Return the texts for the omitted parts of a draft, at their places in the written text."""
     found: dict[Span, str] = {}
     for span, text in types.edits.items():
-        found.setdefault(read.written(span), text)  # an array that becomes a constant of its own comes before that
+        found.setdefault(read.written(span), text)  # an array that becomes a separate constant comes first
     return found

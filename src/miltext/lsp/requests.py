@@ -1,4 +1,4 @@
-"""The requests about a document, in one table: the method of each, what answers it, and its options.
+"""The requests about a document, in one table: the method of each, the function that answers it, and its options.
 
 `server` itself registers `completionItem/resolve`, `workspace/symbol` and `shutdown`, which are not about a document.
 """
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Request(NamedTuple):
-    """A request: `answer` takes a View and the request's parameters, of the type that the protocol gives the method.
+    """A request: `answer` takes a View and the request's parameters, of the method's type in the protocol.
 
-    `waits` for a reading of the very text; else that of an earlier version will do. What may take long is done in a
-    thread, so that other requests need not wait for it.
+    `waits` is for a reading of the current text; else a reading of an earlier version will do. A request that `is_long`
+    is answered in a thread, so that others need not wait for it.
     """
 
     method: str

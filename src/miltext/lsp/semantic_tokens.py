@@ -1,4 +1,4 @@
-"""Semantic tokens: what each word of a text is, by what it means rather than by how it looks."""
+"""Semantic tokens: the kind of each word of a text, by its meaning rather than by its spelling."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 TYPES = "namespace type parameter variable property function macro keyword comment string number".split()
 MODIFIERS = "declaration readonly defaultLibrary".split()
 LEGEND = lsp.SemanticTokensLegend(TYPES, MODIFIERS)
-"""The names for kinds and modifiers of tokens that are used here, out of those that the protocol has."""
+"""The kinds and modifiers of tokens that are used here, out of the protocol's."""
 
 DECLARATION, READONLY, DEFAULT_LIBRARY = 1, 2, 4
 
 
 class Kind(NamedTuple):
-    """What a token is: one of TYPES, and a sum of modifiers."""
+    """The kind of a token: one of TYPES, and a sum of modifiers."""
 
     type: str
     modifiers: int = 0
@@ -42,7 +42,7 @@ _NAMES = {
     **dict.fromkeys(("argument", "single_argument", "attribute", "draft_attribute"), Kind("property")),
     "draft_marker": Kind("macro"),
 }
-"""What a name is by the phrase that it is directly in; a value's name is classified by its definition."""
+"""The kind of a name by the phrase directly around it; a value's name is classified by its definition."""
 
 _TERMINALS = {
     **dict.fromkeys(("DTYPE", "CODE", "DRAFT"), Kind("type")),
@@ -89,7 +89,7 @@ def _sent(view: View, start: int, end: int) -> lsp.SemanticTokens:
 
 
 def _placed(view: View, found: list[Token]) -> list[Token]:
-    """Return the tokens at their places in the document, without those that an edit has touched."""
+    """Return the tokens at their places in the document, without tokens that an edit has touched."""
     shift = view.shift
     if shift is None:
         return found
@@ -98,7 +98,7 @@ def _placed(view: View, found: list[Token]) -> list[Token]:
 
 
 def _lines(positions: Positions, found: list[Token]) -> Iterator[Token]:
-    """Yield the tokens, a piece for each line that they are on; what overlaps the one before is left out."""
+    """Yield the tokens, a piece for each of their lines; a token that overlaps the one before is left out."""
     behind = 0
     for start, end, kind in found:
         if start < behind:
@@ -131,7 +131,7 @@ def _of_value(name: Name, value: Value) -> Kind:
 
 
 def _read(root: Node, start: int, end: int) -> Iterator[Token]:
-    """Yield the tokens of the phrases that touch a stretch of the text, in no order, by what stands around them."""
+    """Yield the tokens of the phrases that touch a stretch of the text, in no order, by the phrases around them."""
     todo = [root]
     while todo:
         phrase = todo.pop()

@@ -1,8 +1,8 @@
-"""The server itself: pygls moves the messages, and what takes long is done in threads.
+"""The server itself: pygls moves the messages, and slow work is done in threads.
 
-Each change makes a new Document. It is read once, when the first request asks for that or it is checked, and checked
-soon after the change, whether or not others follow. Diagnostics of a version that is no longer the last are published
-at the places where they stand by now.
+Each change makes a new Document. It is read once, for the first request that needs it or for its check, and checked
+soon after the change, whether or not others follow. Diagnostics of an outdated version are published at their current
+places.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("miltext")
 
 DELAY = 0.2
-"""Seconds after a change until a text is checked, with the changes that come by then."""
+"""Seconds after a change until a text is checked, with the changes made by then."""
 
 STACK = 1 << 24
-"""Bytes of stack for a thread: some systems give a thread less than the main one, and texts may nest deeply."""
+"""Bytes of stack for a thread: some systems give a thread less than the main thread, and texts may nest deeply."""
 
 SWITCH = 0.001
-"""Seconds after which a thread that checks lets one that answers run: a fifth of Python's default."""
+"""Seconds after which a checking thread lets an answering one run: a fifth of Python's default."""
 
 SMALLEST = "program(1.3){func main<ios18>(fp32 x){fp32 y = relu(x = x);}->(y);}"
-"""A text with something of everything to read."""
+"""A text with at least one of each construct."""
 
 
 class Protocol(LanguageServerProtocol):
-    """The protocol, with documents of our own: pygls' break lines at more than the protocol does."""
+    """The protocol, with miltext's own documents: pygls' break lines at more characters than the protocol does."""
 
     _server: Server
 
@@ -75,7 +75,7 @@ class Protocol(LanguageServerProtocol):
         self._server.closed(params.text_document.uri)
 
     def structure_message(self, data: dict[str, Any]) -> object:
-        """Return a message out of JSON; answer a malformed request with an error, which pygls leaves out."""
+        """Return a message from JSON; answer a malformed request with an error, which pygls omits."""
         try:
             return super().structure_message(data)
         except JsonRpcException as failure:
@@ -85,7 +85,7 @@ class Protocol(LanguageServerProtocol):
 
 
 class Server(LanguageServer):
-    """The language server, for one client. One that is guarded says to an `outlet` which documents it is at."""
+    """The language server, for one client. A guarded one reports the documents in work to an `outlet`."""
 
     def __init__(self, outlet: Outlet | None = None) -> None:
         converter = default_converter()  # type: ignore[no-untyped-call]
@@ -113,7 +113,7 @@ class Server(LanguageServer):
             self._keep(Document(item.uri, item.version, Positions(item.text, self._encoding)), 0)
 
     def changed(self, params: lsp.DidChangeTextDocumentParams) -> None:
-        """Keep the document's next version, and have it checked. Pass over one that is not open."""
+        """Keep the document's next version, and start its check. Ignore a document that is not open."""
         document = self.documents.get(params.text_document.uri)
         if document is not None:
             with self._at(document.uri):
@@ -121,7 +121,7 @@ class Server(LanguageServer):
             self._keep(edited, DELAY)
 
     def closed(self, uri: str) -> None:
-        """Forget a document, and what was said of it."""
+        """Forget a document, and its diagnostics."""
         if self.documents.pop(uri, None) is not None:
             self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
 
@@ -137,13 +137,15 @@ class Server(LanguageServer):
 
     @property
     def _encoding(self) -> str:
-        """How the client counts in a line."""
+        """The unit of positions in a line that the client uses."""
         return lsp.PositionEncodingKind(self.server_capabilities.position_encoding or "utf-16").value
 
     # ---- requests
 
     def _symbols(self) -> Callable[[lsp.WorkspaceSymbolParams], Awaitable[list[lsp.SymbolInformation]]]:
-        """Return what answers with the symbols of all that is open, and of the texts in the client's folders."""
+        """Return the function that answers with the symbols of all open documents, and of the texts in the client's
+        folders.
+        """
 
         async def answer(params: lsp.WorkspaceSymbolParams) -> list[lsp.SymbolInformation]:
             folders = [path for each in self.workspace.folders.values() if (path := to_fs_path(each.uri))]
@@ -177,10 +179,10 @@ class Server(LanguageServer):
             return request.answer(view, params)
 
     async def _reading(self, document: Document) -> Reading:
-        """Return the reading of a document; of a broken one, until it is checked, that of the last version that was
-        not.
+        """Return the reading of a document; for a broken one, until it is checked, the reading of the last version that
+        was not broken.
 
-        Raise ContentModified where the document was superseded before it was read.
+        Raise ContentModified if the document was superseded before it was read.
         """
         await self._in_thread(self._reader, self._read_noted, document)
         found = document.reading or (document.before if document.is_broken else None)
@@ -202,7 +204,7 @@ class Server(LanguageServer):
         document.is_broken = found is None or not found.is_whole
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
-        """Log a fault of ours in an answer or a notification. A refused or malformed message is not one."""
+        """Log a bug in an answer or a notification. A refused or malformed message is none."""
         is_refused = isinstance(error, JsonRpcException) and not isinstance(error, JsonRpcInternalError)
         if source in (FeatureRequestError, FeatureNotificationError) and not is_refused:
             _LOG.error("a message was not answered", exc_info=True)
@@ -212,14 +214,14 @@ class Server(LanguageServer):
     async def _check(self, uri: str, delay: float) -> None:
         """Check a document after a delay, and again until its last version is checked.
 
-        Cyclic garbage is collected then, when nobody waits, among the objects that are new. There is little of it, but
-        looking for it in the trees of long texts takes a while; so Python does not do it in the middle of an answer.
+        Cyclic garbage is then collected, while the client is idle, among the new objects. There is little of it, but
+        the search for it in the trees of long texts takes a while; so Python does not do it in the middle of an answer.
         """
         await asyncio.sleep(delay)
         while (document := self.documents.get(uri)) is not None:
             try:
                 found = await self._found(document)
-            except Exception as fault:  # noqa: BLE001  # the server lives on, and says so
+            except Exception as fault:  # noqa: BLE001  # the server lives on, and reports it
                 _LOG.exception("a check failed")
                 found = [
                     error(codes.INTERNAL_ERROR, f"internal error: the check failed: {type(fault).__name__}: {fault}")
@@ -231,7 +233,7 @@ class Server(LanguageServer):
             await asyncio.sleep(DELAY)
 
     async def _found(self, document: Document) -> list[Diagnostic]:
-        """Read a document, then check it, so that all else is ready when the client gets the diagnostics."""
+        """Read a document, then check it, so that everything else is ready when the client gets the diagnostics."""
         await self._in_thread(self._reader, self._read_noted, document)
         return await self._in_thread(self._checker, self._checked_noted, document)
 
@@ -247,7 +249,9 @@ class Server(LanguageServer):
         return diagnosing.asked_for(document.uri, checked.diagnostics)
 
     def _publish(self, document: Document, found: list[Diagnostic]) -> None:
-        """Publish what was found of a document; if it was superseded meanwhile, what still holds of the latest."""
+        """Publish the findings of a document; if it was superseded meanwhile, those that still hold for the latest
+        version.
+        """
         latest = self.documents.get(document.uri)
         if latest is not None:
             latest.checked = found if latest is document else diagnosing.moved(found, document.text, latest.text)
@@ -261,7 +265,7 @@ class Server(LanguageServer):
     # ---- the beginning and the end
 
     def warm_up(self) -> None:
-        """Import and make what the first document and the first answers need."""
+        """Import and make everything that the first document and the first answers need."""
         found = read_whole(SMALLEST)
         assert found is not None
         view = View(Document("", 0, Positions(SMALLEST)), found)
@@ -272,7 +276,7 @@ class Server(LanguageServer):
 
     @contextmanager
     def _at(self, uri: str) -> Iterator[None]:
-        """Say that the process is at a document, which may keep it from saying anything else."""
+        """Report a document in work, which may keep the process from reporting anything else."""
         if self._outlet is None:
             yield
             return
@@ -286,7 +290,7 @@ class Server(LanguageServer):
         self.was_shut_down = True
 
     def shutdown(self) -> None:
-        """Stop the threads, without waiting for what they have begun."""
+        """Stop the threads, without waiting for their work."""
         self._reader.shutdown(wait=False, cancel_futures=True)
         self._checker.shutdown(wait=False, cancel_futures=True)
         super().shutdown()  # type: ignore[no-untyped-call]
@@ -295,12 +299,12 @@ class Server(LanguageServer):
 def serve(*, is_guarded: bool = False) -> int:
     """Serve one client on standard input and output; return the exit status of the process when it leaves.
 
-    One that `is_guarded` serves the Guard that started it.
+    If it `is_guarded`, the client is the Guard that started it.
     """
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # it shows what is refused as if it were a fault
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # it shows refused messages as if they were bugs
     reading, outlet = sys.stdin.buffer, Outlet(sys.stdout.buffer, is_guarded=is_guarded)
-    sys.stdout = sys.stderr  # what anybody prints must not get between the messages
+    sys.stdout = sys.stderr  # prints must not get between the messages
     threading.stack_size(STACK)
     sys.setswitchinterval(SWITCH)
     server = Server(outlet)

@@ -1,5 +1,5 @@
-"""What a weight in a text holds: its record in a file beside the document, summed up as far as that is quick; of an
-array, what its header says.
+"""The contents of a weight in a text: its record in a file beside the document, summarized as far as that is quick; for
+an array, the facts in its header.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
 MOST_BYTES = 1 << 24
-"""How much of a weight is read for its summary; a multiple of every element's size."""
+"""The most bytes of a weight that are read for its summary; a multiple of every element's size."""
 
 
 def describe_weight(spelled: str, folder: Path | None) -> str | None:
-    """Return a value of a text in words, if it is one in a weight file; `folder` is what `@model_path` stands for, if
+    """Return a description of a value of a text, if it is in a weight file; `folder` stands for `@model_path`, if
     any.
     """
     from miltext.models.model_weights import BlobFolder
@@ -36,7 +36,7 @@ def describe_weight(spelled: str, folder: Path | None) -> str | None:
     if value.WhichOneof("value") != "blobFileValue":
         return None
     if folder is None:
-        return "What the weight holds is known once the text is saved beside its weight files."
+        return "Save the text beside its weight files to see the contents of the weight."
     files = BlobFolder(folder)
     try:
         blob = files.blob(value)
@@ -51,7 +51,7 @@ def describe_weight(spelled: str, folder: Path | None) -> str | None:
 
 @lru_cache(maxsize=256)
 def _summary(path: Path, offset: int, _changed: int) -> str:
-    """Least, greatest and mean value of a record, in words, as of a time; of a long one, those of its beginning."""
+    """Least, greatest and mean value of a record, in words, at a time; for a long record, of its beginning."""
     from miltext.models.weight_statistics import statistics
     from miltext.models.weights import BlobFile
 
@@ -68,7 +68,7 @@ def _summary(path: Path, offset: int, _changed: int) -> str:
 
 
 def array_in(phrase: Node) -> ArrayReference | None:
-    """Return the array that a phrase names; None where a string in it is wrong."""
+    """Return the array that a phrase names; None if a string in it is invalid."""
     from miltext.parsing.lowering import LoweringError
     from miltext.parsing.lowering.values import ArrayFile
 
@@ -80,13 +80,13 @@ def array_in(phrase: Node) -> ArrayReference | None:
 
 
 def describe_array(reference: ArrayReference | None, folder: Path | None) -> Iterator[str]:
-    """Yield what the header of an array's file says, in words; `folder` is where the file is looked for, if any."""
+    """Yield the facts in the header of an array's file, in words; `folder` is the file's folder, if known."""
     from miltext.models.arrays.opening import open_array
 
     if reference is None:
         return
     if folder is None:
-        yield "What the array is is known once the text is saved beside the file."
+        yield "Save the text beside the file to see the type and the sizes of the array."
         return
     try:
         opened = open_array(reference, folder)
@@ -99,7 +99,7 @@ def describe_array(reference: ArrayReference | None, folder: Path | None) -> Ite
 
 
 def describe_record(text: str, record: Node, around: Node, folder: Path | None) -> str:
-    """Return what a record is short for, and what it holds if its type stands there; `around` is what it stands in."""
+    """Return the long form of a record, and its contents if its type stands there; `around` is the phrase around it."""
     from miltext.parsing.lowering.blobs import blob_text
 
     _, _, path, _, offset, _ = (child.token or "" for child in record.children)

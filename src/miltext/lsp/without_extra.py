@@ -1,6 +1,6 @@
-"""The server where its extra is not installed: it says what to install, and needs the standard library only.
+"""The server without its extra: it shows how to install it, and needs the standard library only.
 
-It can do nothing else: it stays until the client ends it, for many clients start again what ends by itself.
+It can do nothing else: it stays until the client ends it, for many clients restart a server that ends by itself.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import BinaryIO
 from miltext.lsp.frames import bodies, framed, message_in, spelled
 
 METHOD_NOT_FOUND = -32601
-"""JSON-RPC's code for a method that is not there."""
+"""JSON-RPC's code for an unknown method."""
 
 ERROR = 1
-"""The protocol's number for a message that is shown as an error."""
+"""The protocol's number for an error message."""
 
 
 def serve(reading: BinaryIO, writing: BinaryIO, said: str) -> None:

@@ -1,7 +1,7 @@
-"""A process that serves some of the documents, as the one that guards it sees it.
+"""A process that serves some of the documents, from the guard's side.
 
-What is written to it waits in a queue, and what it writes is read in a thread, so that nobody waits for a process that
-does not answer. It says which documents it is at, with a notification before and after.
+Messages to it wait in a queue, and its messages are read in a thread, so that no thread waits for a process that does
+not answer. It reports the documents in work, with a notification before and after.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ AT = "$/miltext/at"
 """The notification of a worker that it begins or ends its work on a document, whose `uri` it names."""
 
 PING = "$/miltext/ping"
-"""The request that a worker answers at once, unless a text keeps it from that."""
+"""The request that a worker answers at once, unless a text blocks it."""
 
 _START = """
 import sys
@@ -34,12 +34,12 @@ sys.exit(serve(is_guarded=True))
 
 
 def command() -> list[str]:
-    """Return the command that starts a worker: it imports from the same places, and not from the editor's folder."""
+    """Return the command that starts a worker: it imports from the same places, not from the editor's folder."""
     return [sys.executable, "-c", _START.format(path=sys.path)]
 
 
 class Worker:
-    """A worker. `at` has the documents that it is at, with how often and since when.
+    """A worker. `at` contains the documents in work, with the count and the start of that work.
 
     `received` takes each of its messages, and `ended` the worker itself when it has ended by itself; both in a thread.
     """
@@ -59,7 +59,7 @@ class Worker:
         threading.Thread(target=self._write, daemon=True).start()
 
     def send(self, body: bytes) -> None:
-        """Send a message, some time."""
+        """Queue a message."""
         self._queue.put(body)
 
     def close(self) -> None:
@@ -67,30 +67,30 @@ class Worker:
         self._queue.put(None)
 
     def end(self) -> None:
-        """End the process at once, whatever it does."""
+        """End the process at once, even during work."""
         self.is_over = True
         self.process.kill()
         self.close()
 
     def finish(self, seconds: float) -> None:
-        """Have the process end by itself, and end it if it does not in time."""
+        """Let the process end by itself, and end it if it does not in time."""
         self.close()
         self._reading.join(seconds)
         self.end()
 
     def ping(self, now: float) -> None:
-        """Ask whether the worker answers, unless that was asked and not answered yet."""
+        """Send a ping, unless one is still unanswered."""
         if self.pinged is None:
             self.pinged = now
             self.send(spelled(id=PING, method=PING, params=None))
 
     def silent_for(self, now: float) -> float:
-        """Return for how many seconds the worker has not answered; it may take any time to begin."""
+        """Return the seconds since an unanswered ping; starting may take any time."""
         return 0.0 if self.pinged is None or not self.is_ready else now - self.pinged
 
     def note(self, message: dict[str, Any]) -> bool:
-        """Note what a message says of the worker itself; tell whether it is such a one."""
-        if not self.is_ready:  # what it was asked while it began, it may only now see
+        """Note a message about the worker itself; return whether it is one."""
+        if not self.is_ready:  # it may only now see messages sent during its start
             self.is_ready, self.pinged = True, self.pinged and time.monotonic()
         if message.get("id") == PING:
             self.pinged = None

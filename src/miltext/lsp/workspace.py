@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
 MOST = 1000
-"""How many symbols an answer has at most: no list that a person reads is longer."""
+"""The most symbols of an answer: people do not read longer lists."""
 
 
 class Symbol(NamedTuple):
-    """A function or a value. `function` is that of a value, empty for a function itself."""
+    """A function or a value. `function` is the value's function, empty for a function itself."""
 
     name: str
     kind: lsp.SymbolKind
@@ -36,13 +36,13 @@ class Symbol(NamedTuple):
 
 
 class Files:
-    """The symbols of texts on the disk, each read when it is new or was changed."""
+    """The symbols of texts on the disk, each read when it is new or changed."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[tuple[int, int], list[Symbol]]] = {}
 
     def symbols(self, path: str, encoding: str) -> list[Symbol]:
-        """Return the symbols of a file; none of one that cannot be read."""
+        """Return the symbols of a file; none for an unreadable one."""
         try:
             now = os.stat(path)
             state = now.st_mtime_ns, now.st_size
@@ -60,7 +60,7 @@ class Files:
 def found(
     query: str, documents: Iterable[Document], folders: Iterable[str], files: Files, encoding: str
 ) -> list[lsp.SymbolInformation]:
-    """Return the symbols whose names have the letters of a query in its order, the nearest first, MOST at most.
+    """Return the symbols whose names contain the letters of a query in its order, the nearest first, MOST at most.
 
     Without a query, these are the functions. An open document is taken as it is in the editor.
     """
@@ -81,7 +81,7 @@ def found(
 
 
 def _distance(query: str, name: str) -> int:
-    """Return how far a name is from what was asked for: the same, beginning so, with that in it, with its letters."""
+    """Return the distance of a name from a query: equal, beginning with it, containing it, containing its letters."""
     if name == query:
         return 0
     return 1 if name.startswith(query) else 2 if query in name else 3
@@ -121,7 +121,7 @@ def _symbols(document: Document) -> list[Symbol]:
 
 
 def _tree(text: str) -> Node:
-    """Return the tree of a text, past what is wrong with it."""
+    """Return the tree of a text, past its mistakes."""
     try:
         return parse_tree(text, whole=True).root
     except (ParseError, RecursionError):

@@ -26,25 +26,25 @@ if TYPE_CHECKING:
     from miltext.schema.proto import ModelDescription, Program
 
 SIGNS = {"model0": "pipeline", "model.espresso.net": "neuralNetwork"}
-"""Files and folders of a bundle that is not an ML Program, and the type of model that each shows."""
+"""Files and folders of a bundle that is not an ML Program, and the types of model that they show."""
 
 DEEPEST = LIMIT // 2
-"""How many pipelines may stand around one: each is two messages of the Model that a bundle was made of."""
+"""How many pipelines may stand around one: each is two messages in the original Model."""
 
 UNKNOWN = "unknown"
-"""The type of a stage whose files do not show it; what can be read of the pipeline around it is read all the same."""
+"""The type of a stage whose files do not show it; the rest of the pipeline around it is read all the same."""
 
 
 def open_bundle(folder: Path, name: str) -> BundleModel:
-    """Return the model of a bundle. Raise ModelError: MIL255 for a folder that does not show what it holds."""
+    """Return the model of a bundle. Raise ModelError: MIL255 for a folder that does not show its contents."""
     model = BundleModel(folder, name, folder)
     if model.type == UNKNOWN:
-        model.select(None)  # which says why
+        model.select(None)  # raises the reason
     return model
 
 
 class BundleModel(Model):
-    """A compiled model; its text is read, and then parsed, when it is first asked for."""
+    """A compiled model; its text is read, and then parsed, at the first use."""
 
     def __init__(self, folder: Path, name: str, path: Path | None, pipeline_name: str = "") -> None:
         super().__init__("mlmodelc", name, path, folder, pipeline_name)
@@ -79,7 +79,7 @@ class BundleModel(Model):
 
     @cached_property
     def stored(self) -> CoreMLData | ModelError:
-        """What `coremldata.bin` says, or why it cannot be read."""
+        """The contents of `coremldata.bin`, or the error of reading it."""
         name = coremldata.FILE_NAME
         try:
             return parse_coremldata(read_inside(self.folder, name), self.folder / name)
@@ -88,7 +88,7 @@ class BundleModel(Model):
 
     @property
     def is_described(self) -> bool:
-        """Whether `coremldata.bin`, by which Core ML itself goes, can be read."""
+        """Whether `coremldata.bin`, which Core ML itself reads, can be read."""
         return isinstance(self.stored, CoreMLData)
 
     @cached_property
@@ -141,7 +141,7 @@ class BundleModel(Model):
 
     @cached_property
     def _names(self) -> list[str] | None:
-        """What the pipeline calls its models; None where that is not there, or cannot be read."""
+        """The pipeline's names for its models; None if they are missing or unreadable."""
         with suppress(ModelError):
             return parse_names(read_inside(self.folder, coremldata.NAMES), self.folder / coremldata.NAMES)
         return None
@@ -152,7 +152,7 @@ class BundleModel(Model):
 
     @cached_property
     def _record(self) -> CoreMLData | None:
-        """What the bundle says of the model: in `coremldata.bin`, or in `metadata.json` where that cannot be read."""
+        """The bundle's facts about the model: from `coremldata.bin`, or from `metadata.json` if that is unreadable."""
         if self.type == UNKNOWN:
             return None
         if not self._has(coremldata.FILE_NAME):
@@ -175,7 +175,7 @@ class BundleModel(Model):
         return record
 
     def _cross_check(self, data: CoreMLData) -> None:
-        """Warn where `metadata.json` disagrees; Core ML itself goes by `coremldata.bin`."""
+        """Warn if `metadata.json` disagrees; Core ML itself reads `coremldata.bin`."""
         try:
             metadata = self._read_metadata()
         except ModelError as failure:
@@ -189,12 +189,12 @@ class BundleModel(Model):
 
 
 def _is_folder(path: Path) -> bool:
-    """Return whether there is a folder, and not a link, which may lead around in circles."""
+    """Return whether there is a folder, and no link, which might lead in circles."""
     return os.path.isdir(path) and not os.path.islink(path)
 
 
 def _facts(data: CoreMLData) -> Facts:
-    """Return what `metadata.json` should show: of several functions, the default one's features."""
+    """Return the expected facts of `metadata.json`: of several functions, the default one's features."""
     description = data.description
     default = [function for function in description.functions if function.name == description.defaultFunctionName]
     features = default[0] if default else description

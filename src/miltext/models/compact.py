@@ -1,4 +1,4 @@
-"""The compact form of a program, for people: a constant that is used once is written where it is used.
+"""The compact form of a program, for people: a constant with one use is written in its place.
 
     tensor<fp16, [1, 8]> y = linear(bias = b, weight = tensor<fp16, [8, 8]>($elided(64, "sha256:...")), x = x);
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message, Operation, Program, Value
 
 ELIDE = 64
-"""Literals of more elements than this are shown by their digest, unless another number is asked for."""
+"""The most elements of a literal that is written out by default; larger ones are shown by their digests."""
 
 READABLE = Style(floats="decimal", elide=ELIDE)
-"""How it is written, unless another style is asked for."""
+"""The default style."""
 
 VALUE = "val"
-"""The attribute of a `const` that holds its value."""
+"""The attribute for the value of a `const`."""
 
 
 def compact(program: Message) -> Program:
-    """Return a copy of a Program in which each constant with one use stands where it is used, without names that
-    repeat the value's.
+    """Return a copy of a Program in which each constant with one use replaces that use, without names that repeat the
+    value's.
 
-    A constant stays where its type is not its value's, where it has attributes besides `val` and `name`, and where it
-    is an output of a block. Raise what `own_copy` raises.
+    A constant stays if its type differs from its value's, if it has attributes besides `val` and `name`, and if it is
+    an output of a block. Raise the errors of `own_copy`.
     """
     graph = Graph(own_copy(program))
     for function in graph.functions.values():
@@ -57,12 +57,12 @@ def compact_pieces(
     on_unread: Callable[[WeightsError], object] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[str]:
-    """Yield the text of a model's program in compact form, in pieces; weights, and literals that the style
-    leaves out, by digests.
+    """Yield the text of a model's program in compact form, in pieces; weights, and literals that the style omits, by
+    digests.
 
-    A model of which the folder is not known, from standard input, has its weights by their places. Raise WeightsError
-    where a weight cannot be read, or call `on_unread` with it and show its place; and what `compact` raises.
-    `progress` gets the number of bytes of weights that were read.
+    A model without a known folder, from standard input, has its weights by their places. Raise WeightsError for an
+    unreadable weight, or call `on_unread` with it and show its place; and the errors of `compact`. `progress` gets the
+    number of bytes of weights that were read.
     """
     from miltext.models.weight_printing import DigestPrinter, Digests
 
@@ -73,7 +73,7 @@ def compact_pieces(
 
 
 def _says_itself(operation: Operation) -> bool:
-    """Whether an operation's name is that of its first value; of a number coremltools makes `op_7` and `var_7`."""
+    """Whether an operation's name is that of its first value; for a number coremltools makes `op_7` and `var_7`."""
     if not operation.outputs:
         return False
     value = operation.outputs[0].name
@@ -81,8 +81,9 @@ def _says_itself(operation: Operation) -> bool:
 
 
 def fold(block: Block, folds: Callable[[Value, int], bool]) -> None:
-    """Write constants of a block, and of those inside it, where they are used: those of which `folds` is true of the
-    value and the number of uses. Names that are defined twice stay, and what a block gives back.
+    """Replace the uses of constants of a block, and of its inner blocks, by their values: of constants for which
+    `folds` returns true for the value and the number of uses. Names that are defined twice stay, and the outputs of
+    blocks.
     """
     counts = Counter(value.name for value in block.defined())
     for op in [*block.walk()]:
@@ -95,7 +96,7 @@ def fold(block: Block, folds: Callable[[Value, int], bool]) -> None:
 
 
 def is_plain_constant(operation: Operation) -> bool:
-    """Tell whether an operation is a `const` that says nothing but its value, of its output's type, and its name."""
+    """Return whether an operation is a `const` with nothing but its value, of its output's type, and its name."""
     if operation.type != "const" or len(operation.outputs) != 1 or operation.inputs or operation.blocks:
         return False
     if VALUE not in operation.attributes or not {*operation.attributes} <= {VALUE, NAME}:

@@ -1,4 +1,4 @@
-"""Reading what a model is made of: its bytes, what kind they are, UTF-8 text, and Model messages."""
+"""Reading the contents of models: bytes, their kind, UTF-8 text, and Model messages."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message, Pipeline
 
 LFS_POINTER = b"version https://git-lfs"
-"""The beginning of the small file that stands in a git repository for one that git-lfs keeps."""
+"""The beginning of the small file that replaces a git-lfs file in a git repository."""
 
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 _FIELDS = "|".join(field.name for field in Program.DESCRIPTOR.fields)
 _PROTOBUF_TEXT = re.compile(rf"\s*(#|({_FIELDS})\s*[:{{<])".encode())
-"""How protobuf's text of a Program begins: with one of its comments or of its fields."""
+"""The beginning of protobuf's text of a Program: one of its comments or fields."""
 
 AnyMessage = TypeVar("AnyMessage", bound="Message")
 
@@ -58,15 +58,15 @@ def refuse_pointer(data: bytes, name: str | Path) -> None:
 
 
 def read_inside(folder: Path, name: str, most: int | None = None) -> bytes:
-    """Return the bytes of a file that belongs to the model in `folder`. Raise ModelError as `inside` and
-    `read_file`, and MIL258 for more than the `most` bytes that such a file has; all are told of the file.
+    """Return the bytes of a file that belongs to the model in `folder`. Raise ModelError as `inside` and `read_file`,
+    and MIL258 for more than `most` bytes; all errors name the file.
     """
     try:
         path = inside(folder, name)
     except ModelError as failure:
         failure.path = os.fspath(folder / name)
         raise
-    with suppress(OSError):  # of which reading tells
+    with suppress(OSError):  # reading reports the error
         if most is not None and (size := path.stat().st_size) > most:
             raise refusal(
                 codes.UNREADABLE_COMPILED_DESCRIPTION,
@@ -79,7 +79,7 @@ def read_inside(folder: Path, name: str, most: int | None = None) -> bytes:
 def inside(folder: Path, name: str) -> Path:
     """Return the path of a regular file in `folder`, if `name` leads to one.
 
-    Raise ModelError (MIL255) as `within` does, and for what does not exist or is not a regular file.
+    Raise ModelError (MIL255) as `within` does, and for a missing file or one that is not regular.
     """
     path = within(folder, name)
     with refusing(lambda failure: _untraceable(name, folder, failure)):
@@ -91,7 +91,7 @@ def inside(folder: Path, name: str) -> Path:
 
 
 def within(folder: Path, name: str) -> Path:
-    """Return the path that `name` has in `folder`, whatever is there.
+    """Return the path of `name` in `folder`, whether it exists or not.
 
     Raise ModelError (MIL255) for a name that leads outside, through `..`, a link or an absolute path.
     """
@@ -108,10 +108,10 @@ def _untraceable(name: str, folder: Path, failure: Exception) -> ModelError:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether bytes are a serialized message rather than text, by how they begin.
+    """Whether bytes are a serialized message rather than text, by their beginning.
 
-    Text begins with a printable character or white space; the first byte of a message is the tag of a field, and
-    those of Program and Model are neither, except for one that text never begins with.
+    Text begins with a printable character or white space; the first byte of a message is the tag of a field, which is
+    neither for Program and Model, except for a tag that text never begins with.
     """
     first = data[:1]
     if first == b'"':  # a Program that begins with its attributes
@@ -127,7 +127,7 @@ def is_protobuf_text(data: bytes) -> bool:
 def decode(data: bytes, name: str) -> str:
     """Return the text in bytes, with its newlines unchanged.
 
-    Raise ModelError: MIL256 for an empty file or one that is not UTF-8, MIL252 for a git-lfs pointer.
+    Raise ModelError: MIL256 for an empty file or bytes outside UTF-8, MIL252 for a git-lfs pointer.
     """
     refuse_pointer(data, name)
     if not data:
@@ -149,7 +149,7 @@ def _place(data: bytes, offset: int) -> str:
 
 
 def parse_text(text: str, name: str) -> Program:
-    """Return the Program that MIL text spells; the parser, and Lark with it, is imported only now."""
+    """Return the Program that MIL text spells; the parser, and Lark with it, is imported only here."""
     from miltext.parsing.parser import parse
 
     return parse(text, path=name)
@@ -159,12 +159,12 @@ def parse_text(text: str, name: str) -> Program:
 
 
 def parse_spec(data: bytes, name: str) -> Spec:
-    """Return the Model message in bytes. Raise ModelError (MIL253) when they are not one."""
+    """Return the Model message in bytes. Raise ModelError (MIL253) for other bytes."""
     return _parse(Spec, data, "Core ML model", name)
 
 
 def parse_program(data: bytes, name: str) -> Program:
-    """Return the Program in bytes. Raise ModelError (MIL253) when they are not one."""
+    """Return the Program in bytes. Raise ModelError (MIL253) for other bytes."""
     return _parse(Program, data, "serialized Program", name)
 
 
@@ -177,12 +177,12 @@ def _parse(kind: type[AnyMessage], data: bytes, what: str, name: str) -> AnyMess
 
 
 def specification_version(number: int) -> int:
-    """Return the number, if a Model can have it for its specificationVersion. Raise ValueError."""
+    """Return the number, if it is a valid specificationVersion. Raise ValueError."""
     return Spec(specificationVersion=number).specificationVersion
 
 
 def kind_of_model(spec: Spec) -> str | None:
-    """Return the kind of model that a Model message holds, by the name of its field; None where it holds none."""
+    """Return the kind of model in a Model message, by the name of its field; None if it is empty."""
     return spec.WhichOneof("Type") or _undeclared_kind(spec)
 
 
@@ -192,7 +192,7 @@ def pipeline_of(spec: Spec, kind: str | None) -> Pipeline | None:
 
 
 def stages(spec: Spec) -> Sequence[Spec]:
-    """Return the models of a Model message, which are none unless it is a pipeline."""
+    """Return the models of a Model message; none unless it is a pipeline."""
     pipeline = pipeline_of(spec, spec.WhichOneof("Type"))
     return pipeline.models if pipeline else ()
 

@@ -1,6 +1,6 @@
 """The `coremldata.bin` of a compiled model: its kind, specification version and description.
 
-The format is not published. This module reads what the known bundles of Apple's compiler have in common. Numbers are in
+The format is not published. This module reads the common form of the known bundles of Apple's compiler. Numbers are in
 little-endian, and each string and message stands after its length as a u64:
 
     u32 kind, the number of its field in Model; u32, the version of its form; 20 bytes, zeros except for pipelines
@@ -10,7 +10,7 @@ little-endian, and each string and message stands after its length as a u64:
     16 bytes for each function, kind and zeros; in a pipeline, u64 count of its models and u64 kind
 
 The form's version is 5 for ML Programs of the specification versions 6 and 7, and 9 for 9; 8 and 10 were not seen. It
-is 1 for a pipeline, whose 20 bytes have a u32 of 1 at 12. A pipeline's form names those of its models: after "generic",
+is 1 for a pipeline, whose 20 bytes have a u32 of 1 at 12. A pipeline's form names its models' forms: after "generic",
 for each in turn `.model0v5.0.0` with its number and its form's version, and its own form.
 
 A stage of a pipeline that is not a network, such as non-maximum suppression, has the string "spec", and after the 28
@@ -37,7 +37,7 @@ from miltext.schema.proto.kinds import MODEL_KINDS, PIPELINES, PROGRAM
 FILE_NAME = "coremldata.bin"
 
 TEXT = "model.mil"
-"""The file beside it that has the program."""
+"""The file beside it with the program."""
 
 NAMES = f"modelNames/{FILE_NAME}"
 """The file with the names of the models of a pipeline."""
@@ -47,18 +47,18 @@ _VERSION = struct.Struct("<I28s")
 _LENGTH = struct.Struct("<Q")
 
 _WHOLE = b"spec"
-"""The form of a file that holds the whole Model rather than its description."""
+"""The form of a file with the whole Model rather than its description."""
 
 _GENERIC = "generic"
-"""The form of any other."""
+"""The form of any other file."""
 
 FORM_VERSIONS = {6: 5, 7: 5, 9: 9}
 """The version of the form of an ML Program, by its specification version."""
 
 
 class CoreMLData(NamedTuple):
-    """What the file says about a model: `type` is its field in `Model`, `spec` the whole Model where that is there, and
-    `models` how many a pipeline has; None for what is not one, and where that is cut.
+    """The file's facts about a model: `type` is its field in `Model`, `spec` the whole Model if it is there, and
+    `models` the number of a pipeline's models; None for any other model, and if that part is cut.
     """
 
     type: str
@@ -69,7 +69,7 @@ class CoreMLData(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The parts of the file, in their order. `held` is the description; of the form that has the whole Model, that."""
+    """The parts of the file, in their order. `held` is the description or, in that form, the whole Model."""
 
     number: int
     form_version: int
@@ -98,7 +98,7 @@ def layout(data: bytes, path: str | os.PathLike[str]) -> Layout:
 
 
 def parse_coremldata(data: bytes, path: str | os.PathLike[str]) -> CoreMLData:
-    """Return what the bytes of a `coremldata.bin` say. Raise ModelError (MIL258) for an unknown layout."""
+    """Return the contents of the bytes of a `coremldata.bin`. Raise ModelError (MIL258) for an unknown layout."""
     parts = layout(data, path)
     with refusing(lambda _: refusal(codes.UNREADABLE_COMPILED_DESCRIPTION, f"{FILE_NAME} has an unknown layout", path)):
         kind, version = MODEL_KINDS[parts.number], specification_version(parts.specification_version)
@@ -109,9 +109,9 @@ def parse_coremldata(data: bytes, path: str | os.PathLike[str]) -> CoreMLData:
 
 
 def expected_layout(found: Layout, functions: int, stages: Iterable[Layout]) -> Layout | None:
-    """Return the parts that Apple's compiler writes of such a model, with so many functions or such stages.
+    """Return the parts that Apple's compiler writes for such a model, with so many functions or such stages.
 
-    What is not known of it is as it was found; None for a kind of which nothing is known.
+    Unknown parts are as found; None for an unknown kind.
     """
     kind, inner = MODEL_KINDS.get(found.number), list(stages)
     zeros = found._replace(head=bytes(len(found.head)), zeros=bytes(len(found.zeros)))
@@ -129,7 +129,7 @@ def expected_layout(found: Layout, functions: int, stages: Iterable[Layout]) -> 
 
 
 def _whole(kind: str, version: int, data: bytes) -> CoreMLData:
-    """Return what a file with the whole Model says; kind and version must be those of the Model."""
+    """Return the contents of a file with the whole Model; kind and version must be the Model's."""
     spec = Model.FromString(data)
     if (kind_of_model(spec), spec.specificationVersion) != (kind, version):
         raise ValueError("the model is another one")
@@ -139,7 +139,7 @@ def _whole(kind: str, version: int, data: bytes) -> CoreMLData:
 def coremldata(spec: Model) -> bytes:
     """Return the `coremldata.bin` of an ML Program, or of a pipeline of ML Programs.
 
-    It is known where `form_versions` is.
+    It is proven for the versions in `FORM_VERSIONS`.
     """
     kind = kind_of_model(spec) or ""
     number = next(each for each, name in MODEL_KINDS.items() if name == kind)
@@ -157,7 +157,7 @@ def coremldata(spec: Model) -> bytes:
 
 
 def form_version(spec: Model) -> int:
-    """Return the version of the form that a model is written in; of ML Programs, `FORM_VERSIONS` has those seen."""
+    """Return the version of the form of a model; of ML Programs, `FORM_VERSIONS` has the seen ones."""
     if kind_of_model(spec) != PROGRAM:
         return 1
     earlier = [form for version, form in FORM_VERSIONS.items() if version <= spec.specificationVersion]
@@ -191,7 +191,7 @@ def parse_names(data: bytes, path: str | os.PathLike[str]) -> list[str]:
 
 
 def _sized(data: bytes, offset: int) -> tuple[bytes, int]:
-    """Return what stands after its length, and where it ends."""
+    """Return the bytes after their length, and their end."""
     (size,) = _LENGTH.unpack_from(data, offset)
     start = offset + _LENGTH.size
     if size > len(data) - start:

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 KEYS = {*MODEL, *SIDES, FUNCTIONS, STAGES, LABELS, "metadata"}
-"""Some key of these is in every description that says anything."""
+"""Keys of descriptions: every description that is not empty has one."""
 
 WAY_OUT = "name a file in TOML, as `miltext describe MODEL -o model.toml` writes it; it is not read from standard input"
 IS_TEXT = "this is the text of a description, not the name of its file"
-"""What is told of a description that cannot be read."""
+"""The message for an unreadable description."""
 
 HEADER = """\
 # What stands around the program of a Core ML model; docs/description.md says what each key means.
@@ -39,19 +39,19 @@ HEADER = """\
 
 
 def description_text(model: Model) -> str:
-    """Return what stands around a model's program as TOML; of a program by itself, what follows from its types.
+    """Return the surroundings of a model's program as TOML; for a program by itself, inferred from its types.
 
-    Raise ParseError for a program that cannot be read where that is needed, and ModelError as `models.building.build`
-    does for one that no description fits.
+    Raise ParseError for an unreadable program if it is needed, and ModelError as `models.building.build` does for a
+    program that no description fits.
     """
     return HEADER + write_toml(spell(surroundings_of(model)))
 
 
 def updated_description(model: Model, text: str, path: str) -> str:
-    """Return the text of a description, from the file `path`, with what has changed of a model; comments are kept.
+    """Return the text of a description, from the file `path`, updated to a model; comments are kept.
 
-    Raise ModelError, besides as `description_text` does: MIL470 to MIL475 for what is wrong in the text, and MIL402 for
-    one that is not a description, or is spelled in a way that cannot be kept.
+    Raise ModelError, besides as `description_text` does: MIL470 to MIL475 for mistakes in the text, and MIL402 for a
+    text that is not a description, or has a spelling that cannot be kept.
     """
     if not is_description(text):
         raise refusal(codes.TARGET_WOULD_BE_LOST, "the target is not a description, and is not replaced", path)
@@ -79,7 +79,7 @@ def text_of(path: Path) -> str:
 
 
 def _unread(failure: ModelError, path: Path) -> ModelError:
-    """Return an error with the way out for a description that cannot be read, which may be one's text itself."""
+    """Return an error with the way out for a description that cannot be read, which may be given as its own text."""
     found = failure.diagnostics[0]
     if found.code == codes.UNREADABLE_FILE:
         message, name = (IS_TEXT, None) if "\n" in str(path) else (found.message, failure.path)
@@ -88,7 +88,9 @@ def _unread(failure: ModelError, path: Path) -> ModelError:
 
 
 def is_description(text: str) -> bool:
-    """Tell whether a text in TOML may be a description, by its keys; one that is not TOML is told of by its reader."""
+    """Return whether a text in TOML may be a description, by its keys; text that is not TOML is reported by its
+    reader.
+    """
     try:
         table = read_toml(text)
     except NotToml:
@@ -97,7 +99,7 @@ def is_description(text: str) -> bool:
 
 
 def surroundings_of(model: Model, at: tuple[str | int, ...] = ()) -> Surroundings:
-    """Return what stands around the program of a model. Raise as `description_text` does."""
+    """Return the surroundings of the program of a model. Raise as `description_text` does."""
     around = Surroundings(_head(model), model.type, at=at)
     if at:
         around.name = model.pipeline_name or None
@@ -108,7 +110,7 @@ def surroundings_of(model: Model, at: tuple[str | int, ...] = ()) -> Surrounding
 
 
 def described_labels(program: Program, head: Spec) -> dict[str, Labels]:
-    """Return the labels of a program by the names that `Surroundings` has for what describes its functions."""
+    """Return the labels of a program by the function names of `Surroundings`."""
     labels = labels_of(program)
     listed = {function.name for function in head.description.functions}
     if listed:
@@ -117,7 +119,7 @@ def described_labels(program: Program, head: Spec) -> dict[str, Labels]:
 
 
 def _head(model: Model) -> Spec:
-    """Return the head of a model, made from the types as `build` makes it where the model has none."""
+    """Return the head of a model; without one, made from the types as `build` makes it."""
     if model.spec is not None:
         return head_of(model.spec)
     if model.description is None and model.type == PROGRAM:
@@ -130,7 +132,7 @@ def _head(model: Model) -> Spec:
 
 
 def _is_classifier(model: Model, head: Spec) -> bool:
-    """Tell whether a model may have labels; the text of a compiled one is long, and read only if it has."""
+    """Return whether a model may have labels; the long text of a compiled one is read only if it has."""
     if not model.is_compiled or "program" in vars(model):
         return True
     described = head.description

@@ -12,26 +12,26 @@ from typing import NoReturn
 from miltext.models.staging import Staging
 
 PIECE = 1 << 20
-"""How many bytes are copied at once."""
+"""The bytes that are copied at once."""
 
 MODEL_FOLDERS = (".mlpackage", ".mlmodelc")
-"""How the names of models end that are folders."""
+"""The ends of the names of models that are folders."""
 
 MODEL_FILES = (".mil", ".mlmodel", ".pb", ".txtpb")
-"""How the names of models end that are files."""
+"""The ends of the names of models that are files."""
 
 Progress = Callable[[int], object]
-"""A callback for the progress of work: it gets the number of bytes, or elements, of each piece that is done."""
+"""A callback for the progress of work: it gets the number of bytes, or elements, of each finished piece."""
 
 _MOST_LINKS = 40
-"""How many links Linux follows from a name."""
+"""The most links that Linux follows from a name."""
 
 
 def write_file(path: Path, pieces: Iterable[bytes], *, replace: bool = True) -> None:
-    """Make the file `path` hold the pieces, or leave it as it was; one that is there is replaced only if `replace`.
+    """Write the pieces to the file `path`, or leave it as it was; an existing file is replaced only if `replace`.
 
-    A file that is replaced keeps its mode; a link stays one, and what it leads to is written. Into a device
-    or a FIFO the pieces are written as they come. Raise OSError, and whatever `pieces` raises.
+    A replaced file keeps its mode; a link stays, and its target is written. A device or a FIFO gets the pieces as they
+    come. Raise OSError, and the errors of `pieces`.
     """
     if is_stream(path):
         _write_into(path, pieces)
@@ -44,7 +44,7 @@ def write_file(path: Path, pieces: Iterable[bytes], *, replace: bool = True) -> 
 
 
 def write_new(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file that is not there, on the disk when this returns. Raise OSError, and whatever `pieces` raises."""
+    """Write a new file, on the disk when this returns. Raise OSError, and the errors of `pieces`."""
     with open(path, "xb") as file:
         file.writelines(pieces)
         file.flush()
@@ -54,9 +54,8 @@ def write_new(path: Path, pieces: Iterable[bytes]) -> None:
 def below(folder: str, files: tuple[str, ...], folders: tuple[str, ...] = ()) -> list[str]:
     """Return every file below a folder, and every folder that counts as one, by the ends of their names, sorted.
 
-    Links that lead nowhere are among them, but no FIFO, which may never end. What is in such a folder, in a hidden one,
-    in a virtual environment of Python or in `node_modules` is passed over. Raise OSError for a folder that cannot be
-    read.
+    Broken links are included, but no FIFO, which may never end. The contents of such a folder, of a hidden one, of a
+    virtual environment of Python and of `node_modules` are skipped. Raise OSError for an unreadable folder.
     """
     found: list[str] = []
     for parent, inner, names in os.walk(folder, onerror=_raise):
@@ -78,12 +77,12 @@ def _is_passed_over(parent: str, name: str) -> bool:
 
 
 def texts_below(folder: str) -> list[str]:
-    """Return every .mil below a folder, as `below` does, but none of a model: that text is the compiler's."""
+    """Return every .mil below a folder, as `below` does, but none in a model: that text is the compiler's."""
     return [name for name in below(folder, (".mil",), MODEL_FOLDERS) if not name.lower().endswith(MODEL_FOLDERS)]
 
 
 def is_stream(path: Path) -> bool:
-    """Whether a path is to be written into and never replaced: an open file, a device, a FIFO."""
+    """Whether a path is written into and never replaced: an open file, a device, a FIFO."""
     return _descriptor(path) is not None or (path.exists() and not path.is_file() and not path.is_dir())
 
 
@@ -102,7 +101,7 @@ def _open_there(name: str, flags: int) -> int:
 
 
 def _descriptor(path: Path) -> int | None:
-    """Return the number of the open file that a name such as `/dev/stdout` or `/dev/fd/3` stands for."""
+    """Return the number of the open file for a name such as `/dev/stdout` or `/dev/fd/3`."""
     name = os.fspath(path)
     for _ in range(_MOST_LINKS):
         folder, last = os.path.split(name)
@@ -138,7 +137,7 @@ def have_same_bytes(one: Path, other: Path) -> bool:
 
 
 def copy_pieces(reading: FileIO, writing: FileIO | BufferedWriter, progress: Progress | None = None) -> None:
-    """Copy what is left of a file to another, where that stands; holes stay holes.
+    """Copy the rest of a file to another, at its position; holes stay holes.
 
     `progress` is called with the size of each piece. Raise OSError.
     """
@@ -158,14 +157,14 @@ def copy_pieces(reading: FileIO, writing: FileIO | BufferedWriter, progress: Pro
 
 
 def _skip_hole(file: FileIO) -> int:
-    """Go on to a file's next data, or to its end, and return how far that is; 0 where holes are unknown."""
+    """Move to a file's next data, or to its end, and return the distance; 0 if holes are unknown."""
     start = file.tell()
     if not hasattr(os, "SEEK_DATA"):
         return 0
     try:
         return file.seek(start, os.SEEK_DATA) - start
     except OSError as failure:
-        if failure.errno != errno.ENXIO:  # which says that there is only a hole, or nothing, up to the end
+        if failure.errno != errno.ENXIO:  # there is only a hole, or nothing, up to the end
             file.seek(start)
             return 0
         return file.seek(0, os.SEEK_END) - start

@@ -1,4 +1,4 @@
-"""Signals that ask a process to end: as an exception that cleans up behind it, and not in the middle of a move."""
+"""Signals that end a process: as an exception with cleanup, and never in the middle of a move."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _Handler = Callable[[int, "FrameType | None"], object]
 
 
 AGAIN = 0.1
-"""Seconds after which a request to end is repeated that had no effect."""
+"""Seconds after which a request to end without effect is repeated."""
 
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """While it lasts, a request to end raises SystemExit with the status that shells give: 128 and the signal.
+    """While it lasts, a request to end raises SystemExit with the shells' status: 128 and the signal.
 
-    What swallows that, such as an import that may fail or a destructor, gets it again; and the block ends with it at
-    the latest, whatever else it ends with.
+    Code that swallows it, such as an import that may fail or a destructor, gets it again; and the block ends with it in
+    any case.
     """
     ending = _Ending()
     try:
@@ -49,7 +49,7 @@ class _Ending:
         self._is_repeated = False
 
     def come(self, number: int, _: FrameType | None) -> None:
-        """Handle a signal: raise SystemExit, unless it is a repetition, and the first one is being handled."""
+        """Handle a signal: raise SystemExit, unless it is a repetition during the handling of the first."""
         is_repeated, self._is_repeated = self._is_repeated, False
         if self.status is None:
             self.status = 128 + number
@@ -65,7 +65,7 @@ class _Ending:
 
 
 def _is_handled(kind: type[BaseException]) -> bool:
-    """Whether an exception of a kind is what the interrupted code deals with, or was when another one came."""
+    """Whether an exception of a kind is being handled by the interrupted code, or was when another one came."""
     failure = sys.exc_info()[1]
     while failure is not None and not isinstance(failure, kind):
         failure = failure.__context__
@@ -74,7 +74,7 @@ def _is_handled(kind: type[BaseException]) -> bool:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Put off what a request to end does until the block is over."""
+    """Delay the effect of a request to end until the block is over."""
     came: list[int] = []
     try:
         with _handled(lambda number, _: came.append(number)):
@@ -86,7 +86,7 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def _handled(handler: _Handler) -> Iterator[None]:
-    """Handle the signals so; not those that the process ignores (under nohup), and only where Python can."""
+    """Handle the signals; not those that the process ignores (under nohup), and only where Python can."""
     is_main = threading.current_thread() is threading.main_thread()
     before = {number: signal.getsignal(number) for number in _SIGNALS if is_main}
     taken = {number: known for number, known in before.items() if known not in (None, signal.SIG_IGN)}

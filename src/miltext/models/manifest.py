@@ -1,8 +1,8 @@
-"""The `.mlpackage`: a folder whose Manifest.json says where its `.mlmodel` is.
+"""The `.mlpackage`: a folder whose Manifest.json names its `.mlmodel`.
 
-The manifest's form is that of coremltools 9.0, `modelpackage/src/ModelPackage.cpp`: an item's path is relative to
-`Data/`, and the item named by `rootModelIdentifier` is the model. Other producers use other names, so that nothing
-but the manifest is followed.
+The manifest's form is coremltools 9.0's, `modelpackage/src/ModelPackage.cpp`: an item's path is relative to `Data/`,
+and the item named by `rootModelIdentifier` is the model. Other producers use other names, so only the manifest is
+followed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 MANIFEST = "Manifest.json"
 
 Manifest = dict[str, Any]
-"""The object in a manifest, with all its keys, as JSON has it."""
+"""The object in a manifest, with all its keys, as read from JSON."""
 
 
 def model_file(folder: Path) -> Path:
-    """Return the path of a package's `.mlmodel`, as its manifest has it. Raise ModelError (MIL255)."""
+    """Return the path of a package's `.mlmodel`, from its manifest. Raise ModelError (MIL255)."""
     manifest = _read_manifest(folder)
     root, items = manifest["rootModelIdentifier"], manifest["itemInfoEntries"]
     path = _item_path(items.get(root))
@@ -34,9 +34,7 @@ def model_file(folder: Path) -> Path:
 
 
 def whole_manifest(folder: Path) -> Manifest:
-    """Return a package's manifest, each of whose items has a path, as it must for Core ML. Raise ModelError
-    (MIL255).
-    """
+    """Return a package's manifest, in which all items have paths, as Core ML requires. Raise ModelError (MIL255)."""
     manifest = _read_manifest(folder)
     for name, item in manifest["itemInfoEntries"].items():
         if _item_path(item) is None:
@@ -45,8 +43,8 @@ def whole_manifest(folder: Path) -> Manifest:
 
 
 def by_paths(manifest: Any) -> Manifest:
-    """Return a manifest with paths in place of the identifiers, which are random. Raise ValueError if that is not one,
-    or if items share a path.
+    """Return a manifest with paths in place of the identifiers, which are random. Raise ValueError for any other
+    object, or if items share a path.
     """
     try:
         paths = {name: item["path"] for name, item in manifest["itemInfoEntries"].items()}
@@ -65,7 +63,7 @@ def _item_path(item: object) -> str | None:
 
 
 def _read_manifest(folder: Path) -> Manifest:
-    """Return a manifest that names its root model, and has items."""
+    """Return a manifest with a root model and items."""
     import json
 
     data = read_inside(folder, MANIFEST)

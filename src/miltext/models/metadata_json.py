@@ -1,8 +1,8 @@
-"""The `metadata.json` of a compiled model, and the ModelDescription that can be had from it.
+"""The `metadata.json` of a compiled model, and the ModelDescription made of it.
 
-It lists features for people and for Xcode: all values are strings, and what no feature type shows is not there, such
-as default values, training inputs and the names of what a classifier predicts. How each type is shown: coremltools'
-`mlmodel/src/FeatureType.cpp`, and the bundles of Apple's compiler, which add Float16 and states.
+It lists features for people and for Xcode: all values are strings, and facts outside feature types are missing, such as
+default values, training inputs and the names of a classifier's predictions. Sources for the form of each type:
+coremltools' `mlmodel/src/FeatureType.cpp`, and the bundles of Apple's compiler, which add Float16 and states.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _MOST_DIGITS = 300
 
 
 class Facts(NamedTuple):
-    """What `coremldata.bin` says, too: the specification version and the names of inputs and outputs."""
+    """The facts that `coremldata.bin` has, too: the specification version and the names of inputs and outputs."""
 
     specification_version: int
     inputs: list[str]
@@ -67,7 +67,7 @@ class Facts(NamedTuple):
 
 
 class MetadataJson:
-    """A `metadata.json` that was read; `facts` can be compared with those of `coremldata.bin`."""
+    """The contents of a `metadata.json`; `facts` can be compared with those of `coremldata.bin`."""
 
     def __init__(self, data: bytes, path: str | os.PathLike[str]) -> None:
         """Raise ModelError (MIL258) when the bytes are not the JSON that Apple's compiler writes."""
@@ -81,7 +81,7 @@ class MetadataJson:
             )
 
     def description(self) -> ModelDescription:
-        """Return the ModelDescription, less what the file does not have.
+        """Return the ModelDescription, without the parts that the file lacks.
 
         Raise ModelError (MIL258) for a feature of a type that cannot be read back.
         """
@@ -90,9 +90,10 @@ class MetadataJson:
 
 
 def read_metadata(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what the one model in the bytes of a file is said to have.
+    """Return the object of the one model in the bytes of a file.
 
-    Raise ModelError (MIL258) for what is not JSON, has a key twice, or is not a list of one object.
+    Raise ModelError (MIL258) for bytes that are not JSON, for a repeated key, and for anything but a list of one
+    object.
     """
     with _refusing("is not what Apple's compiler writes", path):
         found = json.loads(data, object_pairs_hook=_object, parse_constant=_no_number, parse_int=_integer)
@@ -108,7 +109,7 @@ def _refusing(what: str, path: str | os.PathLike[str]) -> AbstractContextManager
 
 
 def _reason(failure: Exception) -> str:
-    """Return what is wrong with JSON, in words."""
+    """Return the mistake in JSON, in words."""
     if isinstance(failure, json.JSONDecodeError):
         message = failure.msg[:1].lower() + failure.msg[1:]
         return f"{message} in line {failure.lineno}, column {failure.colno}"
@@ -145,7 +146,7 @@ def _description(model: Entry) -> ModelDescription:
     if "functions" not in model:
         _add_features(description, model)
         return description
-    description.defaultFunctionName = model.get("defaultFunctionName", "")  # whose features are those outside them, too
+    description.defaultFunctionName = model.get("defaultFunctionName", "")  # with its features outside, too
     for function in model["functions"]:
         _add_features(description.functions.add(name=function["name"]), function)
     return description

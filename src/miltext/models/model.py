@@ -1,4 +1,4 @@
-"""The properties of every model, whatever it was read from."""
+"""The properties of every model, from any source."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ if TYPE_CHECKING:
 
 
 class Stage(NamedTuple):
-    """A model inside a pipeline, and its path there, as in `1/0`; empty for a model that is not in one."""
+    """A model inside a pipeline, and its path there, as in `1/0`; empty for a model outside of pipelines."""
 
     place: str
     model: Model
 
     @property
     def title(self) -> str:
-        """The path, and what the pipeline calls it: `1/0 "head"`."""
+        """The path, and the name in the pipeline: `1/0 "head"`."""
         name = self.model.pipeline_name
         return f"{self.place} {quote(name)}" if name else self.place
 
     @property
     def name(self) -> str:
-        """What errors call it: a compiled one by its own file, any other by that of the pipeline and its title."""
+        """The name for errors: a compiled model's own file, else the pipeline's file and the title."""
         has_own = not self.place or self.model.is_compiled
         return self.model.name if has_own else f"{self.model.name}, model {self.title}"
 
     @property
     def short_name(self) -> str:
-        """What people call it: the file, or the package or bundle that it is in, without folders; and the title."""
+        """The name for people: the file, or the package or bundle around it, without folders; and the title."""
         own = self.model.name if self.model.path is None else _own_name(self.model.path)
         return f"{own}, model {self.title}" if self.place else own
 
 
 def _own_name(path: Path) -> str:
-    """Return the name of a file or folder, or of the package that it is in; in a bundle's own folders, with these.
+    """Return the name of a file or folder, or of the package around it; in a bundle, with its inner folders.
 
-    A file that is only called `model` has the name of its folder before it.
+    A file named `model` has the name of its folder before it.
     """
     path = Path(os.path.abspath(path))
     for folder in path.parents:
@@ -64,12 +64,12 @@ def _own_name(path: Path) -> str:
 class Model:
     """A Core ML model, or a bare program, as it was read.
 
-    `kind` is what it was read from: `mil`, `mlmodel`, `mlpackage`, `mlmodelc`, `pb` or `txtpb`. `type` is the kind of
-    model in it, by the name of its field in `Model`: `mlProgram`, `pipeline`, and so on. `name` is what errors
-    call it, `path` what was opened (None for standard input), `model_path` the folder that `@model_path` means (None
-    where there is none), and `pipeline_name` what the pipeline around it calls it. `warnings` grows as
-    properties are read. `interfaces` are those of the program's functions as it was read, before
-    any change, where a description goes with it; known once `program` was asked for.
+    `kind` is its source: `mil`, `mlmodel`, `mlpackage`, `mlmodelc`, `pb` or `txtpb`. `type` is the kind of model in it,
+    by the name of its field in `Model`: `mlProgram`, `pipeline`, and so on. `name` is its name in errors, `path` the
+    opened path (None for standard input), `model_path` the folder for `@model_path` (None if there is none), and
+    `pipeline_name` its name in the pipeline around it. `warnings` grows as properties are read. `interfaces` are the
+    inputs and outputs of the program's functions before any change, if a description goes with it; they are known after
+    the first use of `program`.
     """
 
     def __init__(
@@ -83,8 +83,8 @@ class Model:
         self.pipeline_name = pipeline_name
         self.warnings: list[Diagnostic] = []
         self.interfaces: dict[str, Interface] = {}
-        self.keeps: object = None  # what must last as long as the model: a temporary folder
-        self.reopen: Callable[[], Model] | None = None  # what reads it once more from where it was opened
+        self.keeps: object = None  # an object that must last as long as the model: a temporary folder
+        self.reopen: Callable[[], Model] | None = None  # reads the model once more from its source
 
     @cached_property
     def program(self) -> Program:
@@ -96,12 +96,12 @@ class Model:
 
     @property
     def text(self) -> str | None:
-        """The MIL text that it was read from: of a `.mil`, and the model.mil of an `.mlmodelc`."""
+        """The MIL text of its source: of a `.mil`, and the model.mil of an `.mlmodelc`."""
         return None
 
     @property
     def spec(self) -> Spec | None:
-        """The Model message; None for a text, a bare Program, and a bundle except for a stage that is kept as one."""
+        """The Model message; None for a text, a bare Program, and a bundle except for a stage stored as a message."""
         return None
 
     @property
@@ -116,16 +116,16 @@ class Model:
 
     @property
     def metadata(self) -> Metadata | None:
-        """The Metadata of the description: author, license, what its users defined; None without one."""
+        """The Metadata of the description: author, license, entries of users; None without one."""
         description = self.description
         return description.metadata if description is not None and description.HasField("metadata") else None
 
     @property
     def description_text(self) -> str:
-        """What stands around the program, as TOML that `miltext.build` reads.
+        """The surroundings of the program, as TOML that `miltext.build` reads.
 
-        That is the description, the specification version, the labels of a classifier, and so of each model of a
-        pipeline. For a program by itself it is made from the types. Raise ModelError and ParseError as
+        They are the description, the specification version, the labels of a classifier, and the same for each model of
+        a pipeline. For a program by itself they are made from the types. Raise ModelError and ParseError as
         `models.describing` does.
         """
         from miltext.models.describing import description_text
@@ -134,7 +134,7 @@ class Model:
 
     @cached_property
     def weights(self) -> Weights:
-        """The weights by name or by Value, as numpy arrays; nothing is read before it is asked for."""
+        """The weights by name or by Value, as numpy arrays; each is read at its first use."""
         from miltext.models.model_weights import Weights
 
         return Weights(self.program, self.model_path)
@@ -144,11 +144,11 @@ class Model:
     ) -> list[Diagnostic]:
         """Write the model, with the changes made to `program`, as an `.mlpackage`, `.mlmodel` or `.mlmodelc`.
 
-        A file or folder at `path` is replaced only with `force`, and only when all is written; `path` may be where the
-        model came from. `progress` gets the number of bytes of weights in each piece written. Return the warnings.
-        Raise FileExistsError, OSError, and ModelError as `miltext.models.building.build.build` does.
+        A file or folder at `path` is replaced only with `force`, and only when all is written; `path` may be the
+        model's own. `progress` gets the number of bytes of weights in each piece written. Return the warnings. Raise
+        FileExistsError, OSError, and ModelError as `miltext.models.building.build.build` does.
 
-        What `program` says is not checked, as in a library that writes what it is given: `miltext.build` checks it.
+        The `program` is not checked, as a library writes its input unchanged: `miltext.build` checks it.
         """
         from miltext.models.building.build import build
         from miltext.models.building.choices import Choices
@@ -172,26 +172,26 @@ class Model:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all models are there that a pipeline says it has, and the kind of each is known."""
+        """Whether all models of a pipeline are there, and the kind of each is known."""
         return True
 
     @property
     def pipeline_names(self) -> Sequence[str]:
-        """What a pipeline calls its models, in their order; not all of them need have a name."""
+        """A pipeline's names for its models, in their order; not all of them need have a name."""
         return ()
 
     def stages(self, prefix: str = "") -> Iterator[Stage]:
-        """Yield each model inside, however deep, before those that are in it; none unless this is a pipeline."""
+        """Yield each inner model, at any depth, before its own inner models; none unless this is a pipeline."""
         for index, model in enumerate(self.models):
             yield Stage(f"{prefix}{index}", model)
             yield from model.stages(f"{prefix}{index}/")
 
     def programs(self) -> list[Stage]:
-        """Return the ML Programs of a model: itself, or those of its pipelines; none if it is of another kind."""
+        """Return the ML Programs of a model: itself, or its pipelines' ones; none for another kind."""
         return [stage for stage in (Stage("", self), *self.stages()) if stage.model.type == PROGRAM]
 
     def select_all(self) -> list[Stage]:
-        """Return the ML Programs of a model. Raise ModelError (MIL254) where there are none."""
+        """Return the ML Programs of a model. Raise ModelError (MIL254) if there are none."""
         found = self.programs()
         if found:
             return found
@@ -203,7 +203,7 @@ class Model:
     def select(self, path: int | str | None) -> Model:
         """Return the ML Program at a path in this model's pipelines, as in `1`, `"name"` or `"1/0"`; itself for None.
 
-        Raise ModelError: MIL257 when nothing is there or it is a pipeline again, MIL254 when it is of another kind.
+        Raise ModelError: MIL257 for an unknown path or a pipeline, MIL254 for another kind.
         """
         chosen = self.at(path)
         reopen = self.reopen
@@ -214,9 +214,9 @@ class Model:
         return chosen
 
     def at(self, path: int | str | None) -> Model:
-        """Return the model at a path in this model's pipelines, whatever its type; itself for None.
+        """Return the model of any type at a path in this model's pipelines; itself for None.
 
-        Raise ModelError (MIL257) when nothing is there.
+        Raise ModelError (MIL257) for an unknown path.
         """
         chosen = self
         for step in [] if path in (None, "") else str(path).split("/"):
@@ -224,7 +224,7 @@ class Model:
         return chosen
 
     def listing(self) -> Iterator[str]:
-        """Yield a line for each model inside, however deep: its path, its name and its type."""
+        """Yield a line for each inner model, at any depth: its path, its name and its type."""
         return (f"{stage.title}: {stage.model.type}" for stage in self.stages())
 
     def _nested(self, step: str) -> Model:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program, Value
 
 FEWEST = 10
-"""From this many elements on, coremltools puts a constant into the weight file; fewer are settings, not weights."""
+"""The least elements of a constant in coremltools' weight file; smaller ones are settings, not weights."""
 
 
 def blob_values(program: Program) -> Iterator[Held]:
@@ -36,18 +36,17 @@ def blob_values(program: Program) -> Iterator[Held]:
 
 
 def is_weight_file(path: Path) -> bool:
-    """Whether a file begins as weight files do."""
+    """Whether a file begins like a weight file."""
     with suppress(WeightsError), BlobFile(path) as file:
         return (len(file), file.size) == (0, ALIGNMENT) or bool(file.blob(ALIGNMENT))
     return False
 
 
 class BlobFolder:
-    """The weight files in the folder that `@model_path` stands for; each is opened when a value first names it.
+    """The weight files in the folder for `@model_path`; each is opened when a value first names it.
 
-    Raise WeightsError: MIL301 to MIL306 as `resolve` and `BlobFile` do, MIL302 without a folder, MIL309 when a
-    record does not hold what its value says. `progress` is for those that read the records: it gets the number of bytes
-    that were read.
+    Raise WeightsError: MIL301 to MIL306 as `resolve` and `BlobFile` do, MIL302 without a folder, MIL309 for a record
+    that does not match its value. `progress` is for readers of the records: it gets the number of read bytes.
     """
 
     def __init__(self, model_path: Path | None, progress: Progress | None = None) -> None:
@@ -64,7 +63,7 @@ class BlobFolder:
         return resolve(file_name, self.model_path)
 
     def blob(self, value: Value) -> Blob:
-        """Return the record that a value in a weight file names; an error names the file as the folder is named."""
+        """Return the record that a value in a weight file names; an error names the file below the folder as given."""
         try:
             return self._blob(value)
         except WeightsError as failure:
@@ -86,7 +85,7 @@ class BlobFolder:
         return blob if shape is None else blob.require(dtype, prod(shape))
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         for file in self._files.values():
             file.close()
         self._files.clear()
@@ -110,10 +109,10 @@ class LooseFolder(BlobFolder):
 
 
 class Weight(NamedTuple):
-    """One weight: its names, type and shape, and where it stands.
+    """One weight: its names, type and shape, and its place.
 
-    `size` is in bytes, worked out from the type: the file need not be there. `value` is the Value itself; `blob` what
-    it says of a weight file, None for a weight in the program.
+    `size` is in bytes, computed from the type: the file need not exist. `value` is the Value itself; `blob` its
+    reference to a weight file, None for a weight in the program.
     """
 
     name: str
@@ -126,18 +125,17 @@ class Weight(NamedTuple):
 
     @property
     def elements(self) -> int:
-        """How many elements it has."""
+        """The number of its elements."""
         return prod(self.shape)
 
 
 class Weights(Mapping[str, Any]):
-    """A model's weights as numpy arrays, by name or by Value, each read when it is asked for.
+    """A model's weights as numpy arrays, by name or by Value, each read at its use.
 
-    A weight's name is that of its `const`, or `OUTPUT.ARGUMENT` for what stands in another operation, as in `w.lut`;
-    where functions have different weights of one name, it is `FUNCTION/NAME`. The names are those that the program has
-    when the first is asked for. An array is a read-only view of the file; bf16 and fp8 are their bit patterns (uint16,
-    uint8), sub-byte types are unpacked (int8, uint8). Raise KeyError for what is not a weight, and WeightsError for
-    what cannot be read.
+    A weight's name is its `const`'s, or `OUTPUT.ARGUMENT` for an argument of another operation, as in `w.lut`; if
+    functions have different weights of one name, it is `FUNCTION/NAME`. The names are the program's at the first use.
+    An array is a read-only view of the file; bf16 and fp8 are their bit patterns (uint16, uint8), sub-byte types are
+    unpacked (int8, uint8). Raise KeyError for any other name, and WeightsError for an unreadable weight.
     """
 
     def __init__(self, program: Program, model_path: Path | None) -> None:
@@ -173,15 +171,15 @@ class Weights(Mapping[str, Any]):
         return found
 
     def in_files(self) -> list[Weight]:
-        """Those that stand in weight files."""
+        """Return the weights in weight files."""
         return [weight for weight in self.entries.values() if weight.blob is not None]
 
     def blob(self, weight: Weight) -> Blob | None:
-        """Return the record that a weight in a file has; None for one in the program."""
+        """Return the record of a weight in a file; None for a weight in the program."""
         return None if weight.blob is None else self._folder.blob(weight.value)
 
     def digest(self, weight: Weight, progress: Progress | None = None) -> str:
-        """Return the `digest` of a weight's type and elements, wherever they stand."""
+        """Return the `digest` of a weight's type and elements, in a file or in the program."""
         blob = self.blob(weight)
         data = blob.data if blob else self._immediate(weight.value)
         return digest(weight.dtype, data, progress)
@@ -194,7 +192,7 @@ class Weights(Mapping[str, Any]):
 
 
 def _weight(held: Held) -> Weight | None:
-    """Return the weight that a Value is, None if it is not one."""
+    """Return the weight of a Value, None if it is none."""
     value = held.value
     dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
     if dtype is None or shape is None:
@@ -207,13 +205,13 @@ def _weight(held: Held) -> Weight | None:
 
 
 def _unlike(name: str, taken: Mapping[str, object]) -> str:
-    """Return the name, or that with a number where two values of a function share it, in sibling blocks say."""
+    """Return the name, with a number if two values of a function share it, for example in sibling blocks."""
     numbered = (f"{name}@{number}" for number in count(2))
     return next(each for each in chain([name], numbered) if each not in taken)
 
 
 def npy_pieces(weights: Weights, weight: Weight, progress: Progress | None = None) -> Iterator[bytes]:
-    """Yield a weight as a .npy file, in pieces: no more than one of them is in memory.
+    """Yield a weight as a .npy file, in pieces, of which only one is in memory.
 
     `progress` is called with the number of elements of each piece, once it is taken.
     """

@@ -17,33 +17,33 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
 
 _KINDS = {".mil": "mil", ".mlmodel": "mlmodel", ".txtpb": "txtpb"}
-"""The endings that decide what a file holds; for any other name, `.pb` too, its content decides."""
+"""The endings that decide the kind of a file; for any other name, `.pb` too, its content decides."""
 
 
 def load(path: str | os.PathLike[str], model: int | str | None = None) -> Model:
     """Return the ML Program in a `.mil`, `.mlmodel`, `.mlpackage`, `.mlmodelc`, `.pb` or `.txtpb`.
 
-    In a pipeline, `model` says which: an index or a name, or a path of them such as `"1/0"`. Text is parsed when
-    `program` is first asked for. Raise ModelError for what is not such a file or folder, damaged, or not an ML Program.
+    In a pipeline, `model` chooses: an index or a name, or a path of them such as `"1/0"`. Text is parsed at the first
+    use of `program`. Raise ModelError for any other file or folder, a damaged one, or one without an ML Program.
     """
     chosen = open_model(path).select(model)
-    _ = chosen.text  # where a bundle's text is missing, this is the time to say so
+    _ = chosen.text  # a bundle without its text fails here
     return chosen
 
 
 def read(data: bytes, name: str, model: int | str | None = None) -> Model:
-    """Return the ML Program in the bytes of a file, as from standard input; `name` is what errors call it.
+    """Return the ML Program in the bytes of a file, as from standard input; `name` is its name in errors.
 
-    The bytes themselves show what kind of file they are. `model` and the errors are as in `load`.
+    The bytes themselves show the kind of file. `model` and the errors are as in `load`.
     """
     return read_model(data, name).select(model)
 
 
 def read_model(data: bytes, name: str, path: str | None = None) -> Model:
-    """Return the model in the bytes of a file, whatever its type; otherwise as `read`.
+    """Return the model of any type in the bytes of a file; otherwise as `read`.
 
-    With the `path` that they would have, its ending says the kind as it does in `load`, and its folder, or that of the
-    model that is there, is the one of weights. The file itself is not read, and need not be there.
+    With a `path` for the bytes, its ending decides the kind as in `load`, and its folder, or the folder of the model at
+    that path, is used for weights. The file itself is not read, and need not exist.
     """
     if path is None:
         return _from_bytes(data, _kind(data), name, None)
@@ -53,9 +53,9 @@ def read_model(data: bytes, name: str, path: str | None = None) -> Model:
 
 
 def open_model(path: str | os.PathLike[str]) -> Model:
-    """Return the model in a file or folder, whatever its type: pipelines, and models that are not ML Programs, too.
+    """Return the model of any type in a file or folder: also pipelines, and models that are not ML Programs.
 
-    Raise ModelError for what is not such a file or folder, or damaged.
+    Raise ModelError for any other file or folder, or a damaged one.
     """
     if not os.fspath(path):
         raise refusal(codes.UNREADABLE_FILE, "the name of the file or folder is empty")
@@ -84,7 +84,7 @@ def _is_package(folder: Path) -> bool:
 
 
 def is_bundle(folder: Path) -> bool:
-    """Tell whether a path is that of a folder which is opened as a compiled model."""
+    """Return whether a path is a folder that is opened as a compiled model."""
     from miltext.models.bundle import SIGNS
     from miltext.models.coremldata import TEXT
 

@@ -1,4 +1,4 @@
-"""Checks of the target of an output: what is of another kind, or the input, is not replaced."""
+"""Checks of the target of an output: a file of another kind, or the input, is not replaced."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ ENDINGS = {
     ".mlpackage": "model",
     ".mlmodelc": "model",
 }
-"""The endings that say what a name is for; any other goes with anything that is not strict."""
+"""The endings that decide the kind of a name; any other ending fits all kinds that are not strict."""
 
 STRICT = ("npz",)
-"""The kinds that a name with another ending, known or not, does not fit."""
+"""The kinds that do not fit a name with another ending, known or not."""
 
 _CALLED = {
     "mil": "MIL text",
@@ -56,20 +56,20 @@ _CALLED = {
 }
 
 FOLDERS = {".mlpackage": ("package", (MANIFEST,)), ".mlmodelc": ("compiled model", ("coremldata.bin", "model.mil"))}
-"""What a folder is called that a model is written as, by its ending, and the files that show one."""
+"""The nouns for folders of models, by their endings, and the files that such a folder contains."""
 
 BINARY = ("pb", "npy", "npz", "png")
-"""The kinds that show in how a file begins, whatever its name says."""
+"""The kinds that are recognized by a file's beginning, whatever its name."""
 
 PROGRAMS = ("mil", "pb", "txtpb")
-"""The kinds of input that a model does not take the place of."""
+"""The kinds of input that a model does not replace."""
 
 _HEAD = 1 << 16
-"""Bytes of a file that are looked at."""
+"""The bytes of a file that are examined."""
 
 
 def _is_program(data: bytes) -> bool:
-    """Whether bytes are a Program: one with functions or attributes, or a version and a description and no more."""
+    """Whether bytes are a Program: one with functions or attributes, or a version and a comment, and no more."""
     try:
         made = Program.FromString(data)
         bare = Program(version=made.version, docString=made.docString)
@@ -113,12 +113,12 @@ _IS: dict[str, Callable[[bytes], object]] = {
 
 
 def check_output(output: str, kind: str, *sources: str, force: bool | None = None) -> None:
-    """Refuse a file that is not to be written with a `kind` of output made from `sources`; each may be `-`.
+    """Refuse a file that may not be written with a `kind` of output made from `sources`; each may be `-`.
 
-    With `force`, which is None for verbs that have no such option, anything but a folder is replaced, one of the
-    sources too; without it, nothing. Raise ModelError: MIL401 for a name that says another kind, MIL402 for a source
-    itself, a file inside of it, and, where there is no such option, a file that is there and holds something else.
-    Raise FileExistsError for what --force would replace, IsADirectoryError.
+    With `force`, which is None for verbs without that option, anything except a folder is replaced, even a source;
+    without it, nothing. Raise ModelError: MIL401 for a name of another kind, MIL402 for a source itself, a file inside
+    of it, and, without that option, an existing file with other contents. Raise FileExistsError for a file that --force
+    would replace, IsADirectoryError.
     """
     path = Path(output)
     if output == "-" or is_stream(path):
@@ -143,10 +143,11 @@ def _is_same_file(output: str, source: str) -> bool:
 
 
 def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
-    """Refuse a target that may not be written, when the models `read` are what it is made from.
+    """Refuse a target that may not be written for a result made from the models `read`.
 
-    Raise FileExistsError for one that is there, unless `force`; ModelError (MIL402) for one that is not replaced even
-    then: a folder that is not such a model, anything but a file for a file, and what holds an input or is inside one.
+    Raise FileExistsError for an existing one, unless `force`; ModelError (MIL402) for one that is never replaced: a
+    folder that is not such a model, anything but a file for a file, and a target that contains an input or is inside
+    one.
     """
     real = Path(os.path.realpath(output))
     inputs = {Path(os.path.realpath(model.path)): model.kind for model in read if model.path}
@@ -168,7 +169,7 @@ def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
 
 
 def check_kept(output: Path, files: Iterable[Path]) -> None:
-    """Refuse a target that is one of the `files` that are read, or has one in it. Raise ModelError (MIL402)."""
+    """Refuse a target that is one of the read `files`, or contains one. Raise ModelError (MIL402)."""
     if not output.exists():
         return
     target = output.stat()
@@ -181,7 +182,7 @@ def check_kept(output: Path, files: Iterable[Path]) -> None:
 
 
 def check_place(output: str, source: str) -> None:
-    """Refuse to write where `source`, a name or `-`, is read, or inside of it. Raise ModelError (MIL402)."""
+    """Refuse to write over `source`, a read file or `-`, or inside of it. Raise ModelError (MIL402)."""
     try:
         read = os.fstat(0) if source == "-" else os.stat(source)
     except OSError:
@@ -191,19 +192,19 @@ def check_place(output: str, source: str) -> None:
 
 
 def _is_within(path: Path, status: os.stat_result) -> bool:
-    """Whether a path is that of a file or folder with such a status, or leads through it."""
+    """Whether a path is the file or folder with such a status, or leads through it."""
     return any(each.exists() and os.path.samestat(each.stat(), status) for each in (path, *path.parents))
 
 
 def check_name(path: Path, kind: str) -> None:
-    """Refuse a name whose ending says another kind, or that leads to one. Raise ModelError (MIL401)."""
+    """Refuse a name whose ending, or whose link's, is of another kind. Raise ModelError (MIL401)."""
     is_other = kind in STRICT and path.suffix != "" and not _said(path)
     if _said(path) - {kind} or is_other:
         raise refusal(codes.WRONG_ENDING, f"this name does not fit {_CALLED[kind]}", str(path))
 
 
 def _said(path: Path) -> set[str]:
-    """Return the kinds that the endings of a name say, and of that which it leads to."""
+    """Return the kinds of the endings of a name and of its link's target."""
     return _said_by(path) | _said_by(Path(os.path.realpath(path)))
 
 
@@ -213,7 +214,7 @@ def _said_by(path: Path) -> set[str]:
 
 
 def check_content(path: Path, kind: str) -> None:
-    """Refuse what is there and is of another kind: a file, a device, a FIFO. Raise ModelError (MIL402), OSError."""
+    """Refuse an existing target of another kind: a file, a device, a FIFO. Raise ModelError (MIL402), OSError."""
     if not is_stream(path):
         if not path.is_file():
             return

@@ -14,7 +14,7 @@ from miltext.schema.proto import Program
 
 
 class TextModel(Model):
-    """A program as MIL text, which is parsed when `program` is first asked for."""
+    """A program as MIL text, which is parsed at the first use of `program`."""
 
     def __init__(self, data: bytes, name: str, path: Path | None) -> None:
         super().__init__("mil", name, path, path.parent if path else None)
@@ -43,7 +43,7 @@ def _from_protobuf_text(text: str, name: str) -> Program:
 
 
 def _mistake(failure: Exception, text: str, name: str) -> ModelError:
-    """Return what protobuf says about a text, at the place that it names."""
+    """Return protobuf's error for a text, at the place that it names."""
     message, span = str(failure) or type(failure).__name__, None
     if isinstance(failure, RecursionError):
         message = "this is nested too deeply to be a Program"
@@ -58,6 +58,6 @@ def _mistake(failure: Exception, text: str, name: str) -> ModelError:
 
 
 def _span(text: str, line: int, column: int) -> Span:
-    """Return a place that protobuf counts in lines and columns from 1."""
+    """Return a place from protobuf's lines and columns, which count from 1."""
     start = sum(len(before) + 1 for before in text.split("\n")[: line - 1]) + column - 1
     return Span(start, start + 1)

@@ -1,4 +1,4 @@
-"""Errors about a model's files, about weights and about a model that is to be written, each with its way out."""
+"""Errors about a model's files, about weights and about the writing of a model, each with its way out."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from miltext.syntax.literals import quote
 
 
 class WeightsError(ModelError):
-    """A weight file that cannot be read or written, or a name of one that is refused: MIL301 to MIL311."""
+    """An unreadable or unwritable weight file, or a refused name of one: MIL301 to MIL311."""
 
 
 def reason_of(failure: Exception) -> str:
-    """Return why something failed, in the words of the system or of the reader, without a path or a class of Python's.
+    """Return the reason for a failure, in the words of the system or of the reader, without a path or a class of
+    Python's.
 
-    A key that is not there is named.
+    A missing key is named.
     """
     if isinstance(failure, KeyError):
         return f"it has no {quote(str(failure.args[0]))}"
@@ -27,9 +28,9 @@ def reason_of(failure: Exception) -> str:
 def refusal(
     code: str, message: str, path: str | os.PathLike[str] | None = None, *notes: Note, about: object = None
 ) -> ModelError:
-    """Return a ModelError, for MIL30x a WeightsError, that says what is wrong and what to do about it.
+    """Return a ModelError, for MIL30x a WeightsError, with the problem and the way out.
 
-    `path` is the file, and `about` the Subject in the program, that it is about.
+    `path` is its file, and `about` its Subject in the program.
     """
     kind = WeightsError if code.startswith(("MIL30", "MIL31")) else ModelError
     name = None if path is None else os.fspath(path)

@@ -1,4 +1,4 @@
-"""Sizes that people ask for, as `NAME=SIZES`: `image=1,3,256,256`, `x=1,64..512,?`, and `s=[]`, a scalar."""
+"""Sizes in users' words, as `NAME=SIZES`: `image=1,3,256,256`, `x=1,64..512,?`, and `s=[]`, a scalar."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Shape
 
 GREATEST_SIZE = BY_NAME["int64"].maximum
-"""The greatest size that a Core ML description has; MIL's own are uint64."""
+"""The greatest size in a Core ML description; MIL's own are uint64."""
 
 _SIZE = re.compile(r"([0-9]+)(?:(\.\.)([0-9]*))?|\?", re.ASCII)
 _SLIPS = (
@@ -24,11 +24,11 @@ _SLIPS = (
     (r"(?<![0-9])-1|(?:None|\*|inf)(?![a-z])", "?"),
     (r"^\(|\)$|,+$", ""),
 )
-"""How sizes are written elsewhere, and what each of these is here."""
+"""Other spellings of sizes, each with its spelling here."""
 
 
 class Size(NamedTuple):
-    """The sizes that a dimension may have: from `least` to `greatest`, which is None where nothing bounds them."""
+    """The sizes that a dimension may have: from `least` to `greatest`, which is None without a bound."""
 
     least: int
     greatest: int | None
@@ -45,13 +45,13 @@ class Size(NamedTuple):
 
 
 ANY = Size(1, None)
-"""What `?` stands for: any size from 1 on."""
+"""The sizes for `?`: any from 1 on."""
 
 Sizes: TypeAlias = "tuple[Size, ...]"
 
 
 def read_sizes(words: Iterable[str]) -> dict[str, Sizes]:
-    """Return the sizes that words such as `image=1,3,256,256` ask for, by name, in their order.
+    """Return the sizes in words such as `image=1,3,256,256`, by name, in their order.
 
     A size is `n`, a range `least..greatest`, one without an end `least..`, or `?`, any from 1 on; brackets as in MIL
     text may stand around them. The last `=` ends the name. Raise ModelError (MIL434).
@@ -90,14 +90,14 @@ def _sizes(name: str, written: str) -> Sizes:
 
 
 def _unbracketed(written: str) -> tuple[str, bool]:
-    """Return what stands in brackets, if there are any, and whether there are."""
+    """Return the contents of brackets, or the whole text, and whether there are brackets."""
     stripped = written.strip()
     is_list = stripped[:1] == "[" and stripped[-1:] == "]"
     return (stripped[1:-1] if is_list else stripped).strip(), is_list
 
 
 def _size(name: str, part: str) -> Size:
-    """Return the size of a part that looks like one."""
+    """Return the size of a part that has the form of one."""
     if part == "?":
         return ANY
     first, dots, last = part.partition("..")
@@ -120,7 +120,7 @@ def _size(name: str, part: str) -> Size:
 
 
 def _meant(name: str, listed: str) -> str | None:
-    """Return the sizes that those of another spelling are here; None if they are none."""
+    """Return the sizes for another spelling; None if it is none."""
     for pattern, ours in _SLIPS:
         listed = re.sub(pattern, ours, listed)
     parts = [part.strip() for part in listed.split(",")]

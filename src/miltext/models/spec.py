@@ -1,4 +1,4 @@
-"""Models as Core ML's `Model` message has them: the `.mlmodel`, alone or inside an `.mlpackage`."""
+"""Models in Core ML's `Model` message: the `.mlmodel`, alone or inside an `.mlpackage`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def open_package(folder: Path, name: str) -> SpecModel:
-    """Return the model of a package. Raise ModelError: MIL255 for its manifest, and as for the reading of an
+    """Return the model of a package. Raise ModelError: MIL255 for its manifest, and the errors of reading an
     `.mlmodel`.
     """
     path = model_file(folder)
@@ -30,7 +30,7 @@ def open_package(folder: Path, name: str) -> SpecModel:
 
 
 class SpecModel(Model):
-    """A model whose Model message is at hand."""
+    """A model with a Model message."""
 
     def __init__(
         self, kind: str, name: str, path: Path | None, model_path: Path | None, spec: Spec, pipeline_name: str = ""

@@ -1,7 +1,7 @@
 """Files and folders made beside their targets, and moved into place all together or not at all.
 
-They are made in a hidden folder; what a crash leaves of one is cleaned up. A move is a single step of the file system
-where that can do it: to a place that must be free, or against what is there.
+They are made in a hidden folder; the remains after a crash are cleaned up. If the file system can do it, a move is a
+single step: to a place that must be free, or in exchange with an existing file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from miltext.models.interrupts import uninterrupted
 THERE = "it already exists; --force replaces it"
 CAME = "it appeared while the rest was being made, and is not replaced; run the command again"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The errors of a write when the disk is full, the quota is used up, or the file is as large as it may be."""
+"""The errors of a write when the disk is full, the quota is used up, or the file has reached its limit."""
 
 _NAME = re.compile(r"\.miltext-[0-9a-f]{8}")
 """The names of hidden folders."""
@@ -45,11 +45,11 @@ class _Move(NamedTuple):
 
 
 class Staging:
-    """A `with` block that writes to the paths which `place` gives; `commit` moves what is there into place.
+    """A `with` block that writes to the paths from `place`; `commit` moves them into place.
 
-    Without `commit`, and after any exception, what was at the targets is as it was and nothing is left beside them.
-    Without `replace`, nothing is replaced, not even what appears while the block lasts. With `parents`, missing
-    folders are made. An OSError names the target, never what is made on the way.
+    Without `commit`, and after any exception, the targets are as before and nothing is left beside them. Without
+    `replace`, nothing is replaced, not even a file that appears during the block. With `parents`, missing folders are
+    made. An OSError names the target, never an intermediate path.
     """
 
     def __init__(self, *, replace: bool, parents: bool = False) -> None:
@@ -69,22 +69,22 @@ class Staging:
             self._name_target(failure)
 
     def place(self, target: Path, *, free: bool = False) -> Path:
-        """Return the path at which to make what is to be at `target`, or where that link leads; nothing is there yet.
+        """Return the path at which to make the file for `target`, or for the target of that link; nothing is there yet.
 
-        A target that was found `free` is never replaced. Raise FileExistsError for a target that is there, unless it
-        is to be replaced, and OSError.
+        A target that was found `free` is never replaced. Raise FileExistsError for an existing target, unless it may be
+        replaced, and OSError.
         """
         real = Path(os.path.realpath(target))
         if (free or not self._replace) and os.path.lexists(real):
             raise FileExistsError(errno.EEXIST, CAME if free else THERE, str(target))
-        with uninterrupted():  # what is made is known to what removes it
+        with uninterrupted():  # a made file is known to its removal
             self._make_workshop(real.parent, target)
-        made = self._workshops[real.parent] / str(len(self._moves))  # nobody takes it for the target
+        made = self._workshops[real.parent] / str(len(self._moves))  # no reader mistakes it for the target
         self._moves.append(_Move(made, real, target, free))
         return made
 
     def commit(self) -> None:
-        """Move everything into place; if one move fails, those before it are taken back."""
+        """Move everything into place; if a move fails, the earlier ones are undone."""
         with uninterrupted(), ExitStack() as undo:
             for move in self._moves:
                 self._put(move)
@@ -114,7 +114,7 @@ class Staging:
             raise
 
     def _name_target(self, failure: OSError) -> None:
-        """Have a failure name the target of what it speaks of."""
+        """Make a failure name the target instead of the path on the way."""
         if failure.filename is None and failure.errno in _NO_ROOM and self._moves:
             failure.filename = str(self._moves[-1].given)
         for move in self._moves:
@@ -124,7 +124,7 @@ class Staging:
 
 
 def _remove_if_empty(folder: Path) -> None:
-    with suppress(OSError):  # it may hold what was moved into place
+    with suppress(OSError):  # it may contain a moved file
         folder.rmdir()
 
 
@@ -140,12 +140,12 @@ def _take_back(move: _Move) -> None:
 
 @contextmanager
 def workshop(parent: Path) -> Iterator[Path]:
-    """Make a folder in the folder `parent` that lasts as long as the block, locked, and is removed with all in it.
+    """Make a folder in the folder `parent`, locked, that is removed with its contents after the block.
 
-    The lock ends with its process, however the process ends. A folder without a lock was left behind: the next process
-    that writes in the same parent removes it. If the system does not have such locks, nothing is removed.
+    The lock ends with its process, in any case. A folder without a lock is a remain: the next process that writes in
+    the same parent removes it. If the system does not have such locks, nothing is removed.
     """
-    with suppress(OSError):  # one may write in a folder that one may not list
+    with suppress(OSError):  # a user may write in a folder without the right to list it
         for name in filter(_NAME.fullmatch, os.listdir(parent)):
             _remove_left(parent / name)
     folder, lock = _opened(parent)
@@ -163,7 +163,7 @@ def _opened(parent: Path) -> tuple[Path, int | None]:
         folder.mkdir()
         try:
             return folder, _locked(folder, wait=True)
-        except FileNotFoundError:  # another process took it for one left behind, before it was locked
+        except FileNotFoundError:  # another process took it for a remain, before it was locked
             continue
         except (OSError, ImportError):
             return folder, None
@@ -172,8 +172,7 @@ def _opened(parent: Path) -> tuple[Path, int | None]:
 def _locked(folder: Path, *, wait: bool) -> int:
     """Return a descriptor that holds the lock of a folder.
 
-    Raise OSError where the folder is gone, another process has the lock, or the system has none; ImportError on
-    Windows.
+    Raise OSError if the folder is gone, another process has the lock, or the system has none; ImportError on Windows.
     """
     import fcntl
 
@@ -188,7 +187,7 @@ def _locked(folder: Path, *, wait: bool) -> int:
 
 
 def _remove_left(folder: Path) -> None:
-    """Remove a folder that a process left behind: one of the same user, that nobody has locked."""
+    """Remove a remaining folder: of the same user, and without a lock."""
     with suppress(OSError, ImportError):
         handle = _locked(folder, wait=False)
         if os.fstat(handle).st_uid == os.geteuid():
@@ -204,7 +203,7 @@ def _remove(folder: Path) -> None:
 
     for parent, _, _ in os.walk(folder):
         with suppress(OSError):
-            os.chmod(parent, 0o700)  # nothing can be removed from a folder that may not be written to
+            os.chmod(parent, 0o700)  # a folder without write permission keeps its contents
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -212,17 +211,17 @@ def _remove(folder: Path) -> None:
 
 
 def move_new(made: Path, target: Path) -> None:
-    """Move a file or folder to where nothing is. Raise FileExistsError where something is, however late it came."""
-    if os.name == "nt":  # where a rename never replaces
+    """Move a file or folder to a free place. Raise FileExistsError for an occupied one, at any time."""
+    if os.name == "nt":  # a rename never replaces there
         os.rename(made, target)
     elif not _call(made, target, _NEW):
         _move_to_reserved(made, target)
 
 
 def displace(made: Path, target: Path) -> None:
-    """Move a file or folder to the place of another of its kind, which is afterwards where the first was.
+    """Move a file or folder to the place of another of its kind, which is then in the first one's place.
 
-    A file keeps the mode of the one before it. Raise FileExistsError for what is of another kind.
+    A file keeps the mode of the one before it. Raise FileExistsError for a target of another kind.
     """
     if (made.is_dir(), made.is_file()) != (target.is_dir(), target.is_file()):
         raise FileExistsError(errno.EEXIST, "something of another kind is there, and is not replaced", str(target))
@@ -241,7 +240,7 @@ def displace(made: Path, target: Path) -> None:
 
 
 def _keep(target: Path, aside: Path) -> None:
-    """Keep what is at the target: a file by a second name, so that one is always there; a folder is moved."""
+    """Keep the target: a file by a second name, so that it always exists; a folder is moved."""
     if target.is_file():
         with suppress(OSError):
             os.link(target, aside)
@@ -250,7 +249,7 @@ def _keep(target: Path, aside: Path) -> None:
 
 
 def _move_to_reserved(made: Path, target: Path) -> None:
-    """Take the place with something empty first, which only one can do, and replace that."""
+    """Occupy the place with an empty file or folder first, which only one process can do, and replace that."""
     if made.is_dir():
         os.mkdir(target)
     else:
@@ -264,7 +263,7 @@ def _move_to_reserved(made: Path, target: Path) -> None:
 
 
 def _call(one: Path, other: Path, flags: dict[str, int]) -> bool:
-    """Have the system do it in one step, and return whether it can. Raise FileExistsError."""
+    """Make the system do it in one step, and return whether it can. Raise FileExistsError."""
     import ctypes
 
     call = getattr(ctypes.CDLL(None, use_errno=True), _CALLS[sys.platform], None) if sys.platform in _CALLS else None

@@ -1,4 +1,4 @@
-"""What a model holds, in numbers: functions and their operations, parameters by data type, weight files."""
+"""The contents of a model, in numbers: functions and their operations, parameters by data type, weight files."""
 
 from __future__ import annotations
 
@@ -26,13 +26,12 @@ Summary = dict[str, Any]
 
 
 def summarize(model: Model, whole: Model | None = None) -> Summary:
-    """Return what a model holds, as JSON can say it: `kind`, `type`, `specificationVersion`, `metadata`, and of an ML
-    Program `functions`, `weights` and `blobFiles`; what a compiled one states of itself as `compiled`; of any other
-    `inputs`, `states` and `outputs`, and of a pipeline `models` and the `connections` between them.
+    """Return the contents of a model, as JSON: `kind`, `type`, `specificationVersion`, `metadata`, and of an ML Program
+    `functions`, `weights` and `blobFiles`; the statements of a compiled one as `compiled`; of any other model `inputs`,
+    `states` and `outputs`, and of a pipeline `models` and the `connections` between them.
 
-    Parameters are elements of weights, counted once where several values share a record. Weight files need not be
-    there. What is unused of one is used by no model of the pipeline `whole` that this one is in. Raise ParseError for a
-    text.
+    Parameters are elements of weights, counted once if several values share a record. Weight files need not exist.
+    Bytes count as unused if no model of the pipeline `whole` around this one uses them. Raise ParseError for a text.
     """
     whole = whole or model
     found: Summary = {"name": model.name, "kind": model.kind, "type": model.type}
@@ -58,7 +57,7 @@ def summarize(model: Model, whole: Model | None = None) -> Summary:
 
 
 def _compilers(model: Model) -> Summary:
-    """Return the versions of Apple's compiler that the text of a compiled model states."""
+    """Return the versions of Apple's compiler in the text of a compiled model."""
     entries = compilers_entries(model.program) if model.type == PROGRAM else ()
     texts = [
         ["".join(part.immediateValue.tensor.strings.values) for part in (each.key, each.value)] for each in entries
@@ -67,7 +66,7 @@ def _compilers(model: Model) -> Summary:
 
 
 def _features(description: ModelDescription) -> Summary:
-    """Return what a description lists."""
+    """Return the features in a description."""
     sides = {"inputs": description.input, "states": description.state, "outputs": description.output}
     return {
         side: [{"name": entry.name, "type": type_words(entry.type)} for entry in entries]
@@ -77,7 +76,7 @@ def _features(description: ModelDescription) -> Summary:
 
 
 def _connections(model: Model) -> list[Summary]:
-    """Return which models of a pipeline give what to which, by their indices; `from` is None for what nobody gives."""
+    """Return the connections of a pipeline's models, by their indices; `from` is None for a feature without a giver."""
     spec = Spec(description=model.description)
     pipeline = pipeline_of(spec, model.type)
     assert pipeline is not None
@@ -135,8 +134,8 @@ def _parameters(model: Model) -> dict[str, Summary]:
 
 
 def _blob_files(model: Model, whole: Model) -> list[Summary]:
-    """Return the weight files that the program names: values and distinct records there, the bytes of the file, how
-    many of them nothing refers to, and how many records reach beyond its end, if it is cut.
+    """Return the weight files that the program names: values and distinct records there, the bytes of the file, the
+    unused ones, and the number of records beyond its end, if it is cut.
     """
     from miltext.models.model_weights import BlobFolder, blob_values
     from miltext.models.refusals import WeightsError
@@ -182,7 +181,7 @@ def _unnamed_files(model: Model) -> list[Summary]:
 
 
 def _sharing(whole: Model, model: Model) -> Iterator[Model]:
-    """Yield the ML Programs in a model that have the weight files of one of them."""
+    """Yield the ML Programs in a model that share the weight files of one of them."""
     if whole.type == PROGRAM and whole.model_path == model.model_path:
         yield whole
     for inner in whole.models:

@@ -1,4 +1,4 @@
-"""The bytes of a tensor Value, read from an immediate one and written into one; and the shape in its type."""
+"""The bytes of a tensor Value, read from and written into immediate values; and the shape in its type."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def tensor_dtype(value_type: ValueType) -> DType | None:
 
 
 def tensor_shape(value_type: ValueType) -> tuple[int, ...] | None:
-    """Return the sizes of a tensor's type, None where one is unknown or rank and dimensions disagree."""
+    """Return the sizes of a tensor's type, None if one is unknown or rank and dimensions disagree."""
     tensor = value_type.tensorType
     if tensor.rank != len(tensor.dimensions):
         return None
@@ -37,8 +37,8 @@ def tensor_shape(value_type: ValueType) -> tuple[int, ...] | None:
 def immediate_data(value: Value) -> tuple[DType, bytes] | None:
     """Return the data type of an immediate tensor and its elements, little-endian and packed as in a weight file.
 
-    None for strings, for what is not an immediate tensor, and where the elements are not in their type's usual field,
-    do not fill its shape, or pass its range.
+    None for strings, for any other value, and for elements that are not in their type's usual field, do not fill its
+    shape, or exceed its range.
     """
     dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
     if dtype is None or shape is None or value.immediateValue.WhichOneof("value") != "tensor":
@@ -66,7 +66,7 @@ def _little_endian(numbers: list[int], dtype: DType) -> bytes:
 
 
 def tensor_value(dtype: DType, data: bytes | memoryview) -> TensorValue:
-    """Return the TensorValue with these packed elements, in the field where coremltools puts values of the type."""
+    """Return the TensorValue with these packed elements, in coremltools' field for values of the type."""
     made = TensorValue()
     member = getattr(made, dtype.field)
     member.SetInParent()

@@ -12,14 +12,14 @@ from miltext.diagnostics import codes
 from miltext.models.refusals import reason_of, refusal
 
 MODEL_PATH = "@model_path"
-"""What a BlobFileValue's fileName starts with: the folder of the `.mlmodel`, or the `.mlmodelc` itself."""
+"""The beginning of a BlobFileValue's fileName: the folder of the `.mlmodel`, or the `.mlmodelc` itself."""
 
 
 def resolve(file_name: str, model_path: Path) -> Path:
-    """Return the real path of the weight file that a BlobFileValue names, inside the folder `model_path` stands for.
+    """Return the real path of the weight file that a BlobFileValue names, inside the folder `model_path`.
 
-    Raise WeightsError: MIL301 when the name does not start with `@model_path/`, has a `..`, a backslash, a
-    drive letter or a NUL, is that of a folder, or leads outside through a link; MIL302 when it is not a regular file.
+    Raise WeightsError: MIL301 for a name that does not start with `@model_path/`, contains a `..`, a backslash, a drive
+    letter or a NUL, names a folder, or leads outside through a link; MIL302 for a file that is missing or not regular.
     """
     reason = suspicion(file_name)
     if reason:
@@ -42,14 +42,14 @@ def resolve(file_name: str, model_path: Path) -> Path:
 
 
 def suspicion(file_name: str) -> str | None:
-    """Return why a fileName is not one that a weight file may have; None if it is."""
+    """Return the reason why a weight file may not have a fileName; None if it may."""
     start, _, rest = file_name.partition("/")
     return f"does not start with {MODEL_PATH}/ and a path" if start != MODEL_PATH or not rest else escape(file_name)
 
 
 @lru_cache(maxsize=1 << 8)
 def escape(file_name: str) -> str | None:
-    """Return why a fileName cannot be a file inside a model's folder, whatever it starts with; None if it can."""
+    """Return the reason why a fileName cannot be a file inside a model's folder, with any beginning; None if it can."""
     path = file_name.removeprefix(f"{MODEL_PATH}/")
     parts = path.split("/")
     reasons = {

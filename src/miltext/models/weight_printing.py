@@ -1,4 +1,4 @@
-"""Weights in printed text: as values or digests in place of the file, or with a comment about what the file holds."""
+"""Weights in printed text: as values or digests in place of the file, or with a comment about the file's contents."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message, Operation, Program, Value
 
 Spell: TypeAlias = "Callable[[Value], str | None]"
-"""What spells a value in a weight file in place of the file and the offset."""
+"""Spell a value in a weight file in place of the file and the offset."""
 
 DIGITS = 16
-"""How many hexadecimal digits of a weight's digest are shown: enough to tell weights apart."""
+"""The number of hexadecimal digits of a weight's digest that are shown: enough to distinguish weights."""
 
 
 def inline_weights(program: Program, folder: BlobFolder, most: int | None = None) -> Program:
-    """Return a copy of a Program with the values of its weights in it, of those with no more than `most` elements.
+    """Return a copy of a Program with the values of its weights in it, up to `most` elements each.
 
-    Raise WeightsError for a weight that cannot be read.
+    Raise WeightsError for an unreadable weight.
     """
     made = deepcopy(program)
     for held in list(blob_values(made)):
@@ -44,7 +44,7 @@ def inline_weights(program: Program, folder: BlobFolder, most: int | None = None
 class AnnotatingPrinter(Printer):
     """A Printer that ends the line of each weight with a comment: digest, least, greatest and mean value.
 
-    Each is read twice. Raise WeightsError for a weight that cannot be read.
+    Each is read twice. Raise WeightsError for an unreadable weight.
     """
 
     def __init__(self, folder: BlobFolder, style: Style = PLAIN) -> None:
@@ -72,7 +72,7 @@ class AnnotatingPrinter(Printer):
         return super()._element(value, implied)
 
     def _annotated(self, piece: str) -> str:
-        """Return the piece, if it ends a line, with what was noted since the last one that did."""
+        """Return the piece, if it ends a line, with the comments noted since the last end of a line."""
         if not self._seen or not piece.endswith("\n"):
             return piece
         seen, self._seen = self._seen, []
@@ -95,19 +95,19 @@ class AnnotatingPrinter(Printer):
 
 
 def annotated_pieces(program: Message, folder: BlobFolder, style: Style = PLAIN) -> Iterator[str]:
-    """Yield what `pieces` gives, each weight's line ended with a comment about what the file in `folder` holds.
+    """Yield the result of `pieces`, each weight's line ended with a comment about its contents in `folder`.
 
-    Raise WeightsError where a weight cannot be read, and what `pieces` raises.
+    Raise WeightsError for an unreadable weight, and the errors of `pieces`.
     """
     yield from AnnotatingPrinter(folder, style).program(own_copy(program))
     yield "\n"
 
 
 class Digests:
-    """Spells weights as `$elided(262144, "sha256:0123456789abcdef")`: how many elements, and the digest.
+    """Spells weights as `$elided(262144, "sha256:0123456789abcdef")`: the number of elements, and the digest.
 
-    `folder` is what `@model_path` means. Raise WeightsError where a weight cannot be read; or, with `on_unread`, call
-    that with the error and spell none. `progress` gets the number of bytes that were read.
+    `folder` stands for `@model_path`. Raise WeightsError for an unreadable weight; or, with `on_unread`, call that with
+    the error and spell none. `progress` gets the number of read bytes.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Digests:
         self._on_unread = on_unread
 
     def __call__(self, value: Value) -> str | None:
-        """Return the spelling of a value in a weight file; None of one that cannot be read."""
+        """Return the spelling of a value in a weight file; None for an unreadable one."""
         try:
             blob = self._folder.blob(value)
         except WeightsError as failure:
@@ -137,7 +137,7 @@ def digest_text(blob: Blob, progress: Progress | None = None) -> str:
 
 
 class DigestPrinter(Printer):
-    """A Printer that spells values in weight files as `spell` does, and as their places where that returns None."""
+    """A Printer that spells values in weight files by `spell`, or as their places if it returns None."""
 
     def __init__(self, spell: Spell | None, style: Style = PLAIN) -> None:
         super().__init__(style)
@@ -147,5 +147,5 @@ class DigestPrinter(Printer):
         return self.spelled(value) or super()._raw(value, value_type)
 
     def spelled(self, value: Value) -> str | None:
-        """Return how a value in a weight file is spelled; None for its place, and for another value."""
+        """Return the spelling of a value in a weight file; None for its place, and for another value."""
         return self._spell(value) if self._spell and value.HasField("blobFileValue") else None

@@ -1,4 +1,4 @@
-"""What the values of a weight are like: the least, the greatest and the mean."""
+"""Statistics of the values of a weight: the least, the greatest and the mean."""
 
 from __future__ import annotations
 

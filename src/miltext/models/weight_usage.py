@@ -1,4 +1,4 @@
-"""How much of a weight file the programs use that name it."""
+"""The parts of a weight file that programs use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def used_sizes(programs: Iterable[Program]) -> dict[str, dict[int, int]]:
     """Return the bytes of data at each offset that values name, by fileName.
 
-    They are worked out from the types of the values: no file is read.
+    They are computed from the types of the values: no file is read.
     """
     found: dict[str, dict[int, int]] = {}
     for program in programs:
@@ -35,12 +35,12 @@ def _size(value: Value) -> int:
 
 
 def used_bytes(sizes: dict[int, int]) -> int:
-    """Return the bytes of a weight file that has only these records, each of so many bytes by its offset."""
+    """Return the bytes of a weight file with only these records, whose sizes are given by offset."""
     return layout(sizes[offset] for offset in sorted(sizes))[1]
 
 
 def layout(sizes: Iterable[int]) -> tuple[list[int], int]:
-    """Return the offsets of records with so many bytes of data in a file that has no others, and the file's size."""
+    """Return the offsets of records of these sizes in a file with no others, and the file's size."""
     offsets, end = [], ALIGNMENT
     for size in sizes:
         offsets.append(aligned(end))

@@ -1,8 +1,8 @@
 """Weight files: blob storage version 2, the `weight.bin` of an ML Program, read and written.
 
-Little-endian: a header of 64 bytes, then records, each a metadata of 64 bytes at a multiple of 64 and
-its data. The layout is that of Apple's `MILBlob/Blob/StorageFormat.hpp`, published with coremltools,
-and what is written here equals byte for byte what coremltools 9.0 writes for the same values.
+Little-endian: a header of 64 bytes, then records, each a metadata of 64 bytes at a multiple of 64 and its data. The
+layout is from Apple's `MILBlob/Blob/StorageFormat.hpp`, published with coremltools, and the written files equal
+coremltools 9.0's for the same values, byte for byte.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ALIGNMENT = 64
 SENTINEL = 0xDEADBEEF
 VERSION = 2
 CHUNK = 1 << 20
-"""Elements, or bytes, that are worked on at once; a multiple of 8, so that a chunk starts on a byte."""
+"""The elements, or bytes, processed at once; a multiple of 8, so that a chunk starts on a byte."""
 
 _ZEROS = bytes(CHUNK)
 
@@ -49,9 +49,8 @@ _RECORD = struct.Struct("<IIQQQ32x")  # sentinel, dtype, size, absolute offset o
 class Blob:
     """One record of a weight file.
 
-    `offset` is that of its metadata, the one a BlobFileValue names; `size` is in bytes; `padding_bits`
-    of the last byte hold no element; `data` is the packed bytes themselves, in the mapped file, where
-    they start at `start`.
+    `offset` is its metadata's, which a BlobFileValue names; `size` is in bytes; `padding_bits` of the last byte hold no
+    element; `data` is the packed bytes themselves, in the mapped file, which start at `start`.
     """
 
     path: Path
@@ -64,7 +63,7 @@ class Blob:
 
     @property
     def count(self) -> int:
-        """How many elements there are."""
+        """The number of elements."""
         return (self.size * 8 - self.padding_bits) // self.dtype.bits
 
     def require(self, dtype: DType, count: int) -> Blob:
@@ -88,7 +87,9 @@ class Blob:
         return unpack(self.data, self.dtype, self.count).reshape((self.count,) if shape is None else shape)
 
     def chunks(self) -> Iterator[npt.NDArray[Any]]:
-        """Yield the elements as flat arrays of CHUNK elements, the last one shorter: what `array` gives, in pieces."""
+        """Yield the elements as flat arrays of CHUNK elements, the last one shorter: the result of `array`, in
+        pieces.
+        """
         from miltext.schema.packing import packed_size, unpack
 
         for first in range(0, self.count, CHUNK):
@@ -111,8 +112,8 @@ class BlobFile:
     Data and arrays stay valid after `close`; the mapping lasts as long as the last of them. Nobody may
     shorten the file meanwhile: replace it, as BlobWriter does.
 
-    Raise WeightsError: MIL302 when the file is missing, a link, or not a regular file, MIL303 or MIL304
-    when it is something else than blob storage version 2.
+    Raise WeightsError: MIL302 when the file is missing, a link, or not a regular file, MIL303 or MIL304 when it is not
+    blob storage version 2.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -129,13 +130,13 @@ class BlobFile:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file. Blobs and arrays that were read keep it mapped for as long as they live."""
+        """Close the file. Blobs and arrays that were read keep it mapped for as long as they live."""
         # Not mmap.close, which would pull the pages from under an array that holds them without a buffer export.
         self._view.release()
 
     def __len__(self) -> int:
-        """How many records the header counts; raise WeightsError (MIL307) if the file has no room for them."""
-        # `list` asks for this, and would make room for as many as a damaged header says.
+        """Return the number of records in the header; raise WeightsError (MIL307) if the file has no room for them."""
+        # `list` calls this, and would make room for a damaged header's count.
         if self._count > self.size // ALIGNMENT - 1:
             message = f"the header counts {self._count} records, too many for a file of {self.size} bytes"
             raise refusal(codes.WRONG_RECORD_COUNT, message, self.path)
@@ -144,8 +145,8 @@ class BlobFile:
     def __iter__(self) -> Iterator[Blob]:
         """All records in the order of the file.
 
-        Raise WeightsError: as `blob` does, and MIL307 when there are more records than the header counts
-        or when the data of a record is before it, so that the place of the next one is unknown.
+        Raise WeightsError: as `blob` does, and MIL307 for more records than the header counts, or for data before its
+        record, after which the next place is unknown.
         """
         offset = ALIGNMENT
         for _ in range(self._count):
@@ -160,10 +161,10 @@ class BlobFile:
             raise refusal(codes.WRONG_RECORD_COUNT, message, self.path)
 
     def blob(self, offset: int) -> Blob:
-        """Return the record whose metadata stands at `offset` bytes.
+        """Return the record with its metadata at `offset` bytes.
 
-        Raise WeightsError: MIL305 when no record stands there, MIL306 when its type is unknown, its data
-        lies outside the file, or its size and padding are not those of whole elements.
+        Raise WeightsError: MIL305 when no record is there, MIL306 when its type is unknown, its data lies outside the
+        file, or its size and padding are not of whole elements.
         """
         self._check_place(offset)
         sentinel, number, size, start, padding = _RECORD.unpack_from(self._view, offset)
@@ -202,7 +203,7 @@ class BlobWriter:
     data bytes of each piece written. With `after`, the file begins with all of that file, whose offsets
     stay as they are; new records follow.
 
-    Raise WeightsError (MIL308) for what cannot be stored, and OSError when the system cannot write.
+    Raise WeightsError (MIL308) for a value that cannot be stored, and OSError when the system cannot write.
     """
 
     def __init__(
@@ -231,7 +232,7 @@ class BlobWriter:
             self.discard()
 
     def close(self) -> None:
-        """Complete the file and move it into place; nothing if that is done."""
+        """Complete the file and move it into place, unless that is done."""
         if self._file.closed:
             return
         with self._staging:
@@ -249,13 +250,13 @@ class BlobWriter:
             self._file.close()
 
     def advance(self, size: int) -> None:
-        """Tell of work for so many bytes that is done."""
+        """Report finished work for so many bytes."""
         if self._progress:
             self._progress(size)
 
     @property
     def growing(self) -> Path:
-        """The file that grows, with all records that were added."""
+        """The growing file, with all added records."""
         self._file.truncate(self._end)
         return Path(self._file.name)
 
@@ -270,7 +271,7 @@ class BlobWriter:
 
     @property
     def folder(self) -> Path:
-        """The folder that the file grows in, which is removed in the end: for what else is needed until then."""
+        """The folder of the growing file, which is removed in the end: for other temporary files."""
         return Path(self._file.name).parent
 
     def _begin_with(self, file: BlobFile) -> None:
@@ -285,7 +286,7 @@ class BlobWriter:
     def add(self, dtype: DType, array: npt.NDArray[Any]) -> int:
         """Append the elements of an array, in C order, and return the offset of their record.
 
-        `packing.pack` says which arrays a type takes.
+        `packing.pack` defines the arrays that a type accepts.
         """
         from miltext.schema.packing import PackingError, pack, packed_size, pieces_in_order
 
@@ -297,12 +298,12 @@ class BlobWriter:
             raise refusal(codes.UNSTORABLE_VALUE, str(failure), self.path) from failure
 
     def add_pieces(self, dtype: DType, count: int, pieces: Iterable[bytes]) -> int:
-        """Append the bytes of so many elements, packed, as they come, and return the offset of their record."""
+        """Append the packed bytes of so many elements, as they come, and return the offset of their record."""
         size = -(-count * dtype.bits // 8)
         return self._record(dtype, size, size * 8 - count * dtype.bits, pieces)
 
     def add_packed(self, dtype: DType, data: bytes | bytearray | memoryview, padding_bits: int = 0) -> int:
-        """Append bytes as they are, the last `padding_bits` (0 to 7) bits no element's; returns the offset."""
+        """Append bytes as they are, the last `padding_bits` (0 to 7) bits no element's; return the offset."""
         view = memoryview(data).cast("B")
         pieces = (view[start : start + CHUNK] for start in range(0, len(view), CHUNK))
         return self._record(dtype, len(view), padding_bits, pieces)
@@ -319,7 +320,7 @@ class BlobWriter:
             raise refusal(codes.UNSTORABLE_VALUE, message, self.path)
         offset = aligned(self._end)
         self._before = self._end
-        if self._is_littered:  # by a record that failed halfway, or was taken back
+        if self._is_littered:  # a record failed halfway, or was taken back
             self._file.truncate(self._end)
         self._is_littered = True
         self._file.seek(self._end)
@@ -327,7 +328,7 @@ class BlobWriter:
         self._file.write(_RECORD.pack(SENTINEL, dtype.blob, size, offset + ALIGNMENT, padding))
         for piece in pieces:
             if piece == _ZEROS:
-                self._file.seek(CHUNK, os.SEEK_CUR)  # which leaves a hole
+                self._file.seek(CHUNK, os.SEEK_CUR)  # this leaves a hole
             else:
                 self._file.write(piece)
             self.advance(len(piece))
@@ -338,7 +339,7 @@ class BlobWriter:
 
 
 def pieces_at(path: Path, start: int, size: int) -> Iterator[bytes]:
-    """Yield a stretch of a file. Raise WeightsError (MIL306) if it is not there any more."""
+    """Yield a stretch of a file. Raise WeightsError (MIL306) if it is gone."""
     with open(path, "rb", buffering=0) as file:
         file.seek(start)
         for done in range(0, size, CHUNK):
@@ -358,7 +359,7 @@ def digest(dtype: DType, data: bytes | bytearray | memoryview, progress: Progres
 
 
 def digest_of_pieces(dtype: DType, pieces: Iterable[bytes | memoryview], progress: Progress | None = None) -> str:
-    """Return the `digest` of data that comes in pieces, of which no more than one is in memory."""
+    """Return the `digest` of data in pieces, of which only one is in memory."""
     state = hashlib.sha256(dtype.name.encode())
     for piece in pieces:
         state.update(piece)
@@ -368,7 +369,7 @@ def digest_of_pieces(dtype: DType, pieces: Iterable[bytes | memoryview], progres
 
 
 def _record_count(mapping: mmap.mmap, path: Path) -> int:
-    """Return what the header counts, once it is found to be that of blob storage version 2."""
+    """Return the count in the header, after checking that it belongs to blob storage version 2."""
     if mapping[: len(LFS_POINTER)] == LFS_POINTER:
         raise refusal(codes.LFS_POINTER_OF_WEIGHTS, "this is a git-lfs pointer instead of the weight file", path)
     if len(mapping) < ALIGNMENT:
@@ -385,7 +386,7 @@ def _record_count(mapping: mmap.mmap, path: Path) -> int:
 
 
 def aligned(position: int) -> int:
-    """Return the next place where a record, or its data, may begin."""
+    """Return the next place for a record, or for its data."""
     return -(-position // ALIGNMENT) * ALIGNMENT
 
 

@@ -1,1 +1,1 @@
-"""Programs made as small as they can be while a test still passes on them."""
+"""Programs made as small as possible while a test still passes on them."""

@@ -1,7 +1,7 @@
-"""Operations whose place another value of the same type takes: one of their own inputs, so that a way through stays a
-way, or else one that was there before.
+"""Operations replaced by another value of the same type: one of their own inputs, to keep the path through them, or
+else an earlier value.
 
-Of a loop, what its variables are at first takes the place of what they are in the end.
+The final values of a loop's variables are replaced by their initial values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Bypass(NamedTuple):
-    """A way around an operation of a function: the values that it makes, and those that take their place."""
+    """A bypass of an operation of a function: its outputs, and the values that replace them."""
 
     function: str
     old: tuple[str, ...]
@@ -30,9 +30,9 @@ class Bypass(NamedTuple):
 
 
 def bypasses(program: Program, rank: int = 0) -> list[Bypass]:
-    """Return the ways around operations that have one, those in blocks too; not where a name is made twice.
+    """Return the bypasses of operations, also in blocks; none for a name that is made twice.
 
-    Where several inputs of an operation may take its place, the `rank` says which of them; with fewer it is left out.
+    If several inputs of an operation may replace it, the `rank` chooses one; an operation with fewer is left out.
     """
     return [
         found
@@ -43,7 +43,7 @@ def bypasses(program: Program, rank: int = 0) -> list[Bypass]:
 
 
 def _around(function: Function, block: Block, rank: int) -> Iterator[Bypass]:
-    """Yield the ways around the operations of a function's block."""
+    """Yield the bypasses of the operations of a function's block."""
     counts = Counter(value.name for value in (*function.inputs, *block.defined()))
     first = {_kind(value): value for value in reversed(function.inputs)}
     for outer in block:
@@ -56,7 +56,7 @@ def _around(function: Function, block: Block, rank: int) -> Iterator[Bypass]:
 
 
 def bypass(program: Program, chosen: Collection[Bypass]) -> Program | None:
-    """Return a Program without some operations, whose inputs take their place; None if nothing is left of it."""
+    """Return a Program without some operations, replaced by their inputs; None if nothing is left."""
     graph = Graph(program)
     for name in {each.function for each in chosen}:
         pairs = [pair for each in chosen if each.function == name for pair in zip(each.old, each.new, strict=True)]
@@ -66,7 +66,7 @@ def bypass(program: Program, chosen: Collection[Bypass]) -> Program | None:
 
 
 def _bypass_in(block: Block, function: Function, names: Mapping[str, str]) -> None:
-    """Have other values of a block take the place of some, by names, which may lead on; remove what makes these."""
+    """Replace values of a block by others, by names, which may form chains; remove the operations of the old values."""
     values = {value.name: value for value in (*function.inputs, *block.defined())}
     new = {values[name]: values[_end(name, names)] for name in names if name in values}
     block.outputs = [each for each in block.outputs if each not in new or new[each].owner is not function]
@@ -78,15 +78,15 @@ def _bypass_in(block: Block, function: Function, names: Mapping[str, str]) -> No
 
 
 def _end(name: str, names: Mapping[str, str]) -> str:
-    """Return where a name leads to."""
+    """Return the end of a chain of names."""
     while name in names:
         name = names[name]
     return name
 
 
 def _mates(op: Op, first: Mapping[bytes | None, Value], rank: int) -> list[Value]:
-    """Return the value that may take the place of each output: of its own inputs the one of a rank among those of the
-    type, or else the `first` of the type; or none.
+    """Return the replacement of each output: of the operation's own inputs of the type, the one of a rank, or else the
+    `first` value of the type; or none.
     """
     if op.is_constant or not op.outputs:
         return []

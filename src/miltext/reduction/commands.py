@@ -1,8 +1,8 @@
-"""A command that judges candidates, as C-Reduce has it: its exit status 0 says that what is looked for is still there.
+"""A command that judges candidates, as in C-Reduce: its exit status 0 means that the fault is still there.
 
-A shell runs the command, in the working folder, with the candidate's path in the place of each `{}`, or else after it.
-It is a process group of its own, which ends with the command; after a number of seconds both end, and that counts as a
-failure.
+A shell runs the command, in the working folder, with the candidate's path in place of each `{}`, or else after it. The
+command is a process group of its own, whose processes end with it; after a number of seconds both end, and the command
+has failed.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
     from miltext.reduction.trials import Candidate
 
 PLACE = "{}"
-"""What stands for the path in a command."""
+"""The mark for the path in a command."""
 
 LINES, MOST = 20, 1 << 20
-"""How many lines of what a command printed are told, its last ones, and how many bytes are read for that."""
+"""The number of a command's last lines that are reported, and the most bytes that are read for them."""
 
 TIMEOUT = 300.0
-"""The seconds that a command has by default, which are C-Reduce's: creduce(1), `--timeout`."""
+"""The seconds of a command by default, as in C-Reduce: creduce(1), `--timeout`."""
 
 
 class Ran(NamedTuple):
-    """How a command ended: its `status`, None if its time was over, and the last lines that it printed."""
+    """The end of a command: its `status`, None after its time was over, and its last lines of output."""
 
     status: int | None
     lines: list[str]
 
     @property
     def how(self) -> str:
-        """How it ended, in words."""
+        """The end, in words."""
         if self.status is None:
             return "it did not end in time"
         return f"signal {-self.status} ended it" if self.status < 0 else f"its exit status was {self.status}"
 
 
 class Command:
-    """A Test that runs a command; `last` is how its latest run ended. `told` gets what each run printed last."""
+    """A Test that runs a command; `last` is the end of its latest run. `told` gets the output of each run."""
 
     def __init__(self, command: str, seconds: float | None = TIMEOUT, told: Callable[[str], object] = bool) -> None:
         self.last = Ran(0, [])
@@ -68,7 +68,7 @@ class Command:
         return status == 0
 
     def stop(self) -> None:
-        """End all that is running, and start nothing any more."""
+        """End all running commands, and start none any more."""
         with self._lock:
             self._is_over = True
             running = [*self._running]
@@ -101,13 +101,13 @@ class Command:
 
 
 def line(command: str, path: Path) -> str:
-    """Return the line that the shell is to run."""
+    """Return the line for the shell."""
     quoted = for_shell(str(path))
     return command.replace(PLACE, quoted) if PLACE in command else f"{command} {quoted}"
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process, if it has not ended, and whatever it has started that is still there."""
+    """End a process, if it is still running, and all processes that it started."""
     with suppress(ProcessLookupError, PermissionError):
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)

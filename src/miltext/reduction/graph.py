@@ -1,7 +1,7 @@
-"""What a Program is made of, for taking it apart: units that stay or go as a whole, each an operation as a rule.
+"""The units of a Program that are removed as a whole, each usually an operation.
 
-Constants are not units: they come along with what uses them. Nor are operations inside blocks, which are their
-operation's. An output that is a constant or comes straight from outside is a unit without an operation.
+Constants are not units: they belong to their users. Nor are operations inside blocks, which belong to the block's
+operation. An output that is a constant or comes straight from outside is a unit without an operation.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ NO_OPERATION = -1
 
 
 class Unit(NamedTuple):
-    """What stays or goes as a whole: the `place` of its operation in the block, and the names that it uses and makes.
+    """A unit that stays or is removed as a whole: the `place` of its operation in the block, and the names that it uses
+    and makes.
 
-    Of those that it uses, `fixed` have to be known when the program is compiled. `constants` are the places of the
-    constants that it takes along, whose own needs are among its uses.
+    Of the names that it uses, `fixed` must be known at compile time. `constants` are the places of the constants that
+    belong to it, whose own needs are among its uses.
     """
 
     place: int
@@ -38,9 +39,9 @@ class Unit(NamedTuple):
 
 @dataclass
 class Scope:
-    """The block of a function for an opset: its units in order, and which of them makes a value.
+    """The block of a function for an opset: its units in order, and the unit that makes each value.
 
-    Of the values, `gives` are those that go out, and `idle` those that nothing uses or gives out.
+    `gives` are the names of the outputs, and `idle` the unused values that are no outputs.
     """
 
     function: str
@@ -54,7 +55,7 @@ class Scope:
 
 
 class Part(NamedTuple):
-    """A unit of a Program: the numbers of its scope, and of itself there."""
+    """A unit of a Program: the index of its scope, and its own index there."""
 
     scope: int
     unit: int
@@ -74,12 +75,12 @@ class Graph:
 
 
 def count_operations(program: Program) -> int:
-    """Return how many operations a program has, in blocks too, but for constants."""
+    """Return the number of operations of a program, also in blocks, without constants."""
     return sum(not is_constant(operation) for _, operation in operations(program))
 
 
 def extent(program: Program) -> tuple[int, ...]:
-    """Return how large a program is: its operations, functions, inputs and outputs."""
+    """Return the extent of a program: the numbers of its operations, functions, inputs and outputs."""
     functions = [program.functions[name] for name in program.functions]
     outputs = sum(len(block.outputs) for each in functions for block in blocks_of(each).values())
     return count_operations(program), len(functions), sum(len(each.inputs) for each in functions), outputs
@@ -111,7 +112,7 @@ class _Reading:
         self.scope.idle.update(self.scope.makers.keys() - used)
 
     def _add(self, place: int, op: Op | None, *given: str) -> None:
-        """Add a unit: of an operation, or one that gives out what the block does not make."""
+        """Add a unit: for an operation, or for an output that the block does not make."""
         names = {*given} if op is None else {value.name for value in op.used()}
         fixed = set() if op is None else {*fixed_names(op, self.scope.opset)}
         constants: set[int] = set()
@@ -132,7 +133,7 @@ class _Reading:
 
 
 def fixed_names(op: Op, opset: str) -> Iterator[str]:
-    """Yield the names that parameters have which must be known when the program is compiled, inside blocks too."""
+    """Yield the names in parameters that must be known at compile time, inside blocks too."""
     for each in (op, *op.walk()):
         for parameter in constant_parameters(each.type, opset):
             yield from (value.name for value in each.values(parameter))

@@ -1,4 +1,4 @@
-"""Operations inside blocks, where the block itself is needed: what is left out comes in as an input of the function."""
+"""Operations inside blocks, if the block itself is needed: their values become inputs of the function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Inner(NamedTuple):
-    """An operation inside a block, by the first value that it makes, whose name no other value of the function has."""
+    """An operation inside a block, by its first output, whose name is unique in the function."""
 
     function: str
     opset: str
@@ -27,7 +27,7 @@ class Inner(NamedTuple):
 
 
 def inner_operations(program: Program) -> list[Inner]:
-    """Return the operations inside blocks that make values, but for constants, in the order of the text."""
+    """Return the operations inside blocks that make values, except constants, in the order of the text."""
     return [
         Inner(function.name, opset, op.outputs[0].name)
         for function in Graph(program).functions.values()
@@ -37,7 +37,7 @@ def inner_operations(program: Program) -> list[Inner]:
 
 
 def without(program: Program, gone: Collection[Inner]) -> Program | None:
-    """Return a Program without some inner operations; None if what they make cannot come from outside."""
+    """Return a Program without some inner operations; None if their outputs cannot come from outside."""
     graph = Graph(program)
     for name, opset in {(each.function, each.opset) for each in gone}:
         function = graph.functions[name]
@@ -49,7 +49,7 @@ def without(program: Program, gone: Collection[Inner]) -> Program | None:
 
 
 def _chosen(block: Block, names: Collection[str]) -> Iterator[Op]:
-    """Yield the operations of a block, and of those inside it, whose first output has one of the names."""
+    """Yield the operations of a block, and of its inner blocks, whose first output has one of the names."""
     for op in block:
         if op.outputs and op.outputs[0].name in names:
             yield op
@@ -59,7 +59,7 @@ def _chosen(block: Block, names: Collection[str]) -> Iterator[Op]:
 
 
 def _leave_out(op: Op, function: Function, opset: str) -> bool:
-    """Have inputs of the function take the place of what an operation makes; return whether they can."""
+    """Replace the outputs of an operation by inputs of the function; return whether that is possible."""
     for value in [each for each in op.outputs if each.uses]:
         is_fixed = any(use.op and use.parameter in constant_parameters(use.op.type, opset) for use in value.uses)
         if is_fixed or value.message is None or not can_take(value.message.type):
@@ -72,7 +72,7 @@ def _leave_out(op: Op, function: Function, opset: str) -> bool:
 
 
 def _inside(block: Block) -> Iterator[Op]:
-    """Yield the operations inside a block's operations, of which each value has a name of its own."""
+    """Yield the operations inside a block's operations whose outputs all have unique names."""
     names = Counter(value.name for value in block.defined())
     for op in block:
         for inner in op.walk():

@@ -1,4 +1,4 @@
-"""Whether a smaller program is as right as the one that it was made of."""
+"""The judgment whether a smaller program is as correct as its original."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Judge:
-    """Takes programs that have no errors but those that the original has, too: as many of a code that say the same.
+    """Accept programs without new errors: each code and message occurs at most as often as in the original.
 
-    Nor may a loop stand still that moves on in the original: a test that runs it would not come to an end.
+    Nor may a loop stand still that moves on in the original: a test that runs it would not end.
     """
 
     def __init__(self, original: Program) -> None:
@@ -30,7 +30,7 @@ class Judge:
 
 
 def _errors(program: Program) -> Iterator[tuple[str, str]]:
-    """Yield the code and the message of each error; what coremltools does not open is one, too."""
+    """Yield the code and the message of each error; an operation unknown to coremltools counts as one."""
     for each in findings_in(program, each_use=True):
         if each.severity == "error" or each.code in UNKNOWN:
             yield each.code, each.message

@@ -1,7 +1,7 @@
-"""Loops that would never end: what their condition reads stays as it is, however often their body runs.
+"""Loops that would never end: the values that their condition reads stay the same, however often their body runs.
 
-This is seen from what is made of what, not from numbers: what an operation makes of a value is another value. What no
-operation of the body makes, or makes only of what stays the same, stands still.
+This is decided by dependences, not by numbers: the output of an operation counts as a new value. A value stands still
+if no operation of the body makes it, or only from values that stand still.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Standing(NamedTuple):
-    """A variable of a loop that the condition reads, by its number, and that stands still.
+    """A variable of a loop, by its number, that the condition reads, and that stands still.
 
-    The loop is named by the first value that it makes. Where nothing moves that the condition reads, states among it,
-    there is one with an empty variable, too.
+    The loop is named by its first output. If nothing moves that the condition reads, states included, there is also an
+    entry with an empty variable.
     """
 
     function: str
@@ -32,14 +32,14 @@ class Standing(NamedTuple):
 
 
 class _Made(NamedTuple):
-    """The values from around a block that a value is made of, and whether an operation makes it of them."""
+    """The values from around a block that a value depends on, and whether an operation computes it from them."""
 
     values: frozenset[Value]
     is_computed: bool
 
 
 def standing(program: Program) -> set[Standing]:
-    """Return what stands still in the loops of a program, those inside others too."""
+    """Return the variables that stand still in the loops of a program, also in nested loops."""
     return {
         Standing(function.name, op.outputs[0].name, each)
         for function in Graph(program).functions.values()
@@ -54,7 +54,9 @@ def _is_loop(op: Op) -> bool:
 
 
 def _still(loop: Op) -> Iterator[str]:
-    """Yield what the condition of a loop reads and that stands still, by its number; then "" if nothing moves."""
+    """Yield the variables that the condition of a loop reads and that stand still, by number; then "" if nothing
+    moves.
+    """
     condition, body = loop.blocks[0], loop.blocks[-1]
     first = {value: place for place, value in enumerate(condition.inputs)}
     read: set[Hashable] = {first.get(value, value) for each in _outputs(condition, {}) for value in each.values}
@@ -72,7 +74,7 @@ def _still(loop: Op) -> Iterator[str]:
 
 
 def _reached(uses: Mapping[Hashable, set[Hashable]], start: set[Hashable]) -> set[Hashable]:
-    """Return all that some variables are made of, from one turn of the loop to the next."""
+    """Return all values that some variables depend on, from one turn of the loop to the next."""
     found, todo = set[Hashable](), [*start]
     while todo:
         each = todo.pop()
@@ -83,7 +85,7 @@ def _reached(uses: Mapping[Hashable, set[Hashable]], start: set[Hashable]) -> se
 
 
 def _outputs(block: Block, around: Mapping[Value, _Made]) -> list[_Made]:
-    """Return what the outputs of a block are made of; `around` are values from outside that are known."""
+    """Return the dependences of the outputs of a block; `around` are known values from outside."""
     made = dict(around)
     for op in block:
         for place, value in enumerate(op.outputs):
@@ -92,7 +94,7 @@ def _outputs(block: Block, around: Mapping[Value, _Made]) -> list[_Made]:
 
 
 def _of(op: Op, place: int, made: Mapping[Value, _Made]) -> _Made:
-    """Return what an output of an operation is made of; one that has blocks only passes on what these make."""
+    """Return the dependences of an output of an operation; an operation with blocks only passes on their values."""
     if not op.blocks:
         return _Made(frozenset().union(*(_known(value, made).values for value in op.operands)), True)
     variables = op.inputs.get(FLOWS[op.type].variables, ()) if op.type in FLOWS else ()

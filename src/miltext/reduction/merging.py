@@ -1,4 +1,4 @@
-"""Inputs of one type made one: a Program takes fewer then."""
+"""Inputs of one type merged, so that a Program has fewer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Twin(NamedTuple):
-    """An input of a function that another one, which stands before it, may take the place of."""
+    """An input of a function, and an earlier one that may replace it."""
 
     function: str
     name: str
@@ -35,7 +35,7 @@ def twins(program: Program) -> list[Twin]:
 
 
 def merge(program: Program, merged: Collection[Twin]) -> Program:
-    """Return a Program in which other inputs take the place of these."""
+    """Return a Program in which earlier inputs replace these."""
     graph = Graph(program)
     for twin in merged:
         function = graph.functions[twin.function]

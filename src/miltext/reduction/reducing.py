@@ -1,4 +1,4 @@
-"""Making a model small: moves in the order in which they are likely to save the most, each as few tests as it takes."""
+"""Making a model small: moves in the order of their likely savings, each with as few tests as possible."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_ELEMENTS = (1 << 24, 1 << 14)
-"""How many elements a constant has at most that becomes zeros; the second is for text, which spells them all."""
+"""The most elements of a constant that becomes zeros; the second is for text, which spells them all."""
 
 Progress: TypeAlias = Callable[[Candidate, int], object]
-"""What is told of the best candidate so far, and the number of tests."""
+"""A callback for the best candidate so far, and the number of tests."""
 
 
 @dataclass
 class Reduction:
-    """What a reduction did: the `original` and the `best` candidate, and how many `tests` were run for that.
+    """The result of a reduction: the `original` and the `best` candidate, and the number of `tests`.
 
-    `reused` answers were known, and `is_complete` says that nothing was left to try. It is not `is_steady` if the test
-    failed on the best candidate when it was run on it once more.
+    `reused` counts known answers; `is_complete` if nothing was left to try. It is not `is_steady` if the test failed on
+    the best candidate when it was run again.
     """
 
     original: Candidate
@@ -67,16 +67,17 @@ def reduce(
 ) -> Reduction:
     """Return the smallest model, made of parts of another one, on which a test still passes.
 
-    `test` gets each Candidate, which has a `program`, a `path` where it is written as one of the `kind` ("mil",
-    "mlpackage", "mlmodel" or "mlmodelc"; by default that of the model), and a `model` to run; it returns whether what
-    is looked for is still there. It should always say the same of the same model, and is called by `jobs` threads at
-    once, and at most `max_tests` times; candidates with an error that the original does not have are not tested.
-    `ranges` are sizes of inputs that have a `?`, as in `miltext.build`, for a model that does not state them.
-    `on_progress` is called with the best candidate so far, and the number of tests, whenever that grew.
+    `test` gets each Candidate, which has a `program`, a `path` of its file of the `kind` ("mil", "mlpackage", "mlmodel"
+    or "mlmodelc"; by default the model's), and a `model` to run; it returns whether the fault is still there. It should
+    always return the same for the same model, and is called by `jobs` threads at once, and at most `max_tests` times;
+    candidates with an error that the original does not have are not tested. `ranges` are sizes of inputs with a `?`, as
+    in `miltext.build`, for a model that does not state them. `on_progress` is called with the best candidate so far,
+    and the number of tests, whenever that grew.
 
-    No single operation, input or output of the result can go; after that, constants become zeros and attributes and
-    metadata are left out, as far as the test passes. Raise ModelError (MIL486) where it does not pass on the model
-    itself, ValueError for another `kind`, whatever the test raises, and ParseError and ModelError as `miltext.run`.
+    No single operation, input or output of the result can be left out; after that, constants become zeros and
+    attributes and metadata are left out, as far as the test passes. Raise ModelError (MIL486) if it does not pass on
+    the model itself, ValueError for another `kind`, any error of the test, and ParseError and ModelError as
+    `miltext.run`.
     """
     source = Source(model, ranges)
     return reduce_source(source, test, kind=kind, jobs=jobs, max_tests=max_tests, on_progress=on_progress)
@@ -93,15 +94,15 @@ def reduce_source(
     written: Collection[str] = (),
     stop: Callable[[], object] = bool,
 ) -> Reduction:
-    """Return what `reduce` does, for a model that is opened; `stop` ends running tests when something breaks it off.
+    """Return the result of `reduce` for an opened model; `stop` ends running tests after an interruption.
 
-    Tests are of candidates that can be `written` as each of these kinds.
+    Only candidates that can be `written` as each of these kinds are tested.
     """
     if (kind or source.kind) not in KINDS:
         raise ValueError(f"a candidate is written as {', '.join(KINDS)}, not as {kind}")
     original = Candidate(source, source.program, kind or source.kind)
     with Trials(test, original, jobs=jobs, most=max_tests, written=written, stop=stop) as trials:
-        original.require(written)  # where it cannot be written, this is the time to say why
+        original.require(written)  # if it cannot be written, the error is raised here
         if not trials.ask([original])[0]:
             raise refusal(codes.TEST_FAILS_ON_MODEL, "the test does not pass on the model itself", source.name)
         is_text = "mil" in (original.kind, *written)
@@ -112,10 +113,9 @@ def reduce_source(
 
 
 class Reducing:
-    """A reduction at work; `best` is the smallest candidate that passed so far.
+    """A reduction at work; `best` is the smallest candidate that has passed.
 
-    As soon as it is shaped, only what is said in it changes, not what it is made of. Where anything is written as text,
-    it `is_text`.
+    Once it `_is_shaped`, only contents change, not the operations. `is_text` if any candidate is written as text.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Reducing:
         self._source, self._trials, self._on_progress = source, trials, on_progress
 
     def run(self) -> bool:
-        """Make the best candidate as small as it gets; return whether everything was tried."""
+        """Make the best candidate as small as possible; return whether everything was tried."""
         first = (self.ends, self.detours, self.operations, self.blocks, self.insides)
         moves = (*first, self.outputs, self.inputs, self.other_detours)
         try:
@@ -151,21 +151,21 @@ class Reducing:
         return True
 
     def ends(self) -> None:
-        """Leave out operations after the last one that is needed, and before the first one."""
+        """Leave out operations after the last needed one, and before the first one."""
         graph = Graph(self.best.program)
         self._shrink(graph.parts, lambda parts: select(graph, parts), narrow)
 
     def operations(self) -> None:
-        """Leave out operations; with all of its operations, a function goes."""
+        """Leave out operations; a function without operations is left out, too."""
         graph = Graph(self.best.program)
         self._shrink(graph.parts, lambda parts: select(graph, parts))
 
     def detours(self) -> None:
-        """Have inputs of operations take their place, where something is needed on both sides of them."""
+        """Replace operations by their inputs, if the values on both sides of them are needed."""
         self._around(bypasses(self.best.program))
 
     def other_detours(self) -> None:
-        """Have other inputs of the operations that are left take their place, the second of each, and so on."""
+        """Replace the remaining operations by their other inputs: the second of each, and so on."""
         rank = 1
         while found := bypasses(self.best.program, rank):
             self._around(found)
@@ -176,32 +176,32 @@ class Reducing:
         self._shrink(found, lambda kept: bypass(program, {*found}.difference(kept)))
 
     def blocks(self) -> None:
-        """Spread out blocks of operations in the block around them; what is not needed of them goes next."""
+        """Spread out blocks of operations in the block around them; their unneeded operations are left out next."""
         program = self.best.program
         found = folds(program)
         self._shrink(found, lambda kept: whole(unfold(program, {*found}.difference(kept))))
 
     def insides(self) -> None:
-        """Leave out operations inside the blocks that are left."""
+        """Leave out operations inside the remaining blocks."""
         program = self.best.program
         found = inner_operations(program)
         self._shrink(found, lambda kept: without(program, {*found}.difference(kept)))
 
     def outputs(self) -> None:
-        """Leave out outputs that are not all that an operation is there for."""
+        """Leave out outputs, except the only need of an operation."""
         graph = Graph(self.best.program)
         outputs = [Output(nth, name) for nth, scope in enumerate(graph.scopes) for name in scope.block.outputs]
         if len(outputs) > len(graph.scopes):
             self._shrink(outputs, lambda kept: select(graph, graph.parts, {*kept}))
 
     def inputs(self) -> None:
-        """Have an input take the place of others of its type."""
+        """Replace inputs by others of their type."""
         program = self.best.program
         found = twins(program)
         self._shrink(found, lambda kept: merge(program, {*found}.difference(kept)))
 
     def constants(self) -> None:
-        """Have zeros for the numbers of constants."""
+        """Replace the numbers of constants by zeros."""
         program = self.best.program
         found = numbers(program, MOST_ELEMENTS[self._is_text])
         self._shrink(found, lambda kept: zeroed(program, {*found}.difference(kept)))
@@ -213,7 +213,7 @@ class Reducing:
         self._shrink(found, lambda kept: trimmed(program, {*found}.difference(kept)))
 
     def metadata(self) -> None:
-        """Leave out what the description says for people."""
+        """Leave out the parts of the description for people."""
         bare = Candidate(self._source, self.best.program, self.best.kind, is_bare=True)
         if self._source.has_metadata and self._trials.ask([bare])[0]:
             self.best = bare
@@ -224,7 +224,7 @@ class Reducing:
         make: Callable[[Sequence[T]], Program | None],
         search: Callable[[Sequence[T], Ask[T], int], object] = shrink,
     ) -> None:
-        """Find the fewest items of whose program the test passes."""
+        """Find the fewest items on whose program the test passes."""
         fewest = len(items)
 
         def ask(parts: Sequence[Sequence[T]]) -> list[bool]:
@@ -247,6 +247,6 @@ class Reducing:
         return Candidate(self._source, program, self.best.kind, is_bare=self.best.is_bare)
 
     def _take(self, candidate: Candidate) -> None:
-        """Have a candidate as the best one, unless what it lacks came back in another form."""
+        """Take a candidate as the best one, unless its missing parts came back in another form."""
         if self._is_shaped or extent(candidate.program) < extent(self.best.program):
             self.best = candidate

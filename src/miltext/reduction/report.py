@@ -1,4 +1,4 @@
-"""What a reduction did, in words."""
+"""The result of a reduction, in words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def counts(program: Program) -> dict[str, int]:
 
 
 def sizes(program: Program) -> str:
-    """Say how much a program has of what is counted; functions only if it has several."""
+    """Return the counts of a program in words; of functions only if it has several."""
     found = [(count, noun) for noun, count in counts(program).items() if noun != "functions" or count > 1]
     return ", ".join(tally(count, noun.removesuffix("s")) for count, noun in found)
 
@@ -38,7 +38,7 @@ def _outputs(function: Function) -> int:
 
 
 def record(done: Reduction) -> dict[str, Any]:
-    """Return what was made of a model with how many tests, for programs."""
+    """Return the result of a reduction and its number of tests, for programs."""
     return {
         "before": counts(done.original.program),
         "after": counts(done.best.program),
@@ -50,7 +50,9 @@ def record(done: Reduction) -> dict[str, Any]:
 
 
 def told(original: Candidate, best: Candidate, tests: int, reused: int) -> str:
-    """Return what was made of a model with how many tests, and what `miltext diff` counts between the two."""
+    """Return the result of a reduction and its number of tests, and the counts of `miltext diff` between the two
+    models.
+    """
     run = tally(tests, "test") + (f", and {tally(reused, 'answer')} known from before" if reused else "")
     lines = [f"before: {sizes(original.program)}", f"after:  {sizes(best.program)}", run]
     difference = diff(original.program, best.program, ignore_weights=True)

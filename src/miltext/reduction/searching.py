@@ -1,9 +1,9 @@
-"""Which items of a list are needed, found with few questions: runs of a test on a device are dear.
+"""The needed items of a list, found with few questions: runs of a test on a device are expensive.
 
-A question is a part of the list, and its answer is whether the test passes on that part. Where more items never make a
-test fail, the answer is the least part; else it is one of which no single item can go. The last item that is needed is
-found by halving, then the first one, then those between: a fault in one of a thousand operations takes about ten
-questions. With a `width` the questions of that many guesses are asked at once.
+A question is a part of the list, and its answer is whether the test passes on that part. If more items never make a
+test fail, the result is the least part; else it is a part of which no single item can be left out. The last needed item
+is found by halving, then the first one, then those between: a fault in one of a thousand operations takes about ten
+questions. With a `width`, that many guesses are asked at once.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Generic, TypeAlias, TypeVar
 T = TypeVar("T")
 
 Ask: TypeAlias = Callable[[Sequence[Sequence[T]]], Sequence[bool]]
-"""Answers for several parts of a list, each in the list's order, whether the test passes."""
+"""Return for several parts of a list, each in the list's order, whether the test passes."""
 
 FEW = 4
-"""As long as no more items between are needed than these, they are taken to be far apart, then as near as they were."""
+"""Up to this many needed items between, the items are assumed to be far apart, then as near as the last ones."""
 
 
 def shrink(items: Sequence[T], ask: Ask[T], width: int = 1) -> list[T]:
-    """Return items, in their order, on which a test passes, and does not without any one of them.
+    """Return items, in their order, on which a test passes, and without any one of which it fails.
 
-    The test passes on all `items`. Asked are parts of them, the empty one first.
+    The test passes on all `items`. Parts of them are asked about, the empty one first.
     """
     search = Search(ask, width)
     if not items or search.passes([]):
@@ -45,11 +45,11 @@ class Search(Generic[T]):
         self._width = max(1, width)
 
     def passes(self, part: Sequence[T]) -> bool:
-        """Ask for one part."""
+        """Return whether the test passes on a part."""
         return self._ask([part])[0]
 
     def ends(self, items: Sequence[T]) -> list[T]:
-        """Return the items from the first to the last one that a test needs, if more of them never make it fail.
+        """Return the items from the first to the last one that a test needs, if more items never make it fail.
 
         Without any items it fails.
         """
@@ -59,12 +59,12 @@ class Search(Generic[T]):
         return [*items[end - self._least(lambda count: items[end - count : end], 1, end) : end]]
 
     def needed(self, items: Sequence[T]) -> list[T]:
-        """Return the items that a test needs, as `ends` does, without those between that it does not need."""
+        """Return the items that a test needs, as `ends` does, without unneeded items between."""
         found = self.ends(items)
         return [found[0], *self._between(found[0], found[1:-1], found[-1:])] if len(found) > 1 else found
 
     def _between(self, first: T, rest: Sequence[T], after: list[T]) -> list[T]:
-        """Return what is needed of the `rest`, and what comes `after` it; `first` is needed, too."""
+        """Return the needed items of the `rest`, and the items `after` it; `first` is needed, too."""
         gap = len(rest)
         found = 0
         while rest:
@@ -79,7 +79,9 @@ class Search(Generic[T]):
         return after
 
     def _least(self, part: Callable[[int], Sequence[T]], fails: int, passes: int) -> int:
-        """Return the least count whose part passes, if that grows; that of `fails` does not pass, of `passes` does."""
+        """Return the least count whose part passes, for a growing part: `fails` is a count that fails, `passes` a count
+        that passes.
+        """
         while passes - fails > 1:
             guesses = min(self._width, passes - fails - 1)
             counts = [fails + (passes - fails) * (nth + 1) // (guesses + 1) for nth in range(guesses)]
@@ -91,7 +93,7 @@ class Search(Generic[T]):
         return passes
 
     def one_by_one(self, items: Sequence[T]) -> list[T]:
-        """Return items of which no single one can go."""
+        """Return items of which no single one can be left out."""
         found, place, stuck = list(items), 0, 0
         while stuck < len(found):
             places = [(place + nth) % len(found) for nth in range(min(self._width, len(found) - stuck))]

@@ -1,6 +1,7 @@
-"""The Program of some units of another: values that none of them makes come in, values that none of them uses go out.
+"""The Program of some units of another: values made by other units become inputs, values used by other units outputs.
 
-What cannot come in is made as before: the unit that makes it stays. What has no user and cannot go out is left out.
+A value that cannot be an input keeps the unit that makes it. A value without a user that cannot be an output is left
+out.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class Output(NamedTuple):
-    """A value that a scope gives out."""
+    """An output of a scope."""
 
     scope: int
     name: str
 
 
 class Selected(NamedTuple):
-    """The units of a scope that stay, what they use, and what goes out."""
+    """The units of a scope that stay, the names that they use, and the outputs."""
 
     units: list[Unit]
     uses: set[str]
@@ -34,8 +35,8 @@ class Selected(NamedTuple):
 
 
 def select(graph: Graph, parts: Iterable[Part], outputs: Collection[Output] | None = None) -> Program | None:
-    """Return the Program of some units, with those outputs that are asked for: by default, all that nothing uses, and
-    those that there were. None if nothing is left, or a unit would stay for nothing.
+    """Return the Program of some units, with the requested outputs: by default, all unused values, and the former
+    outputs. None if nothing is left, or a unit would stay without a use.
     """
     wanted: list[set[int]] = [set() for _ in graph.scopes]
     for part in parts:
@@ -62,13 +63,13 @@ def select(graph: Graph, parts: Iterable[Part], outputs: Collection[Output] | No
 
 
 def whole(program: Program) -> Program | None:
-    """Return a Program that gives out what nothing in it uses."""
+    """Return a Program with all unused values as outputs."""
     graph = Graph(program)
     return select(graph, graph.parts)
 
 
 def _selected(scope: Scope, wanted: set[int]) -> Selected:
-    """Return the units that are wanted or needed for others, read back to front."""
+    """Return the wanted units, and the units needed for them, read back to front."""
     kept: list[Unit] = []
     uses, fixed, pulled = set[str](), set[str](), set[int]()
     for number in range(max(wanted, default=-1), -1, -1):
@@ -88,16 +89,16 @@ def _selected(scope: Scope, wanted: set[int]) -> Selected:
 
 
 def _is_seen(scope: Scope, unit: Unit, uses: Collection[str]) -> bool:
-    """Tell whether anything that a unit makes is used, or goes out already, or can."""
+    """Return whether any value of a unit is used, or is an output, or can be one."""
     return not unit.makes or any(
         name in uses or name in scope.gives or can_give(scope.types[name]) for name in unit.makes
     )
 
 
 def _outputs(scope: Scope, units: Collection[Unit], uses: Collection[str]) -> list[str]:
-    """Return what goes out: the outputs that there were, in their order, then what nothing uses any more.
+    """Return the outputs: the former ones, in their order, then values without remaining users.
 
-    What nothing used before goes out only where its unit would be for nothing else.
+    A value that had no user before becomes an output only if its unit would be useless otherwise.
     """
     makes = {name for unit in units for name in unit.makes}
     given = {name for unit in units if not unit.makes for name in (*unit.uses, *_given(scope, unit))}
@@ -112,12 +113,12 @@ def _outputs(scope: Scope, units: Collection[Unit], uses: Collection[str]) -> li
 
 
 def _given(scope: Scope, unit: Unit) -> list[str]:
-    """Return the names of the constants that a unit without an operation gives out."""
+    """Return the names of the constants that a unit without an operation outputs."""
     return [value.name for place in unit.constants for value in scope.block.operations[place].outputs]
 
 
 def _is_idle(selected: Selected) -> bool:
-    """Tell whether a unit makes only what nothing uses or gives out, or whether nothing goes out."""
+    """Return whether all values of a unit are neither used nor outputs, or whether there are no outputs."""
     seen = {*selected.uses, *selected.outputs}
     return bool(selected.units) and (
         not selected.outputs or any(unit.makes and seen.isdisjoint(unit.makes) for unit in selected.units)
@@ -144,7 +145,7 @@ def _add(made: Program, graph: Graph, scope: Scope, selected: Selected) -> None:
 
 
 def _take_in(function: Function, block: Block, scope: Scope, selected: Selected) -> None:
-    """Have a function take what a block uses and does not make, unless it takes that already."""
+    """Make the values that a block uses and does not make inputs of a function, unless they already are."""
     made = {value.name for operation in block.operations for value in operation.outputs}
     known = {value.name for value in (*function.inputs, *block.inputs)}
     for name in scope.types:

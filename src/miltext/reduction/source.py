@@ -1,4 +1,4 @@
-"""The model that is made smaller, and how a smaller program of it is written: beside all else that is the model's."""
+"""The model that is made smaller, and the writing of a smaller program with the rest of the model."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
 
 KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
-"""What a smaller model is written as."""
+"""The kinds of files for a smaller model."""
 
 STORED_FROM = 10
-"""How many elements a constant has at least that coremltools keeps in the weight file."""
+"""The least elements of a constant in the weight file, as in coremltools."""
 
 
 class Source:
-    """A model to make smaller: its `program`, which is that of a draft completed, and all that stands around it."""
+    """A model to make smaller: its `program`, for a draft the completed one, and everything around it."""
 
     def __init__(self, subject: Runnable, ranges: Mapping[str, Range] | None = None) -> None:
-        """Open what `miltext.run` takes; `ranges` are sizes of its inputs, as `miltext.build` takes them.
+        """Open a subject as `miltext.run` does; `ranges` are sizes of its inputs, as in `miltext.build`.
 
         Raise ParseError and ModelError as `miltext.run`; ModelError (MIL425, MIL434) for sizes that do not fit.
         """
@@ -61,28 +61,28 @@ class Source:
 
     @property
     def folder(self) -> BlobFolder:
-        """The weight files that the program names."""
+        """The folder of the program's weight files."""
         folder = self._subject.folder
         return LooseFolder(folder or Path.cwd()) if self._whole is None else BlobFolder(folder)
 
     @property
     def model_path(self) -> Path | None:
-        """The folder that `@model_path` means."""
+        """The folder for `@model_path`."""
         return self._subject.folder
 
     @property
     def has_metadata(self) -> bool:
-        """Whether there is anything about the model that only people read, and that can be left out."""
+        """Whether the model has facts only for people, which can be left out."""
         return self._bare is not None
 
     def save(
         self, program: Program, path: Path, *, force: bool = False, is_bare: bool = False, alone: bool = False
     ) -> list[Diagnostic]:
-        """Write a smaller program as its ending says, with what of all else still fits; return the warnings.
+        """Write a smaller program in the format of the path's ending, with the parts of the model that still fit;
+        return the warnings.
 
-        One that `is_bare` is without metadata. A text refers to the model's own weight files; one that stands `alone`
-        has copies beside it.
-        Raise OSError and ModelError as `miltext.build` does.
+        With `is_bare`, metadata is left out. A text refers to the model's own weight files; with `alone`, it has copies
+        beside it. Raise OSError and ModelError as `miltext.build` does.
         """
         if path.suffix.lower() == ".mil":
             check_name(path, "mil")
@@ -110,7 +110,7 @@ class Source:
 
     @cached_property
     def _loose(self) -> Model:
-        """The program by itself, where nothing stands around it."""
+        """The program by itself, if nothing is around it."""
         read = self._subject.model
         model = BareProgram("pb", wire_of(self.program), self.name, read.path if read is not None else None)
         model.model_path = self._subject.folder
@@ -118,7 +118,7 @@ class Source:
 
     @cached_property
     def _bare(self) -> Model | None:
-        """The model without metadata and descriptions in words; None where there are none, or it is compiled."""
+        """The model without metadata and descriptions in words; None if there are none, or it is compiled."""
         model = self._whole
         if model is None or model.spec is None or model.is_compiled:
             return None
@@ -132,10 +132,10 @@ class Source:
         return SpecModel(model.kind, model.name, model.path, model.model_path, spec)
 
     def _ranges(self, program: Program) -> dict[str, Range]:
-        """Return sizes for inputs that have a `?`: those that are asked for, and for new ones those up to the greatest
-        that any input of the model has.
+        """Return sizes for inputs with a `?`: the requested ones, and for new inputs sizes up to the greatest size of
+        any input of the model.
 
-        ML Programs have to have an end of each range. None are asked where nothing states any.
+        ML Programs must have an end of each range. Without any stated size, there are none.
         """
         known = {name for each in interfaces(self.program).values() for name in each.inputs}
         found: dict[str, Range] = {}
@@ -164,7 +164,7 @@ class Source:
         return max(ends, default=0) or None
 
     def _copy_weights(self, program: Program, folder: Path) -> None:
-        """Have copies of the weight files that a program names in a folder: not links, a test may write to them."""
+        """Copy the weight files that a program names into a folder: no links, as a test may write to them."""
         found, _ = named_files(program, self.folder)
         for name, path in found.items():
             target = folder / name
@@ -173,6 +173,6 @@ class Source:
 
 
 def _put(smaller: Program, program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
-    """Put the smaller program in the place of the one that is written."""
+    """Put the smaller program in place of the written one."""
     program.CopyFrom(smaller)
     return arrays

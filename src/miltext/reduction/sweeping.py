@@ -1,4 +1,4 @@
-"""What nothing needs any more, taken out of a Program: operations, constants, inputs, and outputs that come twice."""
+"""Removal of unneeded parts of a Program: operations, constants, inputs, and repeated outputs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def sweep(graph: Graph) -> bool:
-    """Take out of a graph what its outputs do not need.
+    """Remove from a graph everything that its outputs do not need.
 
-    Return whether something is left to give out: in every block an output that an operation of it makes, if it had one.
+    Return whether outputs are left: in every block an output that one of its operations makes, if it had one.
     """
     swept = [_sweep_function(function) for function in graph.functions.values()]
     return all(swept)
@@ -30,7 +30,7 @@ def _sweep_function(function: Function) -> bool:
 
 
 def _sweep_block(block: Block, taken: set[Value]) -> bool:
-    """Sweep a block, and add what it takes from outside to `taken`."""
+    """Sweep a block, and add its values from outside to `taken`."""
     outputs = [*dict.fromkeys(block.outputs)]
     made = {*block.made()}
     needed = Needs(block).of(outputs)

@@ -1,4 +1,4 @@
-"""Candidates put to a test: each once, several at a time, and no more of them than are allowed."""
+"""Candidates put to a test: each once, several at a time, and no more than allowed."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 class Candidate:
-    """A smaller model that a test is to judge.
+    """A smaller model for a test to judge.
 
-    `program` is its Program, not to be changed; `is_bare` says that it is without metadata, and `kind` what it is
-    written as. `path` is where it was written, which is done when that is first asked for, and lasts as long as the
-    test; a test may change what is there. `model` is for `miltext.run(candidate.model, ...)`, which needs the weights.
+    `program` is its Program, not to be changed; `is_bare` means without metadata, and `kind` is the kind of its file.
+    `path` is its file, which is written at the first use, and lasts as long as the test; a test may change it. `model`
+    is for `miltext.run(candidate.model, ...)`, which needs the weights.
     """
 
     def __init__(self, source: Source, program: Program, kind: str, *, is_bare: bool = False) -> None:
@@ -40,7 +40,7 @@ class Candidate:
 
     @cached_property
     def path(self) -> Path:
-        """The file or folder of the candidate. Raise OSError, and ModelError for what cannot be written."""
+        """The file or folder of the candidate. Raise OSError, and ModelError for a candidate that cannot be written."""
         self._folder = tempfile.TemporaryDirectory(prefix="miltext-reduce-", ignore_cleanup_errors=True)
         path = Path(self._folder.name) / f"candidate.{self.kind}"
         self._source.save(self.program, path, is_bare=self.is_bare, alone=True)
@@ -48,22 +48,24 @@ class Candidate:
 
     @property
     def model(self) -> Model:
-        """The program as a model that finds its weights."""
+        """The program as a model with access to its weights."""
         model = BareProgram("pb", wire_of(self.program), self._source.name, None)
         model.model_path = self._source.model_path
         return model
 
     @property
     def operations(self) -> int:
-        """How many operations it has, in blocks too, but for constants."""
+        """The number of its operations, also in blocks, without constants."""
         return count_operations(self.program)
 
     def save(self, path: Path, *, force: bool = False) -> list[Diagnostic]:
-        """Write it as its ending says; return the warnings. Raise OSError, and ModelError as `miltext.build` does."""
+        """Write it in the format of the path's ending; return the warnings. Raise OSError, and ModelError as
+        `miltext.build` does.
+        """
         return self._source.save(self.program, path, force=force, is_bare=self.is_bare)
 
     def require(self, kinds: Collection[str]) -> None:
-        """Write it as its kind, if that is asked for, and try whether others can be. Raise as `save` does."""
+        """Write it as its kind, if that is required, and try the other kinds. Raise as `save` does."""
         for kind in kinds:
             if kind == self.kind:
                 _ = self.path
@@ -72,7 +74,7 @@ class Candidate:
                     self.save(Path(folder) / f"other.{kind}")
 
     def forget(self) -> None:
-        """Remove what was written for a test."""
+        """Remove the files written for a test."""
         vars(self).pop("path", None)
         if self._folder is not None:
             self._folder.cleanup()
@@ -80,7 +82,7 @@ class Candidate:
 
 
 Test: TypeAlias = Callable[[Candidate], bool]
-"""Whether what is looked for is still there in a candidate."""
+"""Return whether the fault is still there in a candidate."""
 
 
 class OutOfTests(Exception):
@@ -88,10 +90,10 @@ class OutOfTests(Exception):
 
 
 class Trials:
-    """Runs of a test: `tests` counts them, and `reused` the answers that were known.
+    """Runs of a test: `tests` counts them, and `reused` the known answers.
 
-    A test gets `jobs` candidates at a time. What has an error that the original has not is not tested; nor what cannot
-    be `written` as each of some kinds. `stop` ends the tests that run when a search is broken off.
+    A test gets `jobs` candidates at a time. A candidate is not tested if it has an error that the original has not, or
+    cannot be `written` as each of some kinds. `stop` ends the running tests when a search is interrupted.
     """
 
     def __init__(
@@ -138,14 +140,14 @@ class Trials:
         return [key is not None and self._answers.get(key, False) for key in keys]
 
     def once_more(self, candidate: Candidate) -> bool:
-        """Return what the test says of a candidate that passed before; if no more tests may be run, that."""
+        """Return the answer of another test of a candidate that passed before; True if no more tests are allowed."""
         if self._most is not None and self.tests >= self._most:
             return True
         self.tests += 1
         return self._tried(candidate) is True
 
     def _run(self, fresh: dict[bytes, Candidate]) -> None:
-        """Test candidates, as far as that is allowed; only if none of them may be tested, raise OutOfTests."""
+        """Test candidates, as far as allowed; raise OutOfTests only if none of them may be tested."""
         left = len(fresh) if self._most is None else min(self._most - self.tests, len(fresh))
         if fresh and left <= 0:
             raise OutOfTests
@@ -156,7 +158,7 @@ class Trials:
             self._answers[key] = answer is True
 
     def _tried(self, candidate: Candidate) -> bool | None:
-        """Return what the test says; None where there is nothing to test."""
+        """Return the answer of the test; None if nothing can be tested."""
         try:
             if not _is_writable(candidate, self._written):
                 return None

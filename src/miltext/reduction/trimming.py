@@ -1,4 +1,4 @@
-"""What a Program says beside what it computes: attributes of operations, blocks and functions, and its comment."""
+"""The parts of a Program beside its computation: attributes of operations, blocks and functions, and its comment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from miltext.schema.walk import parts
 
 COMMENT = "docString"
 VALUE = "val"
-"""The attribute of a `const` that is its value."""
+"""The attribute for the value of a `const`."""
 
 
 class Trait(NamedTuple):
@@ -22,7 +22,7 @@ class Trait(NamedTuple):
 
 
 def traits(program: Program) -> list[Trait]:
-    """Return what may be left out."""
+    """Return the traits that may be left out."""
     found = [Trait(0, COMMENT, False)] if program.docString else []
     for place, (_, part) in enumerate(parts(program)):
         found += [Trait(place, key) for key in sorted(part.attributes) if key != VALUE]

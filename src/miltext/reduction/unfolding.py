@@ -1,6 +1,6 @@
 """Blocks of operations, spread out in the block around them: both branches of a `cond`, and a loop's body once.
 
-What a `cond` makes is then what its first branch gives; what a loop makes, what its body gives the first time.
+The outputs of a `cond` are then those of its first branch; the outputs of a loop, those of its body's first turn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Fold(NamedTuple):
-    """An operation that has blocks: its function, and the place in the function's block for an opset."""
+    """An operation with blocks: its function, and its place in the function's block for an opset."""
 
     function: str
     opset: str
@@ -49,14 +49,14 @@ def unfold(program: Program, chosen: Collection[Fold]) -> Program:
 
 
 def _variables(op: Op) -> list[Variable] | None:
-    """Return the variables of an operation that can be spread out: none of a loop may begin as a literal."""
+    """Return the variables of an operation that can be spread out: no variable of a loop may begin as a literal."""
     found = variables_of(op)
     needs_values = found is not None and bool(FLOWS[op.type].variables)
     return None if needs_values and not all(isinstance(each.argument, Value) for each in found or ()) else found
 
 
 def _spread(op: Op) -> None:
-    """Put the operations of an operation's blocks in its place."""
+    """Replace an operation by the operations of its blocks."""
     assert op.block is not None  # it stands in a function's block
     for block in op.blocks:
         op.block.insert_before(op, *block)

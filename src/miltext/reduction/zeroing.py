@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from miltext.schema.walk import Held
 
 FEWEST = 2
-"""How many elements a constant has at least: a single number is as short as zero is."""
+"""The least elements of a constant: a single number is as short as zero is."""
 
 
 def numbers(program: Program, most: int) -> list[int]:
-    """Return the places among a program's values of those that may become zeros, of at most so many elements.
+    """Return the places among a program's values of those that may become zeros, up to a number of elements.
 
     These are weights of floats; integers may be shapes, axes, or places in other weights.
     """
@@ -49,6 +49,6 @@ def _may_be_zero(held: Held, most: int) -> bool:
 
 
 def _dtype_and_count(value: Value) -> tuple[DType, int] | None:
-    """Return the data type of a tensor, and how many elements it has; None for what is not one of a known shape."""
+    """Return the data type of a tensor and its number of elements; None for any other value, or an unknown shape."""
     dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
     return None if dtype is None or shape is None else (dtype, prod(shape))

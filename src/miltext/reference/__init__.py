@@ -1,1 +1,1 @@
-"""What each operation is, in words: for those who write programs, their editors, and the documentation."""
+"""The meaning of each operation, in words: for authors of programs, their editors, and the documentation."""

@@ -1,4 +1,4 @@
-"""What each operation computes, in words: the entries of `operations.txt`, whose head says how it is written."""
+"""The meaning of each operation, in words: the entries of `operations.txt`, whose head describes its format."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ class Example(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One operation: a line about what it computes, notes about parameters, what type follows, and examples.
+    """An operation: a line about its computation, notes about parameters, the type of the result, and examples.
 
-    There is an example of the first opset that has the operation, and one of each later opset that does not take it.
+    There is an example for the first opset of the operation, and one for each later opset that does not accept the
+    example before.
     """
 
     name: str
@@ -34,17 +35,19 @@ class Entry(NamedTuple):
     examples: tuple[Example, ...]
 
     def example(self, opset: str | None = None) -> Example:
-        """Return the example that an opset takes, by default the newest."""
+        """Return the example for an opset, by default the newest."""
         place = opset_place(opset)
         return [each for each in self.examples if opset_place(each.opset) <= place][-1]
 
     def note(self, parameter: str) -> str | None:
-        """Return what there is to say of a parameter, by the operation or by its family."""
+        """Return the note about a parameter, of the operation or of its family."""
         return self.notes.get(parameter) or families()[self.family].notes.get(parameter)
 
 
 class Family(NamedTuple):
-    """Operations of a kind: a line about them, and the notes and the result of those that say nothing else."""
+    """A family of operations: a line about them, and the notes and the result of operations that have none of their
+    own.
+    """
 
     description: str
     notes: dict[str, str]
@@ -87,7 +90,7 @@ def _entries(name: str, family: Family, blocks: list[str]) -> Iterator[Entry]:
 
 
 def _said(lines: Iterator[str] | list[str]) -> tuple[dict[str, str], str]:
-    """Return the notes about parameters, and the type that follows, empty if nothing is said of it."""
+    """Return the notes about parameters, and the type of the result, empty if it is not described."""
     notes, result = dict[str, str](), ""
     for line in filter(None, lines):
         if line.startswith("-> "):

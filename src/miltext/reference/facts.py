@@ -1,4 +1,4 @@
-"""What the table of operations says of an operation and its parameters, in words and in its spellings."""
+"""The facts of the table of operations about an operation and its parameters, in words and in its spellings."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from miltext.schema.shape_patterns import Pattern
 
 LEFT_OPEN = "…"
-"""What stands for a value in a spelling."""
+"""The mark for a value in a spelling."""
 
 _FEW = 3
-"""How many parameters of one data type are named."""
+"""The most parameters of one data type that are named."""
 
 
 # ---- an operation
@@ -56,7 +56,9 @@ def _short(parameter: Parameter) -> str:
 
 
 def outline(known: Signature) -> str:
-    """Return the opsets that brought an operation and this version of it, its outputs and blocks, and what is gone."""
+    """Return the opsets that brought an operation and this version of it, its outputs and blocks, and removed
+    parameters.
+    """
     since = versions(known.name)[0].opset
     least, most = known.outputs
     outputs = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
@@ -69,7 +71,7 @@ def outline(known: Signature) -> str:
 
 
 def _gone(known: Signature) -> Iterator[tuple[str, str]]:
-    """Yield the parameters that older versions have and this one has not, with the last opset that has them."""
+    """Yield the parameters of older versions that this one lacks, with the last opset that has them."""
     older = versions(known.name, known.opset)
     texts = [opset.text for opset in OPSETS]
     for version, following in pairwise(older):
@@ -82,13 +84,13 @@ def _gone(known: Signature) -> Iterator[tuple[str, str]]:
 
 
 def accepted(parameter: Parameter) -> str:
-    """Return what a parameter takes: its data types, and what is not a tensor."""
+    """Return the values that a parameter accepts: its data types, and its other kinds."""
     tensors = ordered(parameter.dtypes) or ["any tensor"] * ("tensor" in parameter.kinds)
     return " | ".join([*tensors, *sorted(parameter.kinds - {"tensor"})])
 
 
 def facts_of(known: Signature, name: str) -> list[str]:
-    """Return what the table says of a parameter, apart from its types: a phrase for each fact."""
+    """Return the facts of the table about a parameter, apart from its types: a phrase for each."""
     parameter = known.parameters[name]
     return [
         "required" if parameter.required else "optional",
@@ -149,7 +151,7 @@ def _shared(known: Signature, parameter: Parameter) -> Iterator[str]:
 
 
 def _constant_before(known: Signature, parameter: Parameter) -> Iterator[str]:
-    """Yield until when a parameter had to be a constant, of one that need not be."""
+    """Yield the opset before which a parameter, now free, had to be a constant."""
     if not parameter.constant:
         having = [each for each in versions(known.name, known.opset) if parameter.name in each.parameters]
         free = next(each.opset for each in having if not each.parameters[parameter.name].constant)
@@ -158,7 +160,7 @@ def _constant_before(known: Signature, parameter: Parameter) -> Iterator[str]:
 
 
 def _since(known: Signature, parameter: Parameter) -> Iterator[str]:
-    """Yield the opset that brought a parameter after its operation, and those that brought data types after it."""
+    """Yield the opset that brought a parameter after its operation, and the opsets that brought further data types."""
     since = arrival(known, parameter)
     if since != versions(known.name)[0].opset:
         yield f"since {since}"

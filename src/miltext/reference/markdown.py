@@ -12,12 +12,12 @@ from miltext.schema.opsets import OPSETS
 _HEAD = """\
 # Operations
 
-Each operation of MIL that coremltools 9.0 knows: what it computes, what it takes, and an example. `miltext ops` prints
-the same: `miltext ops conv` all about one, `miltext ops matrix product` those that speak of these words.
+Each operation of MIL that coremltools 9.0 knows: its computation, its parameters, and an example. `miltext ops` prints
+the same: `miltext ops conv` all about one, `miltext ops matrix product` the operations that speak of these words.
 
-- The first spelling of each is that of a [draft](language.md#drafts): arguments by their places, then others by their
-  names, with their defaults. The second is that of Apple's compiler: all arguments by name, sorted. `?` marks what may
-  be left out.
+- The first spelling of each is for a [draft](language.md#drafts): arguments by their places, then others by their
+  names, with their defaults. The second is as Apple's compiler writes it: all arguments by name, sorted. `?` marks an
+  argument that may be left out.
 - In a shape, a letter is a size, the same for all parameters of the operation. `*d` stands for several sizes, and `#d`
   for their number; `...` stands for any sizes, and `?` for any size.
 - The examples are drafts of the opset that they name: `miltext ops NAME --example` prints one,
@@ -27,15 +27,15 @@ the same: `miltext ops conv` all about one, `miltext ops matrix product` those t
 family=None)` returns them. Keys of a record:
 
 - `name`, `family` and `description`;
-- `opset`, that of the version which is shown; `versions`, those of all versions; `since`, the first of these;
+- `opset`, of the version shown; `versions`, the opsets of all versions; `since`, the first of these;
 - `draft` and `apple`, the two spellings;
-- `parameters`, in the order of a draft's arguments: `name`; `note`, what it is for; `dtypes` and `shape`, both empty
-  where any may come; `rank`, the least and the highest, null for no limit; `kinds` of values; `required`, `constant`,
+- `parameters`, in the order of a draft's arguments: `name`; `note`, its purpose; `dtypes` and `shape`, both empty if
+  any is accepted; `rank`, the least and the highest, null for no limit; `kinds` of values; `required`, `constant`,
   `attribute` and `variadic`, true or false; `default`; `asked`, a default that some systems ask for; `least`
   and `most`, which may be sizes; `words`, if only these are taken; `axes`, how many axes it counts; `sameTypeAs`, the
   parameters that share its data type; `since`;
 - `open`, whether it takes inputs besides its parameters; `outputs`, the least and the most; `blocks`;
-- `result`, the type that follows; `example`, with its `opset` and `text`.
+- `result`, the type of the result; `example`, with its `opset` and `text`.
 
 This page is made by `scripts/make_operations_page.py`, out of `src/miltext/reference/operations.txt` and the table of
 operations.
@@ -43,7 +43,7 @@ operations.
 
 
 def described_operation(name: str, opset: str | None) -> str | None:
-    """Return Markdown about an operation as an opset has it; None where nothing is known of it."""
+    """Return Markdown about an operation as an opset has it; None if it is unknown."""
     known = known_signature(name, opset)
     if known is None:
         return None
@@ -52,9 +52,7 @@ def described_operation(name: str, opset: str | None) -> str | None:
 
 
 def known_signature(name: str, opset: str | None) -> Signature | None:
-    """Return the signature of an operation in an opset or, where it came later, its newest; None where nothing is
-    known.
-    """
+    """Return the signature of an operation in an opset or, if it came later, its newest; None if it is unknown."""
     return signature(name, opset) or signature(name)
 
 
@@ -73,7 +71,7 @@ def described_parameter(known: Signature, name: str) -> str:
 
 
 def described_opset(name: str) -> str | None:
-    """Return Markdown about an opset; None where it is not known."""
+    """Return Markdown about an opset; None if it is unknown."""
     found = next((opset for opset in OPSETS if opset.text == name), None)
     if found is None:
         return None
@@ -101,7 +99,7 @@ def _section(entry: Entry) -> Iterator[str]:
 
 
 def _described(known: Signature, entry: Entry | None, more: str = "") -> Iterator[str]:
-    """Yield lines: what an operation computes, since when, its parameters, the type that follows, and an example."""
+    """Yield lines: the computation of an operation, its opsets, its parameters, its result's type, and an example."""
     yield from (f"{entry.description}.", "") if entry else ()
     yield from (outline(known) + more, "")
     yield from (f"- {described_parameter(known, name)}" for name in known.parameters)

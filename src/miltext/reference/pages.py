@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 NAMES = 26
-"""The most columns that names take in a list; a longer name has a line by itself."""
+"""The most columns of names in a list; a longer name has a line by itself."""
 
 Mark: TypeAlias = Callable[[str], str]
-"""Makes a word stand out."""
+"""Make a word stand out."""
 
 
 def listing(entries: Iterable[Entry], mark: Mark = str) -> Iterator[str]:
@@ -45,7 +45,7 @@ def listing(entries: Iterable[Entry], mark: Mark = str) -> Iterator[str]:
 
 
 def page(entry: Entry, opset: str | None = None, mark: Mark = str, code: Mark = str) -> Iterator[str]:
-    """Yield the lines of all that is known of an operation, as an opset has it.
+    """Yield the lines of all facts about an operation, as an opset has it.
 
     `mark` makes words stand out, and `code` the lines of the example, one after the other.
     """
@@ -85,8 +85,8 @@ def _text(text: str, indent: str = "  ") -> list[str]:
 
 
 def broken(line: str, indent: str) -> Iterator[str]:
-    """Yield a line of MIL text, indented, in parts that fit, each but the last up to a comma in as few brackets as
-    there are.
+    """Yield a line of MIL text, indented, in parts that fit the width. Each part but the last ends at a comma in as few
+    brackets as possible.
     """
     text = line.lstrip()
     margin = indent + " " * (len(line) - len(text))
@@ -104,9 +104,9 @@ def broken(line: str, indent: str) -> Iterator[str]:
 
 
 def _breaks(text: str) -> dict[int, int]:
-    """Return where a text may be broken, each place with how deep in brackets it is.
+    """Return the places where a text may be broken, each with its depth in brackets.
 
-    That is after commas in brackets, of which those between `<` and `>` are the deepest, or else after `(` or between
+    These are after commas in brackets, of which those between `<` and `>` are the deepest, or else after `(` or between
     outputs.
     """
     found, depth = dict[int, int](), 0

@@ -1,4 +1,4 @@
-"""Operations as records, for programs: what `miltext ops --json` writes."""
+"""Operations as records, for programs: the output of `miltext ops --json`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ if TYPE_CHECKING:
 
 
 def operations(*words: str, opset: str | None = None, family: str | None = None) -> list[dict[str, Any]]:
-    """Return a record of each operation that the words name, or else that speaks of them all; of all, without words.
+    """Return a record of each operation that the words name, else of each whose texts contain them all; without words,
+    of all.
 
-    Only those of the family, and that the opset has; they are as it has them, or as the newest one. The records are
-    those of `miltext ops --json`. Raise ValueError for what is not known, with what was perhaps meant.
+    Only operations of the family and of the opset are returned, in the opset's version or the newest. The records are
+    those of `miltext ops --json`. Raise ValueError for an unknown word, with a suggestion.
     """
     found = find(words, opset, family)
     return [record(entry, found.opset) for entry in found.entries]
 
 
 def record(entry: Entry, opset: str | None = None) -> dict[str, Any]:
-    """Return all that is known of an operation, as an opset has it. Raise KeyError if it does not have it."""
+    """Return all facts about an operation, in an opset's version. Raise KeyError if the opset lacks it."""
     known = signature(entry.name, opset)
     if known is None:
         raise KeyError(entry.name)
@@ -47,7 +48,7 @@ def record(entry: Entry, opset: str | None = None) -> dict[str, Any]:
 
 
 def _parameter(known: Signature, parameter: Parameter, note: str | None) -> dict[str, Any]:
-    """Return all that is known of a parameter; what does not hold for it, or is not limited, is null or empty."""
+    """Return all facts about a parameter; a fact that does not apply, or has no limit, is null or empty."""
     return {
         "name": parameter.name,
         "note": note,

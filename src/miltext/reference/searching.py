@@ -1,4 +1,4 @@
-"""Finding operations: by name, by words in what they do, by family and by opset."""
+"""Finding operations: by name, by words of their descriptions, by family and by opset."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from miltext.schema.opsets import OPSETS
 
 
 class Unknown(ValueError):
-    """A word that does not name anything, with what was perhaps meant."""
+    """A word that names nothing, with a suggestion."""
 
 
 class Found(NamedTuple):
-    """The operations that were asked for, as `opset` has them, None for the newest; whether words are their `names`."""
+    """The operations found, in the version of `opset`, None for the newest; whether the words are their `names`."""
 
     entries: list[Entry]
     opset: str | None
@@ -28,9 +28,9 @@ class Found(NamedTuple):
 
 
 def find(words: Sequence[str], opset: str | None = None, family: str | None = None) -> Found:
-    """Return the operations that words name or, in a family or if not all do, that speak of all of the words.
+    """Return the operations that words name or, in a family or if some name none, whose texts contain all of the words.
 
-    All operations without words. Raise Unknown for what is not known, and where nothing is found.
+    Without words, return all operations. Raise Unknown for an unknown word, and if nothing is found.
     """
     opset = None if opset is None else known_opset(opset)
     family = None if family is None else known_family(family)
@@ -44,7 +44,7 @@ def find(words: Sequence[str], opset: str | None = None, family: str | None = No
 
 
 def known_opset(word: str) -> str:
-    """Return an opset's spelling in text, of either spelling in any case. Raise Unknown."""
+    """Return an opset's spelling in text, from either spelling in any case. Raise Unknown."""
     spellings = {spelling.lower(): opset.text for opset in OPSETS for spelling in (opset.text, opset.proto)}
     if word.lower() not in spellings:
         raise Unknown(f"the opset `{word}` is not known; there are {listed((opset.text for opset in OPSETS), 'and')}")
@@ -71,9 +71,9 @@ def _by_plain_name() -> dict[str, str]:
 
 
 def named(words: Sequence[str], opset: str | None = None) -> list[Entry]:
-    """Return the operations that words name, each once; none unless each of them names one.
+    """Return the operations that words name, each once; none unless each word names an operation.
 
-    Raise Unknown for one that the opset does not have.
+    Raise Unknown for an operation that the opset lacks.
     """
     found = [known_operation(word) for word in words]
     names = [name for name in dict.fromkeys(found) if name is not None]
@@ -86,8 +86,8 @@ def named(words: Sequence[str], opset: str | None = None) -> list[Entry]:
 
 
 def matching(words: Iterable[str], opset: str | None = None, family: str | None = None) -> list[Entry]:
-    """Return the operations of an opset and a family whose names, here or elsewhere, and descriptions have all of some
-    words.
+    """Return the operations of an opset and a family whose names, here or elsewhere, and descriptions contain all of
+    some words.
     """
     wanted = [word.lower() for word in words]
     return [
@@ -100,7 +100,7 @@ def matching(words: Iterable[str], opset: str | None = None, family: str | None 
 
 
 def _speaks_of(entry: Entry, word: str) -> bool:
-    """Tell whether a name has a word in it, some word of a description or a family begins with it, or it is the name
+    """Return whether a name contains a word, a word of a description or a family begins with it, or it is the name
     elsewhere.
     """
     plain, text = _plain(word), f"{entry.family} {entry.description}".lower()
@@ -112,14 +112,14 @@ def _speaks_of(entry: Entry, word: str) -> bool:
 
 
 def related(entry: Entry) -> list[str]:
-    """Return the other operations that have the name of one in their names or descriptions, as a word."""
+    """Return the other operations that contain an operation's name in their names or descriptions, as a word."""
     word = re.compile(rf"(?<![^\W_]){entry.name}(?![^\W_])")
     texts = {other.name: f"{other.name} {other.description}" for other in entries().values()}
     return [name for name, text in texts.items() if name != entry.name and word.search(text)]
 
 
 def _nothing(words: Sequence[str], opset: str | None, family: str | None) -> Unknown:
-    """Return what to say where nothing is found."""
+    """Return the error for a search without results."""
     if family:
         where = f" in {opset}" if opset else ""
         speaks = f" that speaks of {listed(words, 'and')}" if words else ""

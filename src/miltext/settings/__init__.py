@@ -1,1 +1,1 @@
-"""The `[tool.miltext]` of a project: what its pyproject.toml asks for."""
+"""The settings of a project: `[tool.miltext]` in its pyproject.toml."""

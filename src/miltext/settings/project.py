@@ -1,6 +1,6 @@
 """The settings of the project that a file belongs to, found upward from the file as ruff finds its own.
 
-The nearest pyproject.toml with a `[tool.miltext]` counts. One without is passed over, and not even read as TOML.
+The nearest pyproject.toml with a `[tool.miltext]` counts. A file without it is skipped, and not even read as TOML.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SECTION = re.compile(
       | \[+ [ \t]* ["']?tool["']? [ \t]* \. [ \t]* ["']?miltext (?![\w-])
     )"""
 )
-"""Where a `[tool.miltext]` may begin, in any of TOML's spellings, or one whose end is missing."""
+"""The beginning of a `[tool.miltext]`, in any of TOML's spellings, even if its end is missing."""
 
 
 def settings_of(path: str) -> Settings:
@@ -33,7 +33,7 @@ def settings_of(path: str) -> Settings:
 
 
 def settings_in(folder: str) -> Settings:
-    """Return the settings for what is in a folder, by its absolute path. Raise SettingsError."""
+    """Return the settings for the files in a folder, by its absolute path. Raise SettingsError."""
     while True:
         file = os.path.join(folder, NAME)
         found = _as_it_is(file)
@@ -46,7 +46,7 @@ def settings_in(folder: str) -> Settings:
 
 
 def settings_from(file: str) -> Settings:
-    """Return the settings in a file that a user names; its patterns speak of the working folder.
+    """Return the settings in a file that a user names; its patterns are relative to the working folder.
 
     Raise SettingsError, also for a file without settings.
     """
@@ -60,7 +60,7 @@ def settings_from(file: str) -> Settings:
 
 
 def _as_it_is(file: str) -> Settings | None:
-    """Return the settings in a file, None if there are none; it is read again only if it changed."""
+    """Return the settings in a file, None if there are none; the file is read again only after a change."""
     try:
         status = os.stat(file)
     except OSError:
@@ -74,7 +74,7 @@ def _remembered(file: str, _version: tuple[int, int]) -> Settings | None:
 
 
 def _settings(file: str) -> Settings | None:
-    """Return the settings in a file, None if it has none. tomlkit is imported only if it seems to have some."""
+    """Return the settings in a file, None if it has none. tomlkit is imported only if the file seems to have some."""
     try:
         data = Path(file).read_bytes()
         if not _SECTION.search(data):

@@ -1,4 +1,4 @@
-"""The `[tool.miltext]` in the text of a pyproject.toml: its keys, what each takes, and where a mistake stands."""
+"""The `[tool.miltext]` in the text of a pyproject.toml: its keys, their values, and the places of mistakes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECTION = ("tool", "miltext")
 
 
 def read_settings(text: str, file: str) -> Settings | None:
-    """Return the settings in a text; None where it has no such section. Raise SettingsError."""
+    """Return the settings in a text; None if it has no such section. Raise SettingsError."""
     try:
         whole = read_toml(text)
     except NotToml as failure:
@@ -32,7 +32,7 @@ def read_settings(text: str, file: str) -> Settings | None:
         raise SettingsError([mistake.told(text)], text=text, path=file) from None
 
 
-# ---- what each setting takes
+# ---- the values of each setting
 
 
 def _settings(section: object) -> Settings:
@@ -74,7 +74,7 @@ def _patterns(value: object, at: Keys) -> tuple[str, ...]:
 
 
 def _refuse_idle(pattern: str, at: Keys, *, key: bool = False) -> None:
-    """Raise Mistake for a pattern that no path below the pyproject.toml can fit."""
+    """Raise Mistake for a pattern that no path below the pyproject.toml can match."""
     reason = next((reason for form, reason in IDLE.items() if re.search(form, pattern)), None)
     if reason is None:
         return
@@ -93,7 +93,7 @@ IDLE = {
     r"\A!": "there are no exceptions to patterns",
     r"\{[^{}/]*,[^{}/]*\}": "write each of the names in braces in a pattern of its own",
 }
-"""Spellings of patterns that fit nothing, and why."""
+"""Spellings of patterns that match nothing, and the reasons."""
 
 
 def _codes(value: object, at: Keys) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ READERS: dict[str, Callable[[object, Keys], Any]] = {
     "unsafe-fixes": _flag,
     "drafts": _flag,
 }
-"""The settings, and what reads each."""
+"""The settings, each with its reader."""
 
 
 def _wrong_type(value: object, at: Keys, wanted: str) -> Mistake:

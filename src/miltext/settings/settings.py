@@ -1,4 +1,4 @@
-"""What a project asks for, and for which of its files."""
+"""The settings of a project, and the files that they apply to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from miltext.diagnostics.selection import ALL, Selection
 
 
 class Settings(NamedTuple):
-    """What a project asks for; `root` is the folder that its patterns speak of."""
+    """The settings of a project; its patterns are relative to the folder `root`."""
 
     root: str = ""
     select: tuple[str, ...] = (ALL,)
@@ -23,20 +23,20 @@ class Settings(NamedTuple):
     drafts: bool = True
 
     def excludes(self, path: str, below: str | None = None) -> bool:
-        """Whether a file or folder, or a folder around it, is to be passed over.
+        """Whether a file or folder, or a folder around it, is excluded.
 
-        Where somebody asks for a folder, what is `below` it is passed over for a reason of its own only.
+        Below a folder that a user names, `below`, a path is excluded only for a reason of its own.
         """
         return any(_matches(pattern, path, self.root, below) for pattern in self.exclude)
 
     def selection(
         self, path: str, select: tuple[str, ...] = (), ignore: tuple[str, ...] = (), drafts: bool | None = None
     ) -> Selection:
-        """Return which findings in a file are asked for.
+        """Return the selection of findings for a file.
 
-        A `select` of the command line takes the place of the project's choice; its `ignore` adds to that, and what it
-        says of `drafts` goes before the project's word. What is ignored by file counts in any case. Where no drafts may
-        be, only that can have some.
+        A `select` of the command line replaces the project's choice; its `ignore` adds to it, and its `drafts`
+        overrides the project's setting. The ignores by file always count. If drafts are refused, only an ignore by file
+        can allow some.
         """
         by_file = [ignored for pattern, ignored in self.per_file_ignores if _matches(pattern, path, self.root)]
         here = [code for ignored in by_file for code in ignored]
@@ -52,7 +52,7 @@ NONE = Settings()
 
 
 def _matches(pattern: str, path: str, root: str, below: str | None = None) -> bool:
-    """Whether a pattern means a path, or a folder around it below the root, and below another folder.
+    """Whether a pattern matches a path, or a folder around it below the root, and below another folder.
 
     A pattern without a `/` is a name anywhere; one with it is a path from the root. `*` stands for any characters, `/`
     too, and `**/` may stand for nothing, as in ruff.
@@ -67,7 +67,7 @@ def _matches(pattern: str, path: str, root: str, below: str | None = None) -> bo
 
 
 def _forms(pattern: str) -> list[str]:
-    """Return a pattern with and without each `**/` in it."""
+    """Return a pattern with and without each `**/` in that pattern."""
     first, found, rest = pattern.partition("**/")
     return [first + some + form for form in _forms(rest) for some in ("", found)] if found else [pattern]
 

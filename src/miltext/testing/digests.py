@@ -1,9 +1,4 @@
-"""Goldens read for a comparison: a literal that a golden pins by its digest is told apart by that digest alone.
-
-    tensor<fp16, [8, 8]>($elided(64, "sha256:0123456789abcdef"))
-
-is not a Program by itself. Here it is read as a tensor that holds its digest as a string, as no golden spells one.
-"""
+"""Goldens read for a comparison: a literal that a golden pins by its digest is compared by that digest alone."""
 
 from __future__ import annotations
 
@@ -25,7 +20,7 @@ _MARKED = re.compile(r'\$strings\(\["(sha256:[0-9a-f]+)"\]\)')
 
 
 def lower_with_digests(text: str) -> bytes:
-    """Return the wire bytes of a golden's Program, with digests in place of what they stand for. Raise ParseError."""
+    """Return the wire bytes of a golden's Program, with digests in place of their literals. Raise ParseError."""
     return lower(text, lowering=_WithDigests())
 
 

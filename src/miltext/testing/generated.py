@@ -20,10 +20,10 @@ T = TypeVar("T")
 def programs(**options: Any) -> SearchStrategy[Program]:
     """Return a strategy for valid Programs, which shrink to small ones: fewer and simpler operations, smaller tensors.
 
-    The `options` are those of `miltext.generation.options.Options`: `operations=["conv", "relu"]` uses only these,
-    `ops=(1, 20)` makes up to twenty operations, `opsets=["ios17"]` is for one opset. Raise MiltextError: MIL482 for
-    options that cannot be had, MIL484 where hypothesis is not installed; and from a draw MIL483 where nothing can be
-    made of them.
+    The `options` are those of `miltext.generation.options.Options`: `operations=["conv", "relu"]` uses only these
+    operations, `ops=(1, 20)` makes up to twenty operations, `opsets=["ios17"]` allows one opset. Raise MiltextError:
+    MIL482 for impossible options, MIL484 if hypothesis is not installed; and from a draw MIL483 if no program meets the
+    options.
     """
     try:
         from hypothesis import strategies

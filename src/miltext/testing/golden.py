@@ -42,15 +42,15 @@ def normalize(
     dialect: str = "1.3",
     floats: str = "hex",
 ) -> str:
-    """Return the MIL text of a program, without what does not matter to a test; the program is not changed.
+    """Return the MIL text of a program, without the parts that do not matter to a test. The program is not changed.
 
-    `source` is a Program (coremltools' own too), the result of `miltext.load`, the path of what that opens, MIL text,
-    coremltools' `MLModel`, or its pymil `Program`, which coremltools then turns into a model. Text is a string with a
-    line end, or that begins with `program`; of a draft, the golden has what it stands for. `rename_values` names values
-    after what makes them, except for the inputs and outputs of functions; `drop_names` removes the `name` attributes;
-    the digest of a literal of more than `elide` elements replaces it. The digest of a weight replaces its file and
-    offset, which stay with `digest_weights=False`, and then the contents do not matter. buildInfo, the versions of the
-    tools, is dropped unless `keep_build_info`. `dialect` and `floats` are those of `to_text`.
+    `source` is a Program (coremltools' own too), the result of `miltext.load`, a path that `miltext.load` opens, MIL
+    text, coremltools' `MLModel`, or its pymil `Program`, which coremltools then turns into a model. Text is a string
+    with a line end, or that begins with `program`; the golden of a draft contains the complete program. `rename_values`
+    names values after their operations, except for the inputs and outputs of functions; `drop_names` removes the `name`
+    attributes; the digest of a literal of more than `elide` elements replaces it. The digest of a weight replaces its
+    file and offset, which stay with `digest_weights=False`, and then the contents do not matter. buildInfo, the
+    versions of the tools, is dropped unless `keep_build_info`. `dialect` and `floats` are those of `to_text`.
 
     Raise TypeError for another source, ValueError for weights without their model, WeightsError, and PrintError.
     """
@@ -58,7 +58,7 @@ def normalize(
     from miltext.printing.tensors import Style
     from miltext.schema.walk import values
 
-    source = exported(source)  # its weights are there for as long as it is
+    source = exported(source)  # its weights exist as long as it does
     message, folder = program_and_folder(source)
     program = _pinned(message, rename_values, drop_names, keep_build_info)
     if not digest_weights or not any(held.value.HasField("blobFileValue") for held in values(program)):
@@ -67,7 +67,7 @@ def normalize(
 
 
 def _pinned(message: Message, rename_values: bool, drop_names: bool, keep_build_info: bool) -> Program:
-    """Return a copy of a Program without what does not matter."""
+    """Return a copy of a Program without the parts that do not matter to a test."""
     from miltext.printing import renaming
     from miltext.schema.stamps import BUILD_INFO
     from miltext.syntax.programs import own_copy
@@ -129,7 +129,7 @@ def compare(text: str, path: Path, updating: bool, command: str) -> None:
 
 
 def shown(path: Path) -> str:
-    """Return a path from the working folder, as pytest's reports have it, or the whole path of one elsewhere."""
+    """Return a path relative to the working folder, as in pytest's reports, or the whole path of a file elsewhere."""
     whole, here = path.absolute(), Path.cwd()
     return str(whole.relative_to(here)) if here in whole.parents else str(path)
 
@@ -145,7 +145,7 @@ def _advice(golden: str, text: str) -> str:
 
 
 def _difference(golden: str, text: str) -> str:
-    """Return how the program differs from the golden's, line by line where only the text does or one cannot be read."""
+    """Return the differences from the golden's program; by lines if only the text differs or one cannot be read."""
     from dataclasses import replace
     from difflib import unified_diff
 
@@ -166,7 +166,7 @@ def _difference(golden: str, text: str) -> str:
 
 
 def program_and_folder(source: Any) -> tuple[Message, Path | None]:
-    """Return the Program message of a source, and the folder that `@model_path` means, where it is known."""
+    """Return the Program message of a source, and the folder that `@model_path` means, if it is known."""
     from miltext.models.model import Model
     from miltext.syntax.programs import FULL_NAME
 
@@ -187,7 +187,9 @@ def program_and_folder(source: Any) -> tuple[Message, Path | None]:
 
 
 def exported(source: Any) -> Any:
-    """Return a pymil Program as a model, text and what a path names as what can be run, and all else as it is."""
+    """Return a pymil Program as a model, a text or the file at a path as a runnable subject, and any other source as it
+    is.
+    """
     if isinstance(source, (str, os.PathLike)):
         from miltext.evaluation.subjects import opened
 

@@ -1,4 +1,4 @@
-"""What a model computes, pinned in a file or held against another model, for pytest, unittest or any other runner."""
+"""The outputs of a model, pinned in a file or compared with another model, for pytest, unittest or any other runner."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from miltext.evaluation.subjects import Runnable, Subject
 
 ENDING = ".numbers.npz"
-"""How the names of files end in which numbers are pinned."""
+"""The end of the names of files that pin numbers."""
 
 
 class Running(TypedDict, total=False):
@@ -32,9 +32,9 @@ class Running(TypedDict, total=False):
 def assert_same_numbers(
     a: Runnable, b: Runnable, inputs: Mapping[str, Any] | None = None, **choices: Unpack[Running]
 ) -> None:
-    """Assert that two models compute the same, as `miltext.compare` tells it of these arguments.
+    """Assert that two models compute the same, by `miltext.compare` with these arguments.
 
-    Raise AssertionError that shows the comparison, and what `compare` raises.
+    Raise AssertionError that shows the comparison, and the errors of `compare`.
     """
     __tracebackhide__ = True
     from miltext.evaluation.comparing.comparing import compare
@@ -52,12 +52,12 @@ def assert_matches_numbers(
     update: bool | None = None,
     **choices: Unpack[Running],
 ) -> None:
-    """Assert that the file `path`, an `.npz`, holds what a model computes, its outputs by name.
+    """Assert that the file `path`, an `.npz`, holds the outputs of a model by name.
 
-    `source` is what `normalize` takes; `inputs` and `choices` are those of `miltext.compare`. With `update`, write the
-    file instead; None stands for the environment variable MIL_UPDATE. `min_snr` is 50 for an output that comes from
-    fp16 or less, and 80 for others, if nothing else is said. Raise AssertionError that shows the comparison and how to
-    accept it.
+    `source` is as for `normalize`; `inputs` and `choices` are the arguments of `miltext.compare`. With `update`, write
+    the file instead; None stands for the environment variable MIL_UPDATE. By default, `min_snr` is 50 for an output
+    that comes from fp16 or less, and 80 for others. Raise AssertionError that shows the comparison and how to accept
+    it.
     """
     __tracebackhide__ = True
     command = f"set {UPDATE_VARIABLE}=1 and run the test again"
@@ -73,9 +73,9 @@ def check_numbers(
     command: str,
     **choices: Unpack[Running],
 ) -> None:
-    """Assert that the file `path` holds what a model computes, or write it; `command` accepts a difference."""
+    """Assert that the file `path` holds the outputs of a model, or write it; `command` accepts a difference."""
     __tracebackhide__ = True
-    source = exported(source)  # its weights are there for as long as it is
+    source = exported(source)  # its weights exist as long as it does
     subject = _subject(source)
     if updating:
         _write(subject, path, inputs, **choices)
@@ -95,7 +95,7 @@ def _subject(source: Any) -> Subject:
 
 
 def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, **choices: Unpack[Running]) -> str:
-    """Return how a model's numbers differ from those of a file; nothing where they do not."""
+    """Return the differences of a model's numbers from those of a file; an empty text if there are none."""
     from dataclasses import replace
 
     from miltext.diagnostics import MiltextError
@@ -117,7 +117,7 @@ def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, 
 
 
 def _write(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, **choices: Unpack[Running]) -> None:
-    """Write what a model computes."""
+    """Write the outputs of a model."""
     from miltext.evaluation.comparing.runners import filled
     from miltext.evaluation.evaluator import Evaluator
     from miltext.evaluation.value_files import npz_pieces

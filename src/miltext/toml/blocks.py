@@ -1,4 +1,4 @@
-"""The blocks of a text in TOML: each header of a table with what stands below it, up to the next one."""
+"""The blocks of a text in TOML: each header of a table with the lines below it, up to the next header."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _TOKEN = re.compile(
     r'''(?xs) """ (?: \\. | [^\\] )*? "{3,5} | \'\'\' .*? \'{3,5} | " (?: \\. | [^"\\\n] )* " | ' [^'\n]* '
         | \# [^\n]* | [\[\]{}] | \n'''
 )
-"""What may hold a bracket that opens nothing, the brackets, and the ends of lines."""
+"""The brackets, the ends of lines, and the strings and comments whose brackets open nothing."""
 
 
 class Block(NamedTuple):
     """A header with its table.
 
-    `at` is the way to the table: keys, and indices in arrays of tables. The text from `start` has comments directly
-    above the header, then the `header`, and from `body` to `end` the values and whatever is between them. Above the
-    first header is a block with an empty way and an empty header.
+    `at` is the way to the table: keys, and indices in arrays of tables. From `start` there are comments directly above
+    the header, then the `header`, and from `body` to `end` the values and the text between them. Above the first header
+    is a block with an empty way and an empty header.
     """
 
     at: tuple[str | int, ...]
@@ -32,7 +32,7 @@ class Block(NamedTuple):
 
 
 def blocks(text: str) -> list[Block]:
-    """Return the blocks of a text that is TOML, in their order."""
+    """Return the blocks of a text in TOML, in their order."""
     headers = [*_headers(text)]
     starts = [_start(text, header.start) for header in headers]
     ends = [*starts, len(text)]
@@ -74,7 +74,7 @@ def _start(text: str, header: int) -> int:
 
 
 def _way(header: str, counts: dict[tuple[str | int, ...], int]) -> tuple[str | int, ...]:
-    """Return the way to a header's table; `counts` has the index of the last table in each array so far."""
+    """Return the way to a header's table; `counts` contains the index of the last table in each array so far."""
     way: tuple[str | int, ...] = ()
     *outer, last = _keys(header)
     for key in outer:

@@ -1,7 +1,7 @@
-"""Places in a text of TOML: where the value, the key or the table stands to which a way leads.
+"""Places in a text of TOML: of the value, the key or the table at the end of a way.
 
-tomlkit keeps a text as it is, but does not tell places in it. So a mark is put where the value is, and looked for in
-the text that this makes of the block around it.
+tomlkit keeps a text as it is, but does not report places. So a mark replaces the value, and is looked for in the new
+text of the block around it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ _FIRST = re.compile(r"^[ \t]*[^#\s][^\n]*", re.MULTILINE)
 
 
 def value_span(text: str, at: Sequence[str | int]) -> Span | None:
-    """Return where a value stands; of a table its name in the header, which of one in an array is the whole header.
+    """Return the place of a value. The place of a table is its name in the header; in an array of tables, the whole
+    header.
 
-    It is the header of the first table in it, or of that around it, for what has no place of its own.
+    A value without a place of its own has the header of the first table in it, or of the table around it.
     """
     way, found = tuple(at), blocks(text)
     around = max((block for block in found if way[: len(block.at)] == block.at), key=lambda block: len(block.at))
@@ -38,20 +39,20 @@ def value_span(text: str, at: Sequence[str | int]) -> Span | None:
 
 
 def key_span(text: str, at: Sequence[str | int]) -> Span | None:
-    """Return where the key of a value stands."""
+    """Return the place of a value's key."""
     value = value_span(text, at)
     key = None if value is None else _KEY.search(text, 0, value.start)
     return value if key is None else Span(*key.span(1))
 
 
 def start_span(text: str) -> Span:
-    """Return where the first line stands that says anything: the place of what is nowhere else in the text."""
+    """Return the first line with content: the place of a mistake that has no other place in the text."""
     found = _FIRST.search(text)
     return Span(*found.span()) if found else Span(0, 0)
 
 
 def _header(text: str, block: Block, name: str | int | None = None) -> Span | None:
-    """Return the place of a name in a header, by default that of its table; of the whole header for an index."""
+    """Return the place of a name in a header, by default the table's own name; for an index, the whole header."""
     if not block.at:
         return None
     word = re.escape(str(block.at[-1] if name is None else name))
@@ -60,9 +61,9 @@ def _header(text: str, block: Block, name: str | int | None = None) -> Span | No
 
 
 def _marked(body: str, at: Sequence[str | int]) -> Span | None:
-    """Return where a value stands in the text of a table, by a mark in its place; None for what has no value.
+    """Return the place of a value in the text of a table, found by a mark; None for a way without a value.
 
-    A table that only dotted keys make is where the first value in it is.
+    The place of a table made only by dotted keys is that of its first value.
     """
     import tomlkit
 

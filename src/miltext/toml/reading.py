@@ -1,7 +1,4 @@
-"""Texts in TOML: what they hold, as plain values of Python, and what is wrong with them.
-
-tomlkit reads them, since Python 3.10 has no reader of its own, and keeps comments where a text is written again.
-"""
+"""Texts in TOML: their contents as plain values of Python, and their mistakes."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ Keys = tuple[str | int, ...]
 
 
 class NotToml(Exception):
-    """A text that is not TOML: the reason, and the place where it stops to be, if that is known."""
+    """A text that is not TOML: the reason, and the place of the first error, if known."""
 
     def __init__(self, reason: str, span: Span | None) -> None:
         super().__init__(reason)
@@ -24,14 +21,14 @@ class NotToml(Exception):
 
 
 class Mistake(Exception):
-    """What is wrong with the value, or with the key, to which a way leads."""
+    """A mistake in the value, or in the key, at the end of a way."""
 
     def __init__(self, code: str, message: str, at: Keys, *, key: bool = False, suggestion: str | None = None) -> None:
         super().__init__(message)
         self.code, self.message, self.at, self.is_key, self.suggestion = code, message, at, key, suggestion
 
     def told(self, text: str) -> Diagnostic:
-        """Return it as an error at its place in a text."""
+        """Return the mistake as an error at its place in a text."""
         span = (key_span if self.is_key else value_span)(text, self.at) or start_span(text)
         return error(self.code, self.message, span, suggestion=self.suggestion)
 
@@ -48,7 +45,7 @@ def read_toml(text: str) -> Any:
 
 
 def _not_toml(failure: Exception, text: str) -> NotToml:
-    """Return what tomlkit says about a text, at the place that it names if it names one."""
+    """Return tomlkit's error for a text, at the place that tomlkit names, if any."""
     reason = re.sub(r" at line \d+ col \d+$", "", str(failure)) or "it is nested too deeply"
     span, line = None, getattr(failure, "line", None)
     if "Unexpected character: '\\x00'" in reason or "Unexpected end of file" in reason:  # so tomlkit sees the end
@@ -62,8 +59,8 @@ def _not_toml(failure: Exception, text: str) -> NotToml:
 
 
 def _second(text: str, key: str, line: int | None) -> Span | None:
-    """Return where a key is that stands twice: the last one up to the `line` that tomlkit names, which may be the next
-    one; if it names none, the second one below a header.
+    """Return the place of a key that stands twice: the last one up to the `line` that tomlkit names, which may be the
+    next one; without a line, the second one below a header.
     """
     known = re.compile(rf"^[ \t]*\[*[ \t]*([\"']?{re.escape(key)}[\"']?)[ \t]*[=\].]|^[ \t]*\[", re.MULTILINE)
     end = len(text) if line is None else sum(len(each) + 1 for each in text.split("\n")[:line])

@@ -24,17 +24,17 @@ class _Node:
     is_new: bool = False
 
     def all(self) -> Iterator[_Node]:
-        """Yield the table, and those in it as they stand one after the other."""
+        """Yield the table and its inner tables, in their order in the text."""
         yield self
         for node in self.inner:
             yield from node.all()
 
 
 def updated(text: str, table: Table) -> str | None:
-    """Return a text of TOML that says what a table says; None where it is spelled in a way that cannot be kept.
+    """Return a text of TOML updated to the values of a table; None where its spelling cannot be kept.
 
-    In an array, tables belong together that have the same `name`; then those that are left, in their order. A new table
-    stands after those of its array, or at the end. Raise NotToml.
+    Tables of an array are paired by equal `name`; then the others, in their order. A new table stands after those of
+    its array, or at the end. Raise NotToml.
     """
     if _exact(read_toml(text)) == _exact(table):
         return text
@@ -47,7 +47,7 @@ def updated(text: str, table: Table) -> str | None:
 
 
 def _tree(text: str) -> _Node:
-    """Return the tables of a text in one another; one that has no header of its own has an empty one."""
+    """Return the tables of a text as a tree; a table without a header of its own has an empty one."""
     first, *others = blocks(text)
     found: dict[Any, _Node] = {(): _Node("", "", text[: first.end])}
     for block in others:
@@ -64,7 +64,7 @@ def _tree(text: str) -> _Node:
 
 
 def _within(found: dict[Any, _Node], around: _Node, way: Sequence[str | int], key: str) -> _Node:
-    """Return the table at a way; it is made without a header where there is none."""
+    """Return the table at a way; make it without a header if it is missing."""
     if tuple(way) not in found:
         found[tuple(way)] = _Node(key, "", "")
         around.inner.append(found[tuple(way)])
@@ -89,7 +89,7 @@ def _joined(root: _Node) -> str:
 
 
 def _update(node: _Node, table: Table, way: str) -> None:
-    """Have a table of the text, at a dotted way, say what a table says."""
+    """Update a table of the text, at a dotted way, to the values of another table."""
     first, newline, values = node.body.partition("\n") if node.head else ("", "", node.body)
     written = read_toml(values)
     inline = {key for key, value in table.items() if is_table(value) and _exact(written.get(key)) == _exact(value)}
@@ -106,7 +106,9 @@ def _update(node: _Node, table: Table, way: str) -> None:
 
 
 def _values(text: str, before: Table, own: Table) -> str:
-    """Return the text of a table's values, which were some `before`, with other ones; the same stay as they are."""
+    """Return the text of a table's values, with the values `before` replaced by other ones; equal values keep their
+    text.
+    """
     import tomlkit
 
     if _exact(before) == _exact(own):
@@ -123,7 +125,7 @@ def _values(text: str, before: Table, own: Table) -> str:
 
 
 def _update_tables(node: _Node, key: str, values: list[Table], way: str, listed: bool) -> None:
-    """Have the tables of a key say what these say: those that are there keep their places, new ones come after them."""
+    """Update the tables of a key to these values: existing tables keep their places, new ones follow them."""
     places = [index for index, each in enumerate(node.inner) if each.key == key]
     paired = _paired([node.inner[index] for index in places], values)
     made = []
@@ -142,7 +144,7 @@ def _update_tables(node: _Node, key: str, values: list[Table], way: str, listed:
 
 
 def _paired(there: list[_Node], values: list[Table]) -> list[_Node | None]:
-    """Return the table of the text for each of some values: the one with its name, else the next one that is left."""
+    """Return the table of the text for each of some values: the table with its name, else the next unpaired one."""
     left = [(read_toml(node.body).get("name"), node) for node in there]
     paired: list[_Node | None] = []
     for value in values:
@@ -155,7 +157,9 @@ def _paired(there: list[_Node], values: list[Table]) -> list[_Node | None]:
 
 
 def _exact(value: object) -> str:
-    """Return what tells values of TOML apart: also -0.0 from 0.0, and 1 from 1.0 and true; NaNs are one."""
+    """Return a text that is equal for equal values of TOML only: -0.0 differs from 0.0, and 1 from 1.0 and true; NaNs
+    are equal.
+    """
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{key!r}: {_exact(value[key])}' for key in sorted(value))}}}"
     return f"[{', '.join(map(_exact, value))}]" if isinstance(value, list) else repr(value)

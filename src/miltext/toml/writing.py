@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 WIDEST = 100
-"""How many columns a list may take in one line."""
+"""The most columns of a list on one line."""
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 _HIDDEN = ("Cc", "Cf", "Zl", "Zp", "Co", "Cn")
-"""The categories of characters that a reader would not see, which are written as escapes."""
+"""The categories of invisible characters, which are written as escapes."""
 
 
 def write_toml(table: Mapping[str, Any]) -> str:
@@ -23,12 +23,12 @@ def write_toml(table: Mapping[str, Any]) -> str:
 
 
 def table_text(table: Mapping[str, Any], way: str, listed: bool) -> str:
-    """Return the text of a table with a header, that of one in an array if it is `listed`, and of those in it."""
+    """Return the text of a table with a header, as a table of an array if it is `listed`, and of its inner tables."""
     return "\n".join(_blocks(table, f"[[{way}]]" if listed else f"[{way}]", f"{way}."))
 
 
 def _blocks(table: Mapping[str, Any], head: str, way: str) -> Iterator[str]:
-    """Yield the text of a table's own values under its header, then those of the tables in it."""
+    """Yield the text of a table's own values under its header, then the text of its inner tables."""
     lines = [f"{key_text(key)} = {value_text(value)}\n" for key, value in table.items() if not is_table(value)]
     if head or lines:
         yield "".join([*([f"{head}\n"] if head else []), *lines])
@@ -42,12 +42,12 @@ def _blocks(table: Mapping[str, Any], head: str, way: str) -> Iterator[str]:
 
 
 def is_table(value: object) -> bool:
-    """Tell whether a value is a table, or an array of tables, which are written below a header."""
+    """Return whether a value is a table, or an array of tables, which are written below a header."""
     return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
 
 
 def key_text(key: str) -> str:
-    """Return a key, in quotes where it needs them."""
+    """Return a key, in quotes if necessary."""
     return key if _BARE.match(key) else value_text(key)
 
 

@@ -1,8 +1,8 @@
 """The elements of an array in Fortran order brought into C order, with little of it in memory at once.
 
-A box of the array is read, turned round and written to a file in C order, and then the next box. A box is long in the
-first axes, whose elements lie together where it is read, and in the last ones, whose elements lie together where it is
-written; so each of its runs is long, whatever the shape.
+A box of the array is read, turned and written to a file in C order, and then the next box. A box is long in the first
+axes, whose elements lie together in the source, and in the last ones, whose elements lie together in the result; so
+each of its runs is long, whatever the shape.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import IO, TypeAlias
 import numpy as np
 
 BOX = 1 << 23
-"""How many bytes are turned round at once; as many again are needed for the result."""
+"""The most bytes that are turned at once; as many again are needed for the result."""
 
 Read: TypeAlias = Callable[[int, memoryview], object]
-"""Fills a view with the bytes that begin at a place among those of the array."""
+"""Fill a view with the array's bytes from an offset on."""
 
 
 def turn_round(read: Read, shape: Sequence[int], item: int, target: IO[bytes]) -> Iterator[int]:
-    """Write the elements of an array in C order to a file that `read` has in Fortran order; `item` bytes each.
+    """Write the elements of an array, which `read` returns in Fortran order, to a file in C order; `item` bytes each.
 
-    Yield the number of bytes of each box that is done.
+    Yield the number of bytes of each finished box.
     """
     shape = [size for size in shape if size > 1]  # numpy's arrays have a few dozen axes at most
     most = sides_of_box(shape, BOX // item)
@@ -58,7 +58,9 @@ def sides_of_box(shape: Sequence[int], most: int) -> list[int]:
 
 
 def runs(corner: Sequence[int], sides: Sequence[int], shape: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield where a box's elements lie that stand together, and how many: in an array whose first axis is fastest."""
+    """Yield the start and the length of each run of adjacent elements of a box, in an array whose first axis is
+    fastest.
+    """
     whole = next((axis for axis, size in enumerate(shape) if sides[axis] < size), len(shape) - 1)
     steps = [prod(shape[:axis]) for axis in range(len(shape))]
     first = sum(place * step for place, step in zip(corner[: whole + 1], steps, strict=False))

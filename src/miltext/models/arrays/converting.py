@@ -1,4 +1,4 @@
-"""Elements of one data type as those of another: which types that is asked for, and values that are not to be had."""
+"""Elements of one data type converted to another: the types that need a request, and values that do not fit."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def is_pattern(source: DType, target: DType) -> bool:
-    """Whether a type of unsigned integers is what numpy has for the bits of a float that it lacks."""
+    """Whether a type of unsigned integers is numpy's type for the bits of a float that numpy lacks."""
     same = (source.bits, source.numpy) == (target.bits, target.numpy)
     return same and source.kind == "uint" and target.kind == "float"
 
 
 def holds(target: DType, source: DType) -> bool:
-    """Whether a type takes the elements of another without being asked to convert: any integers, if they are in its
-    range; floats, if it has all of them; and the bit patterns of floats that numpy lacks.
+    """Whether a type accepts the elements of another without a conversion: any integers, if they are in its range;
+    floats, if it has all of them; and the bit patterns of floats that numpy lacks.
     """
     if target == source or is_pattern(source, target):
         return target.kind != "string"
@@ -39,12 +39,12 @@ def exponent_bits(dtype: DType) -> int:
 
 
 def converts(target: DType, source: DType) -> bool:
-    """Whether numbers of a type can become those of another where that is asked for."""
+    """Whether numbers of a type can be converted to another on request."""
     return "string" not in (target.kind, source.kind) and not is_pattern(source, target)
 
 
 class Unfit(ValueError):
-    """A value that a type does not have: at which place among the elements, and what it is."""
+    """A value that a type does not have, with its place among the elements."""
 
     def __init__(self, place: int, value: object) -> None:
         super().__init__(f"{value}")
@@ -52,11 +52,10 @@ class Unfit(ValueError):
 
 
 def converted(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDArray[Any]:
-    """Return flat elements of a type as those of another: in the numpy type of each, bf16 and fp8 as bit patterns.
+    """Return flat elements of a type converted to another: in the numpy type of each, bf16 and fp8 as bit patterns.
 
-    Floats are rounded once, to the nearest, and of two to the even one. Raise Unfit for a finite value that becomes
-    infinite or NaN, an infinity or a NaN that the type lacks, a fraction that an integer is to be, and what is out of
-    range.
+    Floats are rounded once, to the nearest number, ties to even. Raise Unfit for a finite value that becomes infinite
+    or NaN, an infinity or a NaN that the type lacks, a fraction for an integer, and a value out of range.
     """
     values = decode(elements, source)
     if source.kind == "bool":
@@ -78,13 +77,13 @@ def _made(values: npt.NDArray[Any], target: DType) -> npt.NDArray[Any]:
 
 
 def _is_lost(values: npt.NDArray[Any], made: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Where values became infinite or NaN, or were and are not."""
+    """Where values became infinite or NaN, or ceased to be."""
     lost: npt.NDArray[np.bool_] = (np.isfinite(values) != np.isfinite(made)) | (np.isnan(values) != np.isnan(made))
     return lost
 
 
 def _is_in_range(values: npt.NDArray[Any], target: DType) -> npt.NDArray[np.bool_]:
-    """Where values are whole numbers that a type of integers, or bool, has."""
+    """Where values are whole numbers in the range of a type of integers, or bool."""
     least, most = (0, 1) if target.kind == "bool" else (target.minimum, target.maximum)
     if values.dtype.kind == "f":
         wide = values.astype(np.float64)
@@ -96,7 +95,7 @@ def _is_in_range(values: npt.NDArray[Any], target: DType) -> npt.NDArray[np.bool
 
 
 def range_of(dtype: DType) -> str:
-    """Return what numbers a type has, as messages say it."""
+    """Return the numbers of a type, in the words of messages."""
     if dtype.kind == "bool":
         return "0 and 1"
     if dtype.kind != "float":

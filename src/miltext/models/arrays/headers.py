@@ -1,4 +1,4 @@
-"""What the header of a file says of an array in it, and the data types that arrays and MIL have in common."""
+"""The facts in a file's header about an array, and the data types that arrays and MIL have in common."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from miltext.models.arrays.problems import ArrayProblem
 from miltext.schema.dtypes import DTYPES, DType
 
 LARGEST = (1 << 63) - 1
-"""The largest size of a dimension, and the most bytes of an array: of a file's length, too."""
+"""The largest size of a dimension, and the most bytes of an array: which also limit a file's length."""
 
 _BY_NUMPY: dict[str, DType] = {
     np.dtype(dtype.numpy).str: dtype
@@ -25,9 +25,9 @@ _BY_NUMPY: dict[str, DType] = {
 
 
 class Header(NamedTuple):
-    """An array in a file: its type, and where and how its data lies.
+    """An array in a file: its type, and the place and order of its data.
 
-    `numpy` is the numpy type of an element in the file, of bf16 and fp8 that of their bit patterns. The data starts
+    `numpy` is the numpy type of an element in the file, of bf16 and fp8 the type of their bit patterns. The data starts
     `start` bytes after the start of the file, or of its `member` if it is an archive. In `fortran` order, the first
     index changes fastest.
     """
@@ -41,21 +41,21 @@ class Header(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many elements there are."""
+        """The number of elements."""
         return prod(self.shape)
 
     @property
     def size(self) -> int:
-        """How many bytes the data takes in the file."""
+        """The bytes of the data in the file."""
         return self.number * int(np.dtype(self.numpy).itemsize)
 
 
 Headers: TypeAlias = Mapping[str | None, Header | ArrayProblem]
-"""The arrays of a file by their keys, None for that of a `.npy`."""
+"""The arrays of a file by their keys, None for the array of a `.npy`."""
 
 
 def dtype_of(found: np.dtype[Any]) -> DType:
-    """Return the data type that has the values of a numpy type, in either byte order. Raise ArrayProblem (MIL415)."""
+    """Return the data type with the values of a numpy type, in either byte order. Raise ArrayProblem (MIL415)."""
     if found.hasobject:
         raise ArrayProblem(codes.UNKNOWN_ARRAY_TYPE, "its elements are pickled Python objects, which are never loaded")
     dtype = _BY_NUMPY.get(found.newbyteorder("<").str) if found.names is None and found.subdtype is None else None
@@ -75,7 +75,7 @@ def _shown(found: np.dtype[Any]) -> str:
 
 
 def check_shape(shape: tuple[Any, ...], itemsize: int) -> None:
-    """Refuse a shape that no array can have, or only one without elements. Raise ArrayProblem (MIL414)."""
+    """Refuse an impossible shape, and a shape without elements. Raise ArrayProblem (MIL414)."""
     if not all(type(size) is int and 0 <= size <= LARGEST for size in shape) or prod(shape) * itemsize > LARGEST:
         raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, f"its header declares a shape that no array has: {_cut(shape)}")
     if 0 in shape:
@@ -86,7 +86,7 @@ def check_shape(shape: tuple[Any, ...], itemsize: int) -> None:
 
 
 def check_size(header: Header, there: int) -> Header:
-    """Return a header, if there are as many bytes of data as it declares. Raise ArrayProblem (MIL414)."""
+    """Return a header, if the data has as many bytes as it declares. Raise ArrayProblem (MIL414)."""
     if header.size != there:
         declared = f"its header declares {header.size} bytes of data ({header.dtype.name}, {_cut(list(header.shape))})"
         raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, f"{declared}, but there are {there}")

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 ENDING = ".npy"
 
 LONGEST = 10_000
-"""The bytes of the longest header that is read, as in numpy, which reads headers as Python's literals."""
+"""The most bytes of a header, as in numpy, which reads headers as Python's literals."""
 
 _LENGTHS = {(1, 0): "<H", (2, 0): "<I", (3, 0): "<I"}
-"""How the length of a header is written, by the version of the format."""
+"""The format of a header's length, by the version of the file format."""
 
 
 def npy_headers(file: BinaryIO) -> Headers:
@@ -32,8 +32,8 @@ def npy_headers(file: BinaryIO) -> Headers:
 
 
 class Layout(NamedTuple):
-    """What a header says: the type of an element, the shape, whether the first index changes fastest, and where the
-    data starts.
+    """The contents of a header: the type of an element, the shape, whether the first index changes fastest, and the
+    start of the data.
     """
 
     numpy: np.dtype[Any]
@@ -43,10 +43,10 @@ class Layout(NamedTuple):
 
 
 def read_header(file: IO[bytes], size: int, member: str | None = None) -> Header:
-    """Return the header at the start of a file, or of an archive's member, that has `size` bytes.
+    """Return the header at the start of a file, or of an archive's member, of `size` bytes.
 
-    Raise ArrayProblem: MIL414 for what is not such a header, or not that of such data, MIL415 for types that are not
-    MIL's. Nothing is unpickled, and no more is read than a header's length.
+    Raise ArrayProblem: MIL414 for any other data, or data of another size, MIL415 for types outside MIL. Nothing is
+    unpickled, and at most a header's length is read.
     """
     found, shape, fortran, start = read_layout(file)
     dtype = dtype_of(found)
@@ -55,7 +55,7 @@ def read_header(file: IO[bytes], size: int, member: str | None = None) -> Header
 
 
 def read_layout(file: IO[bytes]) -> Layout:
-    """Return what the header at the start of a file says, whatever that is. Raise ArrayProblem (MIL414)."""
+    """Return the contents of the header at the start of a file, without checks. Raise ArrayProblem (MIL414)."""
     magic = file.read(npy_format.MAGIC_LEN)
     if magic.startswith(b"PK"):
         raise ArrayProblem(
@@ -75,7 +75,7 @@ def read_layout(file: IO[bytes]) -> Layout:
 
 
 def _has_order(shape: tuple[int, ...]) -> bool:
-    """Whether elements of a shape lie otherwise in Fortran order."""
+    """Whether elements of a shape lie differently in Fortran order."""
     return sum(size > 1 for size in shape) > 1
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from miltext.models.arrays.headers import Header, Headers
 
 _ENCRYPTED = 1
-"""The flag of a member that is encrypted, in section 4.4.4 of APPNOTE.TXT, which describes zip files."""
+"""The flag of an encrypted member, in section 4.4.4 of APPNOTE.TXT, which describes zip files."""
 
 
 def npz_headers(file: BinaryIO) -> Headers:
@@ -30,7 +30,7 @@ def npz_headers(file: BinaryIO) -> Headers:
 
 
 def _header(archive: ZipFile, member: ZipInfo, times: int) -> Header | ArrayProblem:
-    """Return the header of a member, or why there is none."""
+    """Return the header of a member, or the reason for none."""
     try:
         refuse_odd(member, times)
         with archive.open(member) as stream:
@@ -42,7 +42,7 @@ def _header(archive: ZipFile, member: ZipInfo, times: int) -> Header | ArrayProb
 
 
 def refuse_odd(member: ZipInfo, times: int) -> None:
-    """Refuse a member that numpy has not written, or one of several of a name. Raise ArrayProblem (MIL414)."""
+    """Refuse a member that numpy has not written, or several of one name. Raise ArrayProblem (MIL414)."""
     if times > 1:
         raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, f"the archive has {times} members of that name")
     if member.flag_bits & _ENCRYPTED:

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 Reader: TypeAlias = Callable[[BinaryIO], Headers]
 
 READERS: dict[str, Reader] = {"$npy": npy_headers, "$npz": npz_headers, "$safetensors": safetensors_headers}
-"""What reads the headers in a file, by the word of the language."""
+"""The readers of a file's headers, by the word of the language."""
 
 
 MOST_KEYS = 5
-"""How many keys of a file a message lists."""
+"""The most keys of a file in a message."""
 
 
 class _Opened(NamedTuple):
@@ -41,7 +41,7 @@ class _Opened(NamedTuple):
 
 
 class ArrayFolder:
-    """The arrays in files below a folder, to be used for one text and not longer: headers are read once."""
+    """The arrays in files below a folder, for the time of one text: headers are read once."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -51,9 +51,9 @@ class ArrayFolder:
     def open(self, reference: ArrayReference) -> StoredArray:
         """Return the array that a text names; no data is read.
 
-        Raise ModelError: MIL413 for a file that cannot be opened or is elsewhere, MIL414 for one that is not of its
-        kind or lies, MIL415 for a data type that MIL has not, MIL416 for a key that is not there, MIL419 where a
-        package is missing, MIL412 for a conversion that there is not.
+        Raise ModelError: MIL413 for a file that cannot be opened or is elsewhere, MIL414 for a file of another kind or
+        with false contents, MIL415 for a data type outside MIL, MIL416 for an unknown key, MIL419 for a missing
+        package, MIL412 for an impossible conversion.
         """
         with refusing(lambda failure: unreadable(reference, failure, self.folder / reference.file)):
             try:
@@ -74,7 +74,7 @@ class ArrayFolder:
         return self._opened[kind, name]
 
     def _missing(self, reference: ArrayReference) -> str:
-        """Return where a file is missing, and which one there was perhaps meant; a folder is listed once."""
+        """Return the place of a missing file, and a suggestion; a folder is listed once."""
         place, ending = (self.folder / reference.file).parent, f".{reference.kind[1:]}"
         if (place, ending) not in self._names:
             self._names[place, ending] = names_in(place, ending)
@@ -90,7 +90,7 @@ def open_array(reference: ArrayReference, folder: Path) -> StoredArray:
 
 
 def _chosen(headers: Headers, key: str | None) -> Header:
-    """Return the header of the array that has a key. Raise ArrayProblem: MIL416, or what is wrong with that array."""
+    """Return the header of the array with a key. Raise ArrayProblem: MIL416, or the problem of that array."""
     header = headers.get(key)
     if header is None:
         keys = [each for each in headers if each is not None]
@@ -103,7 +103,7 @@ def _chosen(headers: Headers, key: str | None) -> Header:
 
 
 def _listed(keys: list[str]) -> str:
-    """Return how many arrays there are, and the keys of the first."""
+    """Return the number of arrays, and the keys of the first."""
     count = f"{len(keys)} array{'s' * (len(keys) != 1)}"
     first = [shown(quote(key)) for key in keys[:MOST_KEYS]]
     more = ["..."] if len(keys) > MOST_KEYS else []
@@ -111,7 +111,7 @@ def _listed(keys: list[str]) -> str:
 
 
 def _refuse_others(file: BinaryIO, size: int) -> None:
-    """Refuse an empty file, and one that stands in place of another."""
+    """Refuse an empty file, and a pointer in place of a file."""
     if not size:
         raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, "it is empty")
     start = file.read(len(LFS_POINTER))
@@ -123,7 +123,7 @@ def _refuse_others(file: BinaryIO, size: int) -> None:
 
 
 def _require_conversion(reference: ArrayReference, header: Header, path: Path) -> None:
-    """Refuse what a conversion would not mean for sure: integers that may be the bits of what they are to become."""
+    """Refuse an ambiguous conversion: of integers that may be the bits of the target type."""
     if reference.dtype is None:
         return
     target = BY_NAME[reference.dtype]

@@ -1,4 +1,4 @@
-"""Why an array cannot be had."""
+"""The reasons why an array cannot be read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from miltext.diagnostics import codes
 
 
 class ArrayProblem(ValueError):
-    """Why an array cannot be had, with its code; who knows the reference makes an error of it."""
+    """The reason why an array cannot be read, with its code; a caller with the reference makes an error of it."""
 
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)

@@ -1,4 +1,4 @@
-"""Regular files below a folder, opened to be read: never a device, and without waiting for a FIFO."""
+"""Regular files below a folder, opened for reading: never a device, and without waiting for a FIFO."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from miltext.models.contents import within
 
 
 class Stamp(NamedTuple):
-    """What tells a file from another one at the same path, and from itself once it was written to."""
+    """The identity of a file's contents: it differs for another file at the same path, and after a write."""
 
     device: int
     inode: int
@@ -35,7 +35,7 @@ def find(folder: Path, name: str) -> Path:
 
 @contextmanager
 def reading(path: Path) -> Iterator[BinaryIO]:
-    """Open a regular file for a `with` block. Raise ArrayProblem (MIL413) where it cannot be opened."""
+    """Open a regular file for a `with` block. Raise ArrayProblem (MIL413) if it cannot be opened."""
     try:
         _require_regular(os.stat(path))
         file = open(path, "rb", buffering=0, opener=_without_waiting)  # noqa: SIM115 - closed below
@@ -47,7 +47,7 @@ def reading(path: Path) -> Iterator[BinaryIO]:
 
 
 def names_in(folder: Path, ending: str) -> list[str]:
-    """Return the names of the files in a folder that end so; none where it cannot be read."""
+    """Return the names of the files in a folder with an ending; none if it cannot be read."""
     with suppress(OSError), os.scandir(folder) as entries:
         return sorted(entry.name for entry in entries if entry.name.endswith(ending) and entry.is_file())
     return []

@@ -1,9 +1,9 @@
 """`.safetensors`, which the package safetensors checks: https://github.com/huggingface/safetensors#format.
 
 A file is the length of its header in 8 bytes, little-endian; the header in JSON, in which each array has its `dtype`,
-its `shape` and the `data_offsets` of its first byte and of that behind its last; and the data from there on. The
-package finds what is wrong with any of that. The data is read here: the package maps it, or reads it whole, and makes
-arrays of numpy, which has neither bf16 nor fp8.
+its `shape` and the `data_offsets` of its first byte and of the byte behind its last; and then the data. The package
+finds all mistakes in these. The data is read here: the package maps it, or reads it whole, and makes arrays of numpy,
+which has neither bf16 nor fp8.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Entry: TypeAlias = "dict[str, Any]"
 
 _LENGTH = struct.Struct("<Q")
 _METADATA = "__metadata__"
-"""The key under which the header has texts about the file."""
+"""The key for texts about the file in the header."""
 
 _FLOATS = {"f8_e4m3": "fp8e4m3fn", "f8_e5m2": "fp8e5m2"}
-"""The names of the format for types that are not called so elsewhere."""
+"""The format's own names for types."""
 
 
 def safetensors_headers(file: BinaryIO) -> Headers:
-    """Return the headers of the arrays in a file, which no data is read of. Raise ArrayProblem: MIL414, MIL419."""
+    """Return the headers of the arrays in a file, without reading data. Raise ArrayProblem: MIL414, MIL419."""
     _check(file.name)
     length = _LENGTH.unpack(file.read(_LENGTH.size))[0]
     size = stamp(file).size - _LENGTH.size - length
@@ -45,7 +45,7 @@ def safetensors_headers(file: BinaryIO) -> Headers:
 
 
 def _check(name: str) -> None:
-    """Have the package check the header of a file, all of it; the file is not mapped for that."""
+    """Check the whole header of a file with the package, without mapping the file."""
     try:
         from safetensors import safe_open
     except ImportError:
@@ -57,7 +57,7 @@ def _check(name: str) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Entry:
-    """Make a dictionary of pairs, of which JSON would silently keep the last that have a key."""
+    """Make a dictionary of pairs; refuse a repeated key, of which JSON would silently keep the last value."""
     twice = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
     if twice:
         raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, f"its header has {twice[0]!r} more than once")
@@ -79,7 +79,7 @@ def _header(entry: Entry, start: int, size: int) -> Header | ArrayProblem:
 
 
 def _dtype(name: str) -> DType:
-    """Return the data type that has a name in the format. Raise ArrayProblem (MIL415)."""
+    """Return the data type with a name in the format. Raise ArrayProblem (MIL415)."""
     low = name.lower()
     dtype = BY_NAME.get(_FLOATS.get(low, ELSEWHERE.get(low, low)))
     if dtype is None:

@@ -1,4 +1,4 @@
-"""An array in a file whose header was read: its type and shape, and its data in pieces."""
+"""An array in a file with a known header: its type and shape, and its data in pieces."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from miltext.parsing.lowering.arrays import ArrayReference
 
 PIECE = 1 << 18
-"""How many elements are in memory at once; a multiple of 8, so that a piece ends with a byte."""
+"""The most elements in memory at once; a multiple of 8, so that a piece ends with a byte."""
 
 LONGEST_REASON = 360
-"""Characters of what a library says, which may repeat what the file has."""
+"""The most characters of a library's message, which may repeat the file's contents."""
 
 
 class StoredArray:
-    """An array that a text names, as its file's header describes it; `dtype` is what the text asks for, if it does.
+    """An array that a text names, as its file's header describes it; `dtype` is the type requested by the text, if any.
 
-    The file is not open meanwhile: who reads the data finds the same file, or is told that it is another.
+    The file is not kept open: a later read checks that the file is unchanged.
     """
 
     def __init__(self, reference: ArrayReference, path: Path, header: Header, stamp: Stamp) -> None:
@@ -60,15 +60,17 @@ class StoredArray:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What two references have in common if they name the same data, to become the same type."""
+        """The values that are equal for two references to the same data, with the same type."""
         return self._stamp, self.header, self.dtype
 
     def size(self, dtype: DType | None = None) -> int:
-        """Return how many bytes all `pieces` have."""
+        """Return the bytes of all `pieces`."""
         return packed_size(self.header.number, (dtype or self.dtype).bits)
 
     def misfit(self, dtype: DType) -> str | None:
-        """Why the array cannot be the value of a type, None if it can; values out of range are not known yet."""
+        """Return the reason why the array cannot be the value of a type, None if it can; values out of range are not
+        known yet.
+        """
         if holds(dtype, self.dtype):
             return None
         reason = f"`{self.reference}` has elements of {self.dtype.name}, and the value has those of {dtype.name}"
@@ -77,18 +79,18 @@ class StoredArray:
         return f"{reason}; `{dtype.name} {self.reference._replace(dtype=None)}` converts them"
 
     def work(self, dtype: DType) -> int:
-        """Return how many bytes `pieces` tells as progress: those that it yields, and those of a copy in C order."""
+        """Return the bytes that `pieces` reports as progress: of its results, and of a copy in C order."""
         return self.size(dtype) + (self.header.size if self.header.fortran else 0)
 
     def pieces(
         self, dtype: DType | None = None, progress: Progress | None = None, folder: Path | None = None
     ) -> Iterator[bytes]:
-        """Yield the elements in C order, little-endian and packed as in a weight file, in the type given or their own.
+        """Yield the elements in C order, little-endian and packed as in a weight file, in the given type or their own.
 
         An array in Fortran order is copied first, to a file without a name in `folder` unless it is small; `progress`
         is called with the size of each of its parts. Raise OSError for that copy, and ModelError: MIL412 for a type
-        that does not take the elements, MIL413 and MIL414 for what became of the file, MIL417 for a value that the type
-        does not have, MIL418 where the file is not that of the header.
+        that does not accept the elements, MIL413 and MIL414 for a file that is gone or damaged, MIL417 for a value that
+        the type does not have, MIL418 for a file that does not match the header.
         """
         dtype = dtype or self.dtype
         if problem := self.misfit(dtype):
@@ -120,7 +122,7 @@ class StoredArray:
 
     @contextmanager
     def _turned(self, data: IO[bytes], progress: Progress, folder: Path | None) -> Iterator[IO[bytes]]:
-        """Copy data that is in Fortran order into C order, for a `with` block."""
+        """Copy data in Fortran order into C order, for a `with` block."""
         with ExitStack() as stack:
             if self.header.member is not None:  # a member of an archive is read from its start to its end
                 copy = stack.enter_context(self._workspace(folder))
@@ -137,7 +139,7 @@ class StoredArray:
             yield target
 
     def _workspace(self, folder: Path | None) -> IO[bytes]:
-        """Return a file for a copy of the data, in memory if that is small."""
+        """Return a file for a copy of the data, in memory if it is small."""
         return TemporaryFile(dir=folder) if self.header.size > BOX else BytesIO()
 
     def _filling(self, data: IO[bytes], start: int) -> Callable[[int, memoryview], None]:
@@ -148,7 +150,7 @@ class StoredArray:
         return fill
 
     def _packed(self, data: IO[bytes], dtype: DType) -> Iterator[bytes]:
-        """Yield the bytes of elements of the type that data in C order has."""
+        """Yield the bytes of the elements of data in C order, in a type."""
         kind = np.dtype(self.header.numpy)
         steps = self._steps(dtype)
         last = np.dtype(dtype.numpy)
@@ -165,7 +167,7 @@ class StoredArray:
             yield self._exactly(data, min(most, size - first))
 
     def _exactly(self, data: IO[bytes], size: int) -> bytes:
-        """Return the next bytes of the data, as many as that."""
+        """Return exactly that many next bytes of the data."""
         with refusing(self._refused):
             piece = data.read(size)
             if len(piece) < size:
@@ -173,7 +175,9 @@ class StoredArray:
             return piece
 
     def _steps(self, dtype: DType) -> list[tuple[DType, DType]]:
-        """Return the conversions to do, one after the other: that which the text asks for, and to the value's type."""
+        """Return the conversions to do, one after the other: the one requested by the text, and the one to the value's
+        type.
+        """
         types = [self.header.dtype, self.dtype, dtype]
         steps = [(a, b) for a, b in pairwise(types) if a != b and not is_pattern(a, b)]
         return [(types[0], types[0]), *steps] if types[0].kind == "bool" else steps  # whose bytes may be neither
@@ -189,13 +193,13 @@ class StoredArray:
 
 
 def index_of(place: int, shape: tuple[int, ...]) -> list[int]:
-    """Return the index of the element that stands at a place in C order."""
+    """Return the index of the element at a place in C order."""
     steps = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
     return [place // step % size for step, size in zip(steps, shape, strict=True)]
 
 
 def unreadable(reference: ArrayReference, failure: Exception, path: Path | None) -> ModelError:
-    """Return the error about an array that cannot be read."""
+    """Return the error about an unreadable array."""
     reason = shown(str(failure) or type(failure).__name__, LONGEST_REASON)
     code = failure.code if isinstance(failure, ArrayProblem) else codes.UNREADABLE_ARRAY_FILE
     return refusal(code, f"`{reference}` cannot be read: {reason}", path)

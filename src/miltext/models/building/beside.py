@@ -1,4 +1,4 @@
-"""Weight files beside an `.mlmodel`, where other models may have theirs."""
+"""Weight files beside an `.mlmodel`, where other models may have weight files, too."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from pathlib import Path, PurePosixPath
 from miltext.models.weight_paths import MODEL_PATH
 
 NAMING = (".mlmodel", ".mil", ".pb", ".txtpb")
-"""The endings of files that name weights in the folder that they are in."""
+"""The endings of files that name weights in their own folder."""
 
 
 def weight_name(output: Path, name: str, taken: Collection[str], read: Collection[Path] = ()) -> tuple[str, bool]:
-    """Return the name, below the folder of the `.mlmodel` to write, of the weight file that would be called `name`; and
-    whether nothing is there.
+    """Return the name, below the folder of the `.mlmodel` to write, for the weight file `name`; and whether it is free.
 
-    It is another one where that file is there and not this model's alone, so that no other model loses its weights,
-    or is among those that are `read`.
+    It is another name if that file exists and does not belong to this model alone, so that no other model loses its
+    weights, or if it is among the files that are `read`.
     """
     names = ((each, not os.path.lexists(output.parent / each)) for each in _names(output, name) if each not in taken)
     return next((each, free) for each, free in names if free or is_own(output, each, read))
@@ -39,7 +38,7 @@ def _names(output: Path, name: str) -> Iterator[str]:
 
 
 def is_own(output: Path, name: str, read: Collection[Path] = ()) -> bool:
-    """Whether what is there is what the model that is replaced has for itself, and none of the files that are read."""
+    """Whether the file at a name belongs only to the model that is replaced, and is not one that is read."""
     if any(is_at(path, output.parent / name) for path in read) or not (output.is_file() and mentions(output, name)):
         return False
     beside = [path for path in output.parent.iterdir() if path.suffix.lower() in NAMING and path.is_file()]
@@ -47,7 +46,7 @@ def is_own(output: Path, name: str, read: Collection[Path] = ()) -> bool:
 
 
 def leads_elsewhere(folder: Path, names: Collection[str]) -> list[Path]:
-    """Return the paths of those weight files, named below a folder, that are or are behind links: models of other
+    """Return the paths of the weight files, named below a folder, that are links or behind links: models of other
     folders may share them.
     """
     root = Path(os.path.realpath(folder))
@@ -55,7 +54,7 @@ def leads_elsewhere(folder: Path, names: Collection[str]) -> list[Path]:
 
 
 def mentions(path: Path, name: str) -> bool:
-    """Whether a file has the fileName of a weight file in it."""
+    """Whether a file contains the fileName of a weight file."""
     if not path.stat().st_size:
         return False
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:

@@ -1,6 +1,6 @@
-"""Building: a model from MIL text, from a text and the model it was printed from, or from a compiled model.
+"""Building: a model from MIL text, from a text and its original model, or from a compiled model.
 
-`prepare` makes the whole model, step by step, and `write` writes it: nothing is written that cannot be whole.
+`prepare` makes the whole model, step by step, and `write` writes it: only whole models are written.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ OUTPUTS = (PACKAGE, ".mlmodel", COMPILED)
 
 
 def build(source: Model, output: str | os.PathLike[str], choices: Choices = NO_CHOICES) -> list[Diagnostic]:
-    """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return the warnings there are.
+    """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return the warnings.
 
     It does and raises what `miltext.build` does, but refuses drafts: ParseError, MIL112 or MIL113.
     """
@@ -63,7 +63,7 @@ def build(source: Model, output: str | os.PathLike[str], choices: Choices = NO_C
 
 
 def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
-    """Return the model that is to be written, whole but for what is stored on the way. Raise as `build` does."""
+    """Return the model to write, whole except for values that are stored later. Raise as `build` does."""
     if output.suffix.lower() not in OUTPUTS:
         message = f"a model is built as an .mlpackage, an .mlmodel or an .mlmodelc, not as {output.name!r}"
         raise refusal(codes.WRONG_ENDING, message, output)
@@ -93,12 +93,12 @@ def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
 
 
 def _work(new: NewModel, output: Path) -> int:
-    """Return how many bytes `write` tells as progress."""
+    """Return the bytes that `write` reports as progress."""
     return compiled_work(new) if output.suffix.lower() == COMPILED else work(new, output)
 
 
 def _prune(new: NewModel, output: Path, choices: Choices) -> None:
-    """Leave out weights, and tell of the records that are compared, and of what need not be written, as progress."""
+    """Leave out weights; report the compared records, and the bytes that need not be written, as progress."""
     compared, written = compared_work(new), _work(new, output)
     if choices.expect:
         choices.expect(lambda: compared + written)
@@ -108,7 +108,7 @@ def _prune(new: NewModel, output: Path, choices: Choices) -> None:
 
 
 def write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[Diagnostic]:
-    """Write a model that was prepared; return the warnings there are. Raise as `build` does."""
+    """Write a prepared model; return the warnings. Raise as `build` does."""
     is_compiled = output.suffix.lower() == COMPILED
     if new.package is not None and output.suffix.lower() != PACKAGE and (others := files_beside(new)):
         message = f"what is in the package beside its model and its weights is not kept: {', '.join(others)}"
@@ -134,8 +134,8 @@ def write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[
 def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = None) -> None:
     """Write a text's program, with the arrays that it names in a weight file, as an `.mlmodel` without a description.
 
-    It is for those who run the program. The weight files that it names are in the folder `weights`, or in that of the
-    text. Raise as `build` does.
+    It is for running the program. The weight files that it names are in the folder `weights`, or in the text's. Raise
+    as `build` does.
     """
     program, arrays = program_of(source, [])
     new = NewModel(Spec(specificationVersion=WIDE_INTEGERS_SINCE, mlProgram=program))
@@ -145,11 +145,11 @@ def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = 
         raise placed(failure, source) from failure
 
 
-# ---- the program, with what stands around it
+# ---- the program, with its surroundings
 
 
 def _assembled(source: Model, original: Model | None, choices: Choices) -> NewModel:
-    """Return the model of a program: by itself, or in its original; a whole one as it is, where nothing is edited."""
+    """Return the model of a program: by itself, or in its original; a whole model without edits as it is."""
     if choices.asked and choices.description is not None:
         raise refusal(
             codes.IMPOSSIBLE_RANGE, "sizes of inputs are asked for beside a description, which says them itself"
@@ -181,7 +181,7 @@ def _alone(source: Model, choices: Choices) -> NewModel:
 
 
 def _whole(source: Model, choices: Choices) -> NewModel:
-    """Return a pipeline, or a model that is not an ML Program, as it is, or described anew."""
+    """Return a pipeline, or a model that is not an ML Program, as it is, or with a new description."""
     if choices.asked:
         raise refusal(codes.IMPOSSIBLE_RANGE, "sizes are asked for an input of a whole pipeline", source.name)
     new = remade(source, {}, source, choices)
@@ -210,12 +210,12 @@ def _edited(original: Model, source: Model, choices: Choices) -> NewModel:
 
 
 def _is_described_by_types(chosen: Model) -> bool:
-    """Tell whether a model's description is made from the types of the program that is written."""
+    """Return whether a model's description is made from the types of the written program."""
     return chosen.is_compiled and chosen.description is None
 
 
 def _edited_program(source: Model, originals: Sequence[Program], choices: Choices) -> Filled:
-    """Return the program of a source, as it is to be written."""
+    """Return the program of a source, as it will be written."""
     program, arrays = program_of(source, originals)
     return Filled(program, choices.edit(program, arrays) if choices.edit else arrays)
 
@@ -224,9 +224,7 @@ def _edited_program(source: Model, originals: Sequence[Program], choices: Choice
 
 
 def _check_read(new: NewModel, output: Path, choices: Choices) -> None:
-    """Refuse a target that has an array of the text or the description in it; a package that is written again keeps
-    what is in it.
-    """
+    """Refuse a target that contains an array of the text or the description; a rewritten package keeps its contents."""
     is_kept = new.package is not None and output.exists() and output.samefile(new.package)
     if not is_kept:
         described = [] if choices.description is None else [Path(choices.description)]
@@ -234,7 +232,7 @@ def _check_read(new: NewModel, output: Path, choices: Choices) -> None:
 
 
 def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choices: Choices) -> NewModel:
-    """Return the model of a program by itself, with the weight files that it names and the arrays to be stored."""
+    """Return the model of a program by itself, with its weight files and the arrays to store."""
     try:
         own, is_edited = LooseFolder(source.model_path or Path.cwd()), choices.edit is not None
         folder = GivenFolder(own, choices.weights, [new.spec.mlProgram], is_edited=is_edited)
@@ -250,9 +248,9 @@ def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choice
 
 
 def _store(new: NewModel, spec: Spec, arrays: dict[str, Array], externalize: int | None, folder: Path | None) -> None:
-    """Note what is to be stored, in the first weight file that the program names or else in coremltools'.
+    """Note the values to store, in the first weight file that the program names or else in coremltools'.
 
-    `folder` is that of the original; a file that is there already is kept, and added to.
+    `folder` is the original's; an existing file is kept, and added to.
     """
     new.storing = Storing(spec.mlProgram, arrays, externalize, spec.specificationVersion)
     named = {held.value.blobFileValue.fileName.partition("/")[2] for held in values(spec.mlProgram)}

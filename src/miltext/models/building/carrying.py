@@ -1,9 +1,9 @@
-"""An edit of a model inside pipelines, carried along to what stands around it.
+"""An edit of a model inside pipelines, carried out in the models and pipelines around it.
 
-What the model takes and gives keeps its connections. A new name is given to both ends, in the other models too. What
-the pipeline itself takes or gives there follows a new type; another model cannot, and the edit is refused. A new input
-that no model before gives is an input of the pipeline, and a new output that no model after takes is an output of it,
-as `coremltools.utils.make_pipeline` has it.
+Inputs and outputs of the model keep their connections. A new name is given to both ends, in the other models too. An
+input or output of the pipeline itself follows a new type; another model cannot, and the edit is refused. A new input
+that no earlier model outputs becomes an input of the pipeline, and a new output that no later model takes becomes its
+output, as `coremltools.utils.make_pipeline` does.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 
 class StillThere(NamedTuple):
-    """The new name of what is still there, by the old one, of what a model takes and of what it gives."""
+    """The new names of the remaining inputs and outputs of a model, by the old ones."""
 
     taken: Names
     given: Names
 
 
 class Carried(NamedTuple):
-    """What the descriptions of the pipelines around a model lost, and warnings about what they take and give now."""
+    """The losses of the descriptions around a model, and warnings about changed inputs and outputs of its pipelines."""
 
     losses: list[Loss]
     warnings: list[Diagnostic]
@@ -58,7 +58,7 @@ class Carried(NamedTuple):
 def pipelines_around(way: Sequence[Spec], check: bool) -> list[PipelineAround]:
     """Return the pipelines around the last model of a way, the innermost first, before that model is edited.
 
-    Without `check`, what no longer fits (MIL456, MIL457) is only told.
+    Without `check`, misfits (MIL456, MIL457) are only warnings.
     """
     inside = places(way)
     around = [WHOLE, *(place for _, place in inside)]
@@ -67,10 +67,10 @@ def pipelines_around(way: Sequence[Spec], check: bool) -> list[PipelineAround]:
 
 
 def carry(around: Iterable[PipelineAround], spec: Spec, known: Mapping[str, Counterpart]) -> Carried:
-    """Have the pipelines around a model fit its edited description, whose functions were those that are `known`.
+    """Fit the pipelines around a model to its edited description, whose functions were those that are `known`.
 
     Raise ModelError: MIL431 for a name that is in use there, MIL456 for a type that another model does not take, MIL457
-    for a connection that would be lost, and as the renaming of what it is connected to does.
+    for a connection that would be lost, and the errors of renaming at the other ends.
     """
     carried = Carried([], [])
     kept: StillThere | None = None
@@ -82,7 +82,7 @@ def carry(around: Iterable[PipelineAround], spec: Spec, known: Mapping[str, Coun
 
 
 def _kept(around: PipelineAround, spec: Spec, known: Mapping[str, Counterpart]) -> StillThere:
-    """Return what is still there of what a model takes and gives, in its default function."""
+    """Return the remaining inputs and outputs of a model's default function."""
     was = known.get(spec.description.defaultFunctionName) or next(iter(known.values()), None)
     old, new = (was.interface.sides, was.sides) if was else ({}, {})
 
@@ -94,9 +94,9 @@ def _kept(around: PipelineAround, spec: Spec, known: Mapping[str, Counterpart]) 
 
 
 class PipelineAround:
-    """A pipeline around a model that is edited; `taken` and `given` are what the model took and gave before.
+    """A pipeline around an edited model; `taken` and `given` are the model's former inputs and outputs.
 
-    `losses` and `warnings` grow as the edit is carried along.
+    `losses` and `warnings` grow during the edit.
     """
 
     def __init__(self, spec: Spec, index: int, place: Place, check: bool) -> None:
@@ -115,7 +115,7 @@ class PipelineAround:
         return self._place.inside(self._spec, self._index)
 
     def carry(self, kept: StillThere) -> StillThere:
-        """Carry an edit along to this pipeline, and return what is still there of what that takes and gives."""
+        """Carry an edit out in this pipeline, and return its remaining inputs and outputs."""
         self._part(kept)
         old = {each: each.name for each in self._connections}
         chosen = {each: new for each in old if (new := self._new_name(each, kept)) != each.name}
@@ -136,10 +136,10 @@ class PipelineAround:
             return kept.given[name]
         return kept.taken[name] if self._index in connection.takers else name
 
-    # ---- what is gone
+    # ---- removed features
 
     def _part(self, kept: StillThere) -> None:
-        """Part the connections whose end in the model is gone."""
+        """Separate the connections whose end in the model is gone."""
         for each in [*self._connections]:
             if each.giver == self._index and each.name not in kept.given:
                 self._lose_given(each)
@@ -175,7 +175,7 @@ class PipelineAround:
             self._warn(f"{self._place} no longer takes `{connection.name}`, which {self._name} alone took")
 
     def _remove(self, entries: Any, name: str) -> None:
-        """Remove what has a name from a repeated field of the pipeline's description."""
+        """Remove the entries of a name from a repeated field of the pipeline's description."""
         for index in reversed(range(len(entries))):
             if entries[index].name == name:
                 if entries[index].shortDescription:
@@ -191,10 +191,10 @@ class PipelineAround:
             raise refusal(code, message)
         self.warnings.append(warning(code, message))
 
-    # ---- what has another type
+    # ---- changed types
 
     def _retype(self, connection: Connection, old_name: str) -> None:
-        """Have the ends of a connection fit the type that it has in the model now."""
+        """Fit the ends of a connection to its new type in the model."""
         if connection.giver == self._index:
             self._fit(connection, self.given[old_name], given(self._model)[connection.name])
         elif self._index in connection.takers:
@@ -216,7 +216,7 @@ class PipelineAround:
                 self._check_end(connection, place, new)
 
     def _check_end(self, connection: Connection, place: int, new: FeatureType) -> None:
-        """Refuse a type that another model at the end of a connection does not give or take."""
+        """Refuse a type that another model at the end of a connection does not accept."""
         end, model = self._place.inside(self._spec, place), stages(self._spec)[place]
         is_giver = place == connection.giver
         entry = (given(model) if is_giver else taken(model))[connection.name]
@@ -229,7 +229,7 @@ class PipelineAround:
             )
 
     def _follow(self, entry: FeatureDescription, old: FeatureType, new: FeatureType) -> None:
-        """Give a feature of the pipeline itself the type that it has in the model now."""
+        """Give a feature of the pipeline itself its new type in the model."""
         was, made = deepcopy(entry.type), deepcopy(new)
         made.isOptional = was.isOptional
         entry.type.CopyFrom(made)
@@ -239,10 +239,10 @@ class PipelineAround:
             message = f"the type of `{entry.name}` of {self._place} is that of {self._name} now, and was"
             self.losses.append(Loss(f"{message} {type_words(was)}"))
 
-    # ---- what is new
+    # ---- new features
 
     def _join(self, kept: StillThere) -> None:
-        """Connect what is new in the model; a pipeline that describes nothing goes on so."""
+        """Connect the new features of the model; a pipeline without a description stays without one."""
         if not is_described(self._spec):
             return
         for name, entry in taken(self._model).items():
@@ -268,7 +268,7 @@ class PipelineAround:
             self._warn(f"{self._place} takes `{entry.name}`, too, which {self._name} takes now")
 
     def _check_giver(self, connection: Connection, entry: FeatureDescription) -> None:
-        """Refuse a new input of another type than what is given to it."""
+        """Refuse a new input of another type than its source."""
         assert connection.giver is not None
         if connection.giver != OUTER:
             self._check_end(connection, connection.giver, entry.type)

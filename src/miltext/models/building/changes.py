@@ -1,4 +1,4 @@
-"""What a build changes in a model's description, entry by entry, as people are told of it."""
+"""The changes of a build to a model's description, entry by entry, as reported to people."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _FLEXIBLE = tuple(
     )
 )
 MOST_LABELS = 4
-"""How many labels that are other are told one by one."""
+"""The most changed labels that are reported one by one."""
 
 _KIND = "kind"
 _OF_ANY = ("optional", "description")
-"""What is said of things of any kind."""
+"""The facts about entries of any kind."""
 _LABELS = {
     "shortDescription": "description",
     "type.isOptional": "optional",
@@ -58,11 +58,11 @@ _LABELS = {
     "type.stateType.arrayType.shape": "shape",
     "type.stateType.arrayType.dataType": "type",
 }
-"""What people call the facts of an entry; others have the path in the message."""
+"""People's words for the facts of an entry; other facts have the path in the message."""
 
 
 class Detail(NamedTuple):
-    """Something that was `old` and is `new`, in words; None where it is not said. `what` is empty for a whole entry."""
+    """A fact that was `old` and is `new`, in words; None for a missing one. `what` is empty for a whole entry."""
 
     what: str
     old: str | None
@@ -75,12 +75,12 @@ class Detail(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DescriptionChange:
-    """A change of a description, told as a line: `~ input image: width 224 -> 256`.
+    """A change of a description, shown as a line: `~ input image: width 224 -> 256`.
 
-    `sign` is `+` for what was added, `-` dropped, `~` changed, `=` renamed. `kind` is `input`, `state`, `output` or
-    `function`; `specification` for the version; else the path of a field in the description, as in `metadata.author`.
-    `name` is what it is called now, or was when it is dropped, and `old_name` before. `function` is the function that
-    has it, empty where there is only one, and `model` the path of a model in a pipeline.
+    `sign` is `+` for added, `-` for dropped, `~` for changed, `=` for renamed. `kind` is `input`, `state`, `output` or
+    `function`; `specification` for the version; else the path of a field in the description, such as `metadata.author`.
+    `name` is the current name, or the last one of a dropped entry, and `old_name` the former. `function` is the
+    function of the entry, empty if there is only one, and `model` the path of a model in a pipeline.
     """
 
     sign: str
@@ -108,8 +108,8 @@ class DescriptionChange:
 
 
 class Around(NamedTuple):
-    """What stands around a model's program: its specification version and its description; whether it can be trained
-    on a device, what the pipeline around it calls it, and the labels of its classifiers by the names of functions.
+    """The surroundings of a model's program: its specification version and its description; whether it can be trained
+    on a device, its name in the pipeline around it, and the labels of its classifiers by the names of functions.
     """
 
     version: int
@@ -120,7 +120,7 @@ class Around(NamedTuple):
 
 
 def around(spec: Spec, path: str = "", name: str = "") -> dict[str, Around]:
-    """Return what stands around each model of a Model message, by its path in the pipelines."""
+    """Return the surroundings of each model of a Model message, by its path in the pipelines."""
     description = deepcopy(spec.description)
     labels = labels_of(spec.mlProgram) if _is_classifier(description) else {}
     found = {path: Around(spec.specificationVersion, description, spec.isUpdatable, name, labels)}
@@ -142,10 +142,9 @@ def changes(
     known: Mapping[str, Counterparts],
     renames: Mapping[str, str],
 ) -> Iterator[DescriptionChange]:
-    """Yield what changed around each model; `known` are the counterparts of its functions, by its path, if it was
-    edited.
+    """Yield the changes around each model; `known` are the counterparts of an edited model's functions, by its path.
 
-    The `renames` are those of a pipeline, where those of an edited model are followed, too.
+    The `renames` are a pipeline's, in which the new names of an edited model are followed, too.
     """
     names = dict(renames)
     for each in (counterpart for found in known.values() for counterpart in found.values()):
@@ -195,7 +194,7 @@ def _of_model(around: Around) -> dict[str, str]:
 
 
 def _functions(description: ModelDescription) -> dict[str, Described]:
-    """Return what describes each function; of a model that lists none, the description itself, by an empty name."""
+    """Return the description of each function; of a model without a list, the description itself, by an empty name."""
     return {each.name: each for each in description.functions} or {"": description}
 
 
@@ -219,7 +218,7 @@ def _predicted(described: Described) -> dict[str, str]:
 
 
 def _fields(was: Mapping[str, str], now: Mapping[str, str], function: str, path: str) -> Iterator[DescriptionChange]:
-    """Yield the changes of facts that are not in an entry."""
+    """Yield the changes of facts outside of entries."""
     for kind in {**was, **now}:
         if was.get(kind) != now.get(kind):
             sign = "+" if kind not in was else "-" if kind not in now else "~"
@@ -228,7 +227,7 @@ def _fields(was: Mapping[str, str], now: Mapping[str, str], function: str, path:
 
 
 def _labels(before: Around, now: Around, paired: Mapping[str, str], path: str) -> Iterator[DescriptionChange]:
-    """Yield the labels that classifiers have now, of those that had some."""
+    """Yield the changes of classifiers' labels."""
     for name, labels in now.labels.items():
         old = before.labels.get(paired.get(name, name) or name, labels)
         if old == labels:
@@ -250,14 +249,14 @@ def _label(label: str | int) -> str:
 
 
 class _Names:
-    """What the entries of one side are called now."""
+    """The current names of the entries of one side."""
 
     def __init__(self, counterpart: Counterpart | None, side: str, renames: Mapping[str, str]) -> None:
         self._old = counterpart.interface.sides[side] if counterpart else {}
         self._names: Mapping[str, str] = counterpart.sides[side] if counterpart else renames
 
     def of(self, old: str) -> str | None:
-        """Return what is now called so; None for what is gone."""
+        """Return the current name of an entry; None for a removed one."""
         return self._names.get(old, None if old in self._old else old)
 
 
@@ -296,7 +295,7 @@ def _order(
     function: str,
     path: str,
 ) -> Iterator[DescriptionChange]:
-    """Yield that the entries which stayed stand in another order, with all that there are now."""
+    """Yield the change of order of the remaining entries, with all current ones."""
     listed = [*now]
     stayed = [(names.of(name) or "", index) for name, index in was if (names.of(name), index) in listed]
     if stayed != [each for each in listed if each in stayed]:
@@ -305,7 +304,7 @@ def _order(
 
 
 def _by_name(entries: Iterable[FeatureDescription]) -> dict[tuple[str, int], FeatureDescription]:
-    """Return entries by name, and by number where several have one name."""
+    """Return entries by name, and by number if several have one name."""
     counts: Counter[str] = Counter()
     found = {}
     for entry in entries:
@@ -315,7 +314,7 @@ def _by_name(entries: Iterable[FeatureDescription]) -> dict[tuple[str, int], Fea
 
 
 def _details(old: FeatureDescription, new: FeatureDescription) -> Iterator[Detail]:
-    """Yield what is said otherwise of a thing; of one that is of another kind now, that first."""
+    """Yield the changed facts of an entry; a change of kind comes first."""
     was, now = _said(old), _said(new)
     if old.type.WhichOneof("Type") != new.type.WhichOneof("Type"):
         yield Detail("", _whole(was), _whole(now))
@@ -326,7 +325,7 @@ def _details(old: FeatureDescription, new: FeatureDescription) -> Iterator[Detai
 
 
 def _said(entry: FeatureDescription) -> dict[str, str]:
-    """Return what an entry says, each by what people call it."""
+    """Return the facts of an entry, by people's words for them."""
     found = {_KIND: KINDS.get(entry.type.WhichOneof("Type") or "", "nothing").split(" ", 1)[-1]}
     for path, text in facts(entry):
         if path.endswith("KeyType"):
@@ -342,7 +341,7 @@ def _said(entry: FeatureDescription) -> dict[str, str]:
 
 
 def _whole(said: Mapping[str, str]) -> str:
-    """Return all that is said of the type, in a few words: `fp32 [1, 64]`, `image RGB, width 8, height 8`."""
+    """Return all facts of the type, in a few words: `fp32 [1, 64]`, `image RGB, width 8, height 8`."""
     kind = "" if "type" in said and said[_KIND] == KINDS["multiArrayType"].split(" ", 1)[-1] else said[_KIND]
     first = [kind, *[said[what] for what in ("type", "shape", "colors") if what in said]]
     shown = (_KIND, "type", "shape", "colors", *_OF_ANY)
@@ -350,7 +349,7 @@ def _whole(said: Mapping[str, str]) -> str:
 
 
 def _summary(entry: FeatureDescription) -> Iterator[str]:
-    """Yield all that an entry says."""
+    """Yield all facts of an entry."""
     said = _said(entry)
     yield _whole(said)
     yield from (f"{what} {said[what]}" for what in _OF_ANY if what in said)

@@ -1,4 +1,4 @@
-"""How a model is to be built, beside what of and where."""
+"""The choices for building a model, beside its source and its place."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 Expect: TypeAlias = Callable[[Callable[[], int]], object]
-"""What is told, before anything is written, the function that returns how many bytes there will be."""
+"""A callback that gets, before anything is written, the function that returns the total number of bytes."""
 
 Edit: TypeAlias = "Callable[[Program, dict[str, Array]], dict[str, Array]]"
-"""What changes the program that is written, and keeps all names; it is given the arrays that are to be stored, and
-returns those then.
+"""A function that changes the program to write, and keeps all names; it gets the arrays to store, and returns the
+remaining ones.
 """
 
 
 @dataclass(frozen=True)
 class Choices:
-    """The options of `miltext.build`, which says what each means.
+    """The options of `miltext.build`, which describes each.
 
-    `edit` is for the verbs that change a program, and `any_kind` for those that write any model as it is.
+    `edit` is for the verbs that change a program, and `any_kind` for the verbs that write any model as it is.
     """
 
     original: Model | None = None
@@ -59,7 +59,7 @@ class Choices:
 
     @cached_property
     def asked(self) -> dict[str, Sizes]:
-        """The sizes that are asked for inputs. Raise ModelError (MIL434) for what are not sizes."""
+        """The requested sizes of inputs. Raise ModelError (MIL434) for invalid sizes."""
         return read_ranges(self.ranges)
 
 

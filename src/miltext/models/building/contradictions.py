@@ -1,6 +1,6 @@
-"""What contradicts itself in a description, so that Core ML refuses the model, whatever its program is.
+"""Contradictions in a description, for which Core ML refuses the model, whatever its program.
 
-The rules are those of coremltools 9.0: `mlmodel/src/Validation/InterfaceValidators.cpp` and `PipelineValidator.cpp`.
+The rules are from coremltools 9.0: `mlmodel/src/Validation/InterfaceValidators.cpp` and `PipelineValidator.cpp`.
 """
 
 from __future__ import annotations
@@ -27,14 +27,16 @@ LISTED = {
     "imageType": ("enumeratedSizes", "enumeratedSizes", "width"),
     "multiArrayType": ("enumeratedShapes", "enumeratedShapes", "shape"),
 }
-"""By the kind of a feature: the field of sizes in a list, the key for it, and the key of the size that is preferred."""
+"""By the kind of a feature: the field of sizes in a list, the key for it, and the key of the preferred size."""
 
 PREDICTED = dict(zip(PREDICTIONS, (tuple(f"{each}Type" for each in LABEL_ELEMENTS), ("dictionaryType",)), strict=True))
 """The types of the outputs that a classifier's fields name."""
 
 
 def contradictions(spec: Spec, at: Keys) -> Iterator[Mistake]:
-    """Yield what Core ML refuses in the description of a model, not of those in it, with the way to it in the text."""
+    """Yield the contradictions in the description of a model, without its inner models, each with its place in the
+    text.
+    """
     kind, description = kind_of_model(spec) or "", spec.description
     if kind == PROGRAM and spec.isUpdatable:
         message = "an ML Program cannot be trained on a device: leave out `isUpdatable`"
@@ -51,7 +53,7 @@ def contradictions(spec: Spec, at: Keys) -> Iterator[Mistake]:
 
 
 def _described(described: Any, kind: str, at: Keys) -> Iterator[Mistake]:
-    """Yield what contradicts itself in what is said of a model, or of one of its functions."""
+    """Yield the contradictions in the description of a model, or of one of its functions."""
     for side in SIDES:
         for index, entry in enumerate(getattr(described, side, ())):
             yield from _sizes(entry, (*at, side, index))
@@ -68,7 +70,7 @@ def _described(described: Any, kind: str, at: Keys) -> Iterator[Mistake]:
 
 
 def _predicted(key: str, entry: FeatureDescription, types: tuple[str, ...], at: Keys) -> Iterator[Mistake]:
-    """Yield the name of an output that is not what a classifier gives as such."""
+    """Yield a mistake for an output of a type that a classifier's field cannot name."""
     found = entry.type.WhichOneof("Type")
     if found not in types and found is not None:
         wanted, is_ = (" or ".join(f'"{each.removesuffix("Type")}"' for each in some) for some in (types, (found,)))
@@ -78,7 +80,7 @@ def _predicted(key: str, entry: FeatureDescription, types: tuple[str, ...], at: 
 
 
 def _sizes(entry: FeatureDescription, at: Keys) -> Iterator[Mistake]:
-    """Yield a list of sizes that is empty, or that leaves out the size that is preferred."""
+    """Yield a mistake for a list of sizes that is empty, or that lacks the preferred size."""
     kind, sizes = entry.type.WhichOneof("Type") or "", flexible(entry)
     field, listed, preferred = LISTED.get(kind, ("", "", ""))
     if sizes is None or not getattr(entry.type, kind).HasField(field):
@@ -95,7 +97,7 @@ def _sizes(entry: FeatureDescription, at: Keys) -> Iterator[Mistake]:
 
 
 def _stages(spec: Spec, kind: str, at: Keys) -> Iterator[Mistake]:
-    """Yield the stages of a pipeline that have no name where others have one, or that have one name."""
+    """Yield the stages of a pipeline that have no name while others have one, or that share a name."""
     pipeline = pipeline_of(spec, kind)
     names = [*pipeline.names] if pipeline else []
     count = len(pipeline.models) if pipeline else 0

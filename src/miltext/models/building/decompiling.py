@@ -1,9 +1,8 @@
-"""A compiled model turned back: the Model message that Apple's compiler had, less what the compiler added.
+"""A compiled model turned back: the Model message that Apple's compiler read, without the compiler's additions.
 
 The compiler adds `coremlc-*` entries in buildInfo, FlexibleShapeInformation, and metadata that is empty where the
-package has none (`miltext.models.coremldata`); a comparison of bundles with the
-packages that they were made of showed this. The compiler loses the order of a function's inputs, which the
-description has.
+package has none (`miltext.models.coremldata`); a comparison of bundles with their packages showed this. The compiler
+loses the order of a function's inputs, which the description keeps.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ COMPILERS_ENTRY = "coremlc-"
 
 
 def strip(program: Program) -> Program:
-    """Take out of a Program what Apple's compiler added; the Program itself is returned."""
+    """Remove the additions of Apple's compiler from a Program; return the Program itself."""
     if BUILD_INFO in program.attributes:
         pairs = program.attributes[BUILD_INFO].immediateValue.dictionary.values
         for pair in compilers_entries(program):
@@ -47,7 +46,7 @@ def strip(program: Program) -> Program:
 
 
 def take_shapes(program: Program) -> dict[str, Value]:
-    """Take out of a Program the FlexibleShapeInformation of its functions, and return it by their names."""
+    """Remove the FlexibleShapeInformation of functions from a Program, and return it by their names."""
     shapes = deepcopy(shapes_in(program))
     for name in shapes:
         del program.functions[name].attributes[ATTRIBUTE]
@@ -68,16 +67,18 @@ def compilers_entries(program: Program) -> list[DictionaryValue.KeyValuePair]:
 
 
 class Added(NamedTuple):
-    """What Apple's compiler added to a program: `entries` of buildInfo, and `shapes` of functions by their names."""
+    """The additions of Apple's compiler to a program: `entries` of buildInfo, and `shapes` of functions by their
+    names.
+    """
 
     entries: list[DictionaryValue.KeyValuePair]
     shapes: dict[str, Value]
 
 
 def _added(program: Program, first: Program) -> Added:
-    """Return what the compiler added to a program, or had added to what that was `first`.
+    """Return the compiler's additions to a program, or those to its original, `first`.
 
-    Shapes that name other inputs than they did are not the compiler's: their keys may depend on the names.
+    Shapes that name other inputs than before are not the compiler's: their keys may depend on the names.
     """
     shapes = shapes_in(first)
     for name, attribute in shapes_in(program).items():
@@ -87,8 +88,8 @@ def _added(program: Program, first: Program) -> Added:
 
 
 class Decompiling(NamedTuple):
-    """What is turned back in place of what the bundles have: `programs`, `folders` of weights, and `sizes` of inputs
-    for a program without a description.
+    """The replacements for the contents of bundles: `programs`, `folders` of weights, and `sizes` of inputs for a
+    program without a description.
     """
 
     programs: Mapping[Model, Program]
@@ -98,9 +99,9 @@ class Decompiling(NamedTuple):
     def model(self, bundle: Model, prefix: str = "") -> NewModel:
         """Return the model of a bundle.
 
-        In a pipeline each bundle has its own weights; here all have one folder, and `prefix` makes their names unlike,
-        as coremltools does. Raise ModelError (MIL254, MIL423) for what is not an ML Program, and as reading a bundle
-        does.
+        In a pipeline each bundle has its own weights; here all have one folder, and `prefix` makes their names
+        different, as coremltools does. Raise ModelError (MIL254, MIL423) for any other kind of model, and the errors of
+        reading a bundle.
         """
         if bundle.type == PROGRAM:
             return self._program(bundle, prefix)
@@ -147,7 +148,7 @@ def _described(bundle: Model) -> ModelDescription | None:
 
 
 def order_inputs(spec: Spec) -> None:
-    """Put the inputs of each function of a model, or of those inside it, into the order of its description."""
+    """Put the inputs of each function of a model, and of its inner models, into the order of its description."""
     if spec.WhichOneof("Type") == PROGRAM:
         order_as_described(spec.mlProgram, spec.description)
     for model in stages(spec):
@@ -155,8 +156,8 @@ def order_inputs(spec: Spec) -> None:
 
 
 def order_as_described(program: Program, description: ModelDescription, but: Collection[str] = ()) -> None:
-    """Put the inputs of each function of a program, `but` of some, into the order of a description; those that it lacks
-    come last.
+    """Put the inputs of each function of a program, except functions in `but`, into the order of a description; inputs
+    that it lacks come last.
     """
     described = {function.name: function for function in description.functions}
     for name in program.functions.keys() - {*but}:
@@ -166,8 +167,8 @@ def order_as_described(program: Program, description: ModelDescription, but: Col
 
 
 def _move_weights(program: Program, folder: BlobFolder, prefix: str) -> dict[str, Path]:
-    """Return the weight files that a bundle's program names, once they are checked, under names that have the
-    prefix; a name that has it already stays.
+    """Return the weight files of a bundle's program, after checking them, under names with the prefix; a name with the
+    prefix stays.
     """
     found, missing = named_files(program, folder)
     for failure in missing.values():

@@ -1,6 +1,6 @@
-"""Descriptions of programs: made from the types alone, or carried along when a program is edited.
+"""Descriptions of programs: made from the types alone, or updated when a program is edited.
 
-What is lost on the way is told as a Loss.
+Losses are reported as Loss.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ SINCE = {ArrayFeatureType.FLOAT16: 7, ArrayFeatureType.INT8: 10, ImageFeatureTyp
 """The specification version that brought an element type to multi-arrays, or a colour space to images."""
 
 SEVERAL_FUNCTIONS = STATES = 9
-"""The specification version that brought them."""
+"""The specification version that brought these."""
 
 DEFAULT_FUNCTION = "main"
 
 NO_SIZES: Mapping[str, Sizes] = {}
-"""What is asked where no sizes are."""
+"""The requested sizes if there are none."""
 
 
 class Updated(NamedTuple):
-    """What became of a description: what was lost, and what each function was before, by its new name."""
+    """The result of an update: its losses, and the former counterpart of each function, by its new name."""
 
     losses: list[Loss]
     functions: Mapping[str, Counterpart]
 
 
 def describe(program: Program, asked: Mapping[str, Sizes] | None = NO_SIZES) -> ModelDescription:
-    """Return a description made from the program alone, and the sizes that are `asked` for its inputs.
+    """Return a description made from the program alone, and the sizes `asked` for its inputs.
 
-    Where nobody can be asked, which None says, a `?` is any size from 1 on. Raise ModelError as `update` does.
+    With None, if nobody can be asked, a `?` is any size from 1 on. Raise ModelError as `update` does.
     """
     described = ModelDescription()
     update(described, Version({}, None), program, interfaces(program), asked)
@@ -71,13 +71,13 @@ def update(
     *,
     keeps_names: bool = False,
 ) -> Updated:
-    """Make a description fit a program that was changed, and the sizes that are `asked` for its inputs.
+    """Fit a description to a changed program, and the sizes `asked` for its inputs.
 
-    An entry stays with what it describes: it gets the new name if that was renamed, and keeps all that fits the new
-    type. Entries for what is new are made from the type; those for what is gone are removed. After an edit that
-    `keeps_names`, nothing is taken for renamed. A description without any entry has none until there is something new,
-    and then all of them. Raise ModelError: MIL420 and MIL422 for what cannot be described, MIL424 for what is not an
-    image any more, MIL425 for sizes that do not fit, MIL452 for a `?` without a range.
+    An entry stays with its feature: it gets the feature's new name, and keeps everything that fits the new type.
+    Entries for new features are made from the type; those for removed features are removed. After an edit that
+    `keeps_names`, no feature counts as renamed. A description without any entry stays empty until there is a new
+    feature, and then gets all entries. Raise ModelError: MIL420 and MIL422 for a type that cannot be described, MIL424
+    for a value that is not an image any more, MIL425 for sizes that do not fit, MIL452 for a `?` without a range.
     """
     sizes = by_function(asked or {}, after)
     known = counterparts(before, Version(after, program), keeps_names=keeps_names)
@@ -97,12 +97,12 @@ def update(
 
 
 def _says_anything(description: ModelDescription) -> bool:
-    """Tell whether a description has an entry, of whatever side, or a function."""
+    """Return whether a description has an entry, of any side, or a function."""
     return any(getattr(description, field) for field in ("functions", *SIDES))
 
 
 def _has_more(after: Mapping[str, Interface], known: Mapping[str, Counterpart]) -> bool:
-    """Tell whether there is a function, an input, an output or a state that was not there before."""
+    """Return whether there is a new function, input, output or state."""
     return any(
         name not in known or {*types} - {*known[name].sides[side].values()}
         for name, each in after.items()
@@ -111,7 +111,7 @@ def _has_more(after: Mapping[str, Interface], known: Mapping[str, Counterpart]) 
 
 
 def _has_to_be_listed(program: Program, before: Version, after: Collection[str]) -> bool:
-    """Tell whether an only function is reached by its name alone, and can be: of a model that lists no functions, Core
+    """Return whether an only function needs its name, and can have it listed: of a model that lists no functions, Core
     ML runs `main`.
     """
     return any(
@@ -129,9 +129,9 @@ def _described_functions(
     known: Mapping[str, Counterpart],
     losses: list[Loss],
 ) -> dict[str, Described]:
-    """Have the description list the functions that there are `after`, and return what it has of each.
+    """Make the description list the functions `after`, and return its part for each.
 
-    What is lost is added to the `losses`.
+    Losses are added to `losses`.
     """
     renamed = {counterpart.name: name for name, counterpart in known.items()}
     if before.interfaces and not description.functions:
@@ -158,7 +158,7 @@ def _described_functions(
 
 
 def _lost_with(function: FunctionDescription, interface: Interface) -> list[Loss]:
-    """Return what is lost with a function that is gone."""
+    """Return the losses with a removed function."""
     found = []
     for field, types in interface.sides.items():
         for entry in getattr(function, field):
@@ -197,7 +197,7 @@ def _update_function(
 
 
 def _follow_predictions(described: Described, side: _Side) -> list[Loss]:
-    """Have the fields that name the outputs of a classifier follow their names."""
+    """Update the fields that name the outputs of a classifier to the new names."""
     losses = []
     for prediction in PREDICTIONS:
         old = getattr(described, prediction)
@@ -229,13 +229,13 @@ class _Side:
         self.losses: list[Loss] = []
 
     def name(self, old: str) -> str:
-        """Return what is now called so; empty for what is gone. What the program never had keeps its name."""
+        """Return the current name of an entry; empty for a removed one. A name outside the program stays."""
         if old in self._old:
             return self._names.get(old, "")
         return "" if old in self._names.values() else old
 
     def entries(self, listed: Iterable[FeatureDescription]) -> list[FeatureDescription]:
-        """Return the entries that are kept, in their order, then those that are new, in the program's."""
+        """Return the kept entries, in their order, then the new ones, in the program's order."""
         named = [(entry, self.name(entry.name)) for entry in listed]
         kept = [self._kept(entry, name) for entry, name in named if name]
         gone = [entry for entry, name in named if not name]
@@ -264,7 +264,7 @@ class _Side:
         return made
 
     def _tell_gone(self, entry: FeatureDescription, added: Iterable[str]) -> None:
-        """Note what is lost with an entry that is gone; what is new may be the same, that of its type first."""
+        """Note the losses with a removed entry; a new entry may be the same feature, first one of its type."""
         old = self._old.get(entry.name)
         what = said(entry, old, self._side)
         if not what:
@@ -278,7 +278,7 @@ class _Side:
 
 
 def _name_predictions(described: Described, program: Program, function: str) -> None:
-    """Say which outputs of a new function are a classifier's."""
+    """Name the outputs of a new function that are a classifier's."""
     block = own_block(program.functions[function])
     if block is None:
         return
@@ -292,7 +292,7 @@ def _name_predictions(described: Described, program: Program, function: str) -> 
 
 
 def required_version(program: Program, description: ModelDescription) -> int:
-    """Return the least specification version that has all that the program and its description use; 0 if no opset is
+    """Return the least specification version for all constructs of the program and its description; 0 if no opset is
     known.
     """
     functions = [program.functions[name] for name in program.functions]
@@ -312,7 +312,7 @@ def required_version(program: Program, description: ModelDescription) -> int:
 def known_version(program: Program, description: ModelDescription) -> int:
     """Return the specification version for a program by itself.
 
-    Raise ModelError (MIL421) for an unknown opset, and where no function names one.
+    Raise ModelError (MIL421) for an unknown opset, and a program without functions.
     """
     if not program.functions:
         raise refusal(

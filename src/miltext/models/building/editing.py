@@ -1,6 +1,6 @@
 """The two commonest edits of a text: renaming a value, and exposing inner ones as outputs.
 
-They change only the tokens that they must, so that comments and layout stay. What they make is read back.
+They change only the necessary tokens, so that comments and layout stay. The results are read back.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 def rename(
     text: str, old: str, new: str, *, function: str | None = None, any_name: bool = False, path: str | None = None
 ) -> str:
-    """Return the text with a value of another name: an input, an output or an inner one, wherever it is made and used.
+    """Return the text with a renamed value: an input, an output or an inner one, everywhere it is made and used.
 
-    An operation's `name` that repeats the value's changes along. All functions that have the value are changed, or
-    only `function`. Raise ParseError, and ModelError: MIL430 for a name that is not there, MIL431 for a new one that
-    is taken or empty, and unless it may be `any_name`, MIL426 for one that is not an identifier.
+    An operation's `name` that repeats the value's is changed, too. All functions with the value are changed, or only
+    `function`. Raise ParseError, and ModelError: MIL430 for an unknown name, MIL431 for a new name that is taken or
+    empty, and without `any_name`, MIL426 for a name that is not an identifier.
     """
     if not new:
         raise refusal(codes.NAME_IN_USE, "the new name is empty", path)
@@ -68,7 +68,7 @@ def rename(
 
 
 def _proven_rename(text: str, edits: list[Edit], functions: list[str], names: tuple[str, str], path: str | None) -> str:
-    """Rename in a text, and prove the result: its Program is the renamed one, or each name means what it meant."""
+    """Rename in a text, and prove the result: its Program is the renamed one, or each name keeps its meaning."""
     made = proven(text, edits, path)
     program = attempt(text, LeavingOut())
     if program is None:  # a draft in the short spelling
@@ -87,7 +87,7 @@ RENAMED = Note("an output is called what its value is: `miltext rename` gives th
 
 
 def _require_fit(name: str, functions: list[Node], path: str | None, *more: Note) -> None:
-    """Refuse a name that is not an identifier, with `more` notes; suggest one that no value of the functions has."""
+    """Refuse a name that is not an identifier, with `more` notes; suggest a name that no value of the functions has."""
     why = unfit(name)
     if not why:
         return
@@ -99,12 +99,12 @@ def _require_fit(name: str, functions: list[Node], path: str | None, *more: Note
 def expose(
     text: str, names: Iterable[str], *, function: str | None = None, any_name: bool = False, path: str | None = None
 ) -> str:
-    """Return the text with inner values as further outputs of their function: of the one that has them, or of
+    """Return the text with inner values as further outputs of their function: the only one with the values, or
     `function`.
 
-    Raise ParseError, and ModelError: MIL430 for a name that is not there, MIL432 for a value of an inner block, one
-    that is an output already, and one that several functions have; unless it may be `any_name`, MIL426 for one that is
-    not an identifier.
+    Raise ParseError, and ModelError: MIL430 for an unknown name, MIL432 for a value of an inner block, for a value that
+    is already an output, and for a value in several functions; without `any_name`, MIL426 for a name that is not an
+    identifier.
     """
     functions = _functions(text, function, path)
     edits: dict[int, tuple[list[str], bool]] = {}
@@ -136,13 +136,13 @@ def expose(
 
 
 def _listed(place: int, names: list[str], is_first: bool) -> Edit:
-    """Return the names at the end of a list of outputs, which has none if they are the first."""
+    """Return the names at the end of a list of outputs, which is empty if they are the first."""
     spelled = ", ".join(map(name_text, names))
     return place, place, spelled if is_first else f", {spelled}"
 
 
 def unknown_value(name: str, known: set[str], path: str | None) -> ModelError:
-    """Return the error about a name that no value has, with names that are like it."""
+    """Return the error about an unknown value, with similar names."""
     from difflib import get_close_matches
 
     close = [each for each in sorted(known) if name in each][:3] or get_close_matches(name, known, 3)
@@ -175,7 +175,7 @@ def name_in(token: Node) -> str:
 
 
 def _value_names(function: Node) -> Iterator[Node]:
-    """Yield the tokens that name a value: where it is made, used, or given out."""
+    """Yield the tokens that name a value: where it is made, used, or an output."""
     for phrase in walk(function):
         if phrase.name in ("named_value", "draft_value", "name_binding"):
             yield phrase.children[-1]
@@ -184,13 +184,13 @@ def _value_names(function: Node) -> Iterator[Node]:
 
 
 def _bare(function: Node) -> set[int]:
-    """Return where the values begin that a draft gives neither a type nor `_`, which there would be the type's."""
+    """Return the starts of the values without a type or `_` in a draft; a `_` there would stand for the type."""
     return {phrase.start for phrase in walk(function) if phrase.name == "draft_value" and len(phrase.children) == 1}
 
 
 def _texts(function: Node, name: str) -> Iterator[Node]:
-    """Yield the strings that repeat a value's name: the `name` of an operation that makes it, and the compiler's note
-    of which inputs have flexible shapes.
+    """Yield the strings that repeat a value's name: the `name` of its operation, and the compiler's note on inputs of
+    flexible shapes.
     """
     for phrase in walk(function):
         if phrase.name == "operation" and name in _names_made(phrase):
@@ -206,7 +206,7 @@ def _names_made(operation: Node) -> list[str]:
 
 
 def _own_body(function: Node) -> tuple[str, Node]:
-    """Return the block of the function's own, after its opset in the Program; its outputs are the model's."""
+    """Return a function's own block, after its opset in the Program; its outputs are the model's."""
     bodies = [(str(path[-1]), body) for path, body in bodies_of(function)]
     own = [(opset, body) for opset, body in bodies if body.name == "block"]
     inner = [(opset, part) for opset, body in bodies for part in named(body, "block")]
@@ -219,7 +219,7 @@ def outputs_of(function: Node) -> Node:
 
 
 def _top_values(function: Node) -> set[str]:
-    """Return what may be an output of a function: its inputs, and what its own block makes."""
+    """Return the possible outputs of a function: its inputs, and the values of its own block."""
     made = [_names_made(phrase) for phrase in named(_own_body(function)[1], "operation")]
     return {*chain(*made), *(name_in(value.children[-1]) for value in parameters_of(function))}
 

@@ -1,6 +1,6 @@
-"""Entries of a description made from MIL types: what an app learns from Core ML about an input, a state or an output.
+"""Entries of a description made from MIL types: an app's facts from Core ML about an input, a state or an output.
 
-How each type is described is what coremltools 9.0 writes (`converters/mil/backend/mil/load.py`).
+Each type is described as coremltools 9.0 does it (`converters/mil/backend/mil/load.py`).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def feature(name: str, value_type: ValueType | None, side: str, function: str) -> FeatureDescription:
-    """Return the description of one input, state or output, by the MIL type that it has.
+    """Return the description of one input, state or output, by its MIL type.
 
-    Where an input has a `?`, any size from 1 up is allowed. Raise ModelError: MIL420 for a type that no description
-    has, MIL422 for an output without a type.
+    A `?` of an input allows any size from 1 up. Raise ModelError: MIL420 for a type that no description has, MIL422 for
+    an output without a type.
     """
     noun = f"the {side} `{name}` of `{function}`"
     subject = Subject(side, name, function)
@@ -38,7 +38,7 @@ def feature(name: str, value_type: ValueType | None, side: str, function: str) -
 
 
 def feature_type(value_type: ValueType, side: str) -> FeatureType | None:
-    """Return how a type is described; None if no description has it."""
+    """Return the description of a type; None if no description has it."""
     kind, dtype, made = value_type.WhichOneof("type"), tensor_dtype(value_type), FeatureType()
     if kind == "stateType":
         array = _array(value_type.stateType.wrappedType, side) if side == "state" else None
@@ -59,7 +59,9 @@ def feature_type(value_type: ValueType, side: str) -> FeatureType | None:
 
 
 def _array(value_type: ValueType, side: str) -> ArrayFeatureType | None:
-    """Return a multi-array; of an input with unknown sizes, each is any from 1 up; for an output they are left out."""
+    """Return a multi-array; for an input, an unknown size is any from 1 up; for an output, unknown sizes are left
+    out.
+    """
     dtype, tensor = tensor_dtype(value_type), value_type.tensorType
     if dtype is None or dtype.name not in ELEMENTS or tensor.rank != len(tensor.dimensions):
         return None

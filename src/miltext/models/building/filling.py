@@ -1,4 +1,4 @@
-"""Text that leaves values out: elided literals from the model it was printed from, and arrays from files."""
+"""Text with omitted values filled in: elided literals from the original model, and arrays from files."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 
 class Storable(Protocol):
-    """What is to be stored: a StoredArray, and what else has its data in pieces. Its `path` is that of another's file,
-    if it is in one.
+    """Data to store: a StoredArray, or any other object with its data in pieces. Its `path` is the path of its file, if
+    any.
     """
 
     @property
@@ -52,23 +52,23 @@ class Storable(Protocol):
 
 
 class Array(NamedTuple):
-    """An array that the text names, and the data type that it is to be stored as."""
+    """An array that the text names, and the data type of its record."""
 
     dtype: DType
     stored: Storable
 
 
 class Filled(NamedTuple):
-    """A Program with what its text left out; `arrays` are still to be stored, by the fileName that stands for each."""
+    """A Program with the omitted values of its text; `arrays` are still to be stored, by the fileName that stands for
+    each.
+    """
 
     program: Program
     arrays: dict[str, Array]
 
 
 def program_of(source: Model, originals: Sequence[Program]) -> Filled:
-    """Return the program of a source, a copy; a text is read as `fill` does, unless its program was asked for
-    already.
-    """
+    """Return the program of a source, a copy; a text is read as `fill` does, unless its program was read already."""
     if source.kind != "mil" or "program" in vars(source):
         return Filled(deepcopy(source.program), {})
     return fill(source.text or "", source.name, source.model_path or Path(), originals)
@@ -77,8 +77,8 @@ def program_of(source: Model, originals: Sequence[Program]) -> Filled:
 def fill(text: str, path: str, folder: Path | None, originals: Sequence[Program]) -> Filled:
     """Return the Program of a text. Elided literals are taken from the `originals`, after digest, type and count agree.
 
-    Arrays are found in `folder`; if it is None, values name them. Raise ParseError: as `parse` does; MIL410 and MIL411
-    for a literal that is not found, MIL412 to MIL419 for an array, each with the operation that it belongs to.
+    Arrays are found in `folder`; if it is None, values keep their names. Raise ParseError: as `parse` does; MIL410 and
+    MIL411 for a literal that is not found, MIL412 to MIL419 for an array, each with its operation.
     """
     lowering = Filling(folder, originals)
     try:
@@ -116,7 +116,7 @@ def _named(text: str, found: Diagnostic) -> Diagnostic:
 
 
 class Filling(Lowering):
-    """A Lowering that finds the values that a text leaves out."""
+    """A Lowering that finds the omitted values of a text."""
 
     def __init__(self, folder: Path | None, originals: Sequence[Program]) -> None:
         super().__init__()
@@ -132,7 +132,7 @@ class Filling(Lowering):
 
     @cached_property
     def literals(self) -> dict[str, list[tuple[ValueType, TensorValue]]]:
-        """The originals' tensors by digest, and the types that each stands under."""
+        """The originals' tensors by digest, with their types."""
         known: dict[str, list[tuple[ValueType, TensorValue]]] = {}
         for held in (held for original in self.originals for held in values(original)):
             if held.value.immediateValue.WhichOneof("value") == "tensor":
@@ -142,7 +142,7 @@ class Filling(Lowering):
 
 
 class LeftOut(Raw):
-    """A literal without its values, which the Filling that it is read in knows."""
+    """A literal without its values, which its Filling knows."""
 
     def __init__(self, children: Sequence[Any], filling: Filling) -> None:
         super().__init__(children)
@@ -207,7 +207,7 @@ class FilledArray(LeftOut, ArrayFile):
 
 
 def _fits(sizes: tuple[int, ...], shape: tuple[int | None, ...]) -> bool:
-    """Whether sizes are those of a shape, where None is any."""
+    """Whether sizes fit a shape, where None is any size."""
     return len(sizes) == len(shape) and all(want in (None, got) for want, got in zip(shape, sizes, strict=True))
 
 
@@ -216,11 +216,11 @@ def mark_of(reference: ArrayReference, dtype: DType) -> str:
     return f"{MARK}{dtype.name}({reference})"
 
 
-# ---- an array that turns out to be unfit when it is stored
+# ---- an array found unfit when it is stored
 
 
 def blame(text: str, path: str, mark: str, failure: ModelError) -> ParseError:
-    """Return the error about an array's data, at the place in the text that a mark was made for."""
+    """Return the error about an array's data, at the place in the text of its mark."""
     try:
         lower(text, path, Blaming(mark, failure.diagnostics[0]))
     except ParseError as placed:
@@ -241,7 +241,7 @@ class Blaming(LeavingOut):
 
 
 class BlamedArray(ArrayFile):
-    """An array that is refused if it is the one; any other is left out."""
+    """An array that is refused if it has the mark; any other is left out."""
 
     def __init__(self, children: Sequence[Any], blaming: Blaming) -> None:
         super().__init__(children)

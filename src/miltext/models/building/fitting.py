@@ -1,4 +1,4 @@
-"""An entry of a description under another type of what it describes: all is kept that still fits."""
+"""An entry of a description under a new type of its feature: everything that still fits is kept."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _CODES = {
     ArrayFeatureType.INT32: "i",
     ArrayFeatureType.INT8: "b",
 }
-"""How `struct` calls the data types of multi-arrays."""
+"""The codes of `struct` for the data types of multi-arrays."""
 
 UNTOLD = Flexible([], [], [])
-"""The sizes where none are told."""
+"""The sizes of a value without stated ones."""
 
 
 class Value(NamedTuple):
-    """What an entry describes: an input, a state or an output, by the `side`'s name; its type in the program; and for
-    an input the sizes that are `asked` for, None for no axes, too, and those that its compiled program has told.
+    """The feature of an entry: an input, a state or an output, by the `side`'s name; its type in the program; and for
+    an input the sizes `asked` for, None for no axes, too, and the sizes in its compiled program.
     """
 
     name: str
@@ -51,28 +51,28 @@ class Value(NamedTuple):
 
     @property
     def noun(self) -> str:
-        """How a message calls it."""
+        """Its name in messages."""
         return f"the {self.side} `{self.name}` of `{self.function}`"
 
     @property
     def shape(self) -> Shape | None:
-        """The shape as a description has it, where a scalar that is taken is an array of one element."""
+        """The shape in a description, where a scalar input is an array of one element."""
         return _shape(self.type, self.side)
 
     def refused(self, code: str, message: str) -> ModelError:
-        """Return an error about it."""
+        """Return an error about the value."""
         return refusal(code, message, about=Subject(self.side, self.name, self.function))
 
 
 class Fitted(NamedTuple):
-    """An entry, and what was lost of that which it was made from, in words."""
+    """An entry, and the losses from its original, in words."""
 
     entry: FeatureDescription
     lost: tuple[str, ...] = ()
 
 
 def _tensor(value_type: ValueType | None) -> TensorType | None:
-    """Return the type of a tensor, or of one that a state holds; None for any other, and for one of unknown rank."""
+    """Return the type of a tensor, or of a tensor in a state; None for any other type, and for unknown rank."""
     known = read_type(value_type) if value_type is not None else None
     known = known.wrapped if isinstance(known, StateType) else known
     return known if isinstance(known, TensorType) else None
@@ -84,7 +84,7 @@ def _shape(value_type: ValueType | None, side: str) -> Shape | None:
 
 
 def new_entry(value: Value, *, is_bounded: bool = True) -> FeatureDescription:
-    """Return an entry for what had none.
+    """Return an entry for a value that had none.
 
     Raise ModelError: MIL420, MIL422, and MIL452 for a `?` without a range, if it has to be `bounded`.
     """
@@ -104,10 +104,10 @@ def new_entry(value: Value, *, is_bounded: bool = True) -> FeatureDescription:
 
 
 def fitted(entry: FeatureDescription, old: ValueType | None, value: Value) -> Fitted:
-    """Return an entry for a value whose type was `old`, None where that is not known.
+    """Return an entry for a value whose type was `old`, None if it is unknown.
 
-    Raise ModelError: MIL420 and MIL422 as `feature` does, MIL424 for an image whose new type is not one of an image,
-    MIL452 for a `?` without a range.
+    Raise ModelError: MIL420 and MIL422 as `feature` does, MIL424 for an image with a new type that no image has, MIL452
+    for a `?` without a range.
     """
     kept = deepcopy(entry)
     kept.name = value.name
@@ -135,9 +135,9 @@ def fitted(entry: FeatureDescription, old: ValueType | None, value: Value) -> Fi
 
 
 def said(entry: FeatureDescription, old: ValueType | None, side: str, *, by_itself: bool = True) -> tuple[str, ...]:
-    """Return what an entry says that its type does not, in words.
+    """Return the facts of an entry that do not follow from its type, in words.
 
-    `by_itself`: the short description, and whether it may be left out, count, too.
+    With `by_itself`, the short description, and whether it is optional, count, too.
     """
     described, found = entry.type, []
     kind, array = described.WhichOneof("Type"), described.multiArrayType
@@ -165,7 +165,7 @@ def _default_words(number: float) -> str:
 
 
 def _check_image(image: ImageFeatureType, old: ValueType | None, value: Value) -> None:
-    """Refuse a type that is not one of an image of these colors (MIL424)."""
+    """Refuse a type that an image of these colors cannot have (MIL424)."""
     known, before, channels = _tensor(value.type), _tensor(old), channels_of(image)
     dtype = before.dtype if before is not None else IMAGE_ELEMENTS[0]
     is_shape = known is not None and len(known.shape) == 4 and known.shape[:2] == (1, channels)
@@ -186,10 +186,10 @@ def _check_image(image: ImageFeatureType, old: ValueType | None, value: Value) -
 def _fit_elements(
     array: ArrayFeatureType, made: ArrayFeatureType, old: ValueType | None, value: Value
 ) -> tuple[str, ...]:
-    """Give an array the data type of its program, and convert its default value; return what is lost.
+    """Give an array the data type of its program, and convert its default value; return the losses.
 
-    A number is rounded from one type of floats to another if it is finite in both. It is lost in all other cases where
-    it would not be the same.
+    A number is rounded from one type of floats to another if it is finite in both. It is lost in all other cases in
+    which it would change.
     """
     before, now = _tensor(old), _tensor(value.type)
     if before is not None and now is not None and before.dtype == now.dtype:
@@ -208,7 +208,7 @@ def _fit_elements(
 
 
 def rounding(entry: FeatureDescription, fitted: FeatureDescription) -> str:
-    """Return in words which other number the default value of a fitted entry was rounded to; empty if it was not."""
+    """Return the rounding of the default value of a fitted entry, in words; empty if there was none."""
     arrays = [each.type.multiArrayType for each in (entry, fitted)]
     fields = [array.WhichOneof("defaultOptionalValue") for array in arrays]
     numbers = [getattr(array, field) for array, field in zip(arrays, fields, strict=True) if field is not None]
@@ -221,7 +221,9 @@ def rounding(entry: FeatureDescription, fitted: FeatureDescription) -> str:
 
 
 def _converted(number: float, code: str) -> float | None:
-    """Return a number as `struct`'s type has it, a float rounded; None if that has none that is finite as it is."""
+    """Return a number converted to `struct`'s type, floats rounded; None if it does not fit, or would become
+    infinite.
+    """
     is_whole = code in "ib"
     try:
         packed = struct.pack(f"<{code}", int(number) if is_whole else number)
@@ -236,7 +238,7 @@ def _converted(number: float, code: str) -> float | None:
 
 
 def _fit_sizes(kept: FeatureDescription, old: ValueType | None, value: Value) -> tuple[str, ...]:
-    """Have an image or an array allow what fits its new shape; return what is lost."""
+    """Fit the allowed sizes of an image or an array to its new shape; return the losses."""
     shape, before, was = value.shape, _shape(old, value.side), flexible(kept)
     assert was is not None
     assert shape is not None  # it is described
@@ -255,10 +257,10 @@ def _fit_sizes(kept: FeatureDescription, old: ValueType | None, value: Value) ->
 
 
 def _given_out(entry: FeatureDescription, kept: KeptSizes, shape: Shape) -> KeptSizes:
-    """Return the sizes of an output: nobody chooses them, so that nothing is lost with them.
+    """Return the sizes of an output: nobody chooses them, so nothing is lost with them.
 
-    One that is constant has a single size. Of an array, what is not known is left out. An image needs a size, and has
-    the one that fits, with any size from 1 on for each `?` that nothing bounds.
+    A constant shape has a single size. Unknown sizes of an array are left out. An image needs a size, and has the one
+    that fits, with any size from 1 on for each unbounded `?`.
     """
     sizes = kept.sizes if None in shape else Flexible(kept.sizes.default, [], [])
     if kept.unbounded and entry.type.WhichOneof("Type") == "imageType":
@@ -271,7 +273,7 @@ def _given_out(entry: FeatureDescription, kept: KeptSizes, shape: Shape) -> Kept
 
 
 def _unbounded(value: Value, axes: Sequence[int]) -> ModelError:
-    """Return an error about the axes of `?` whose sizes nothing says."""
+    """Return an error about the axes of `?` without stated sizes."""
     assert value.shape is not None
     places = f"{'axis' if len(axes) == 1 else 'axes'} {' and '.join(map(str, axes))}"
     written = ",".join("LEAST..GREATEST" if size is None else str(size) for size in value.shape)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def follow(new: NewModel, way: Sequence[Spec], before: Version, choices: Choices) -> Counterparts:
-    """Have the descriptions and versions of a model, and of the pipelines on the way to it, fit its edited program and
-    the sizes that are asked for. Return what its functions were.
+    """Fit the descriptions and versions of a model, and of the pipelines on the way to it, to its edited program and
+    the requested sizes. Return the former counterparts of its functions.
     """
     spec = way[-1]
     known: Counterparts = {}
@@ -41,5 +41,5 @@ def follow(new: NewModel, way: Sequence[Spec], before: Version, choices: Choices
 
 
 def _listed(interfaces: Mapping[str, Interface]) -> list[tuple[str, list[list[object]]]]:
-    """Return what functions take and give, in its order."""
+    """Return the inputs and outputs of functions, in their order."""
     return [(name, [[*types.items()] for types in each.sides.values()]) for name, each in interfaces.items()]

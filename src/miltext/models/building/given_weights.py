@@ -1,4 +1,4 @@
-"""Weight files that are given beside a model or a text: folders of them, and single files by name."""
+"""Weight files given beside a model or a text: folders of them, and single files by name."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 class GivenFolder(BlobFolder):
-    """The weight files of a folder of one's `own`, and those that are given from elsewhere for some programs.
+    """The weight files of the model's `own` folder, and files given from elsewhere for some programs.
 
-    A name that is `held` means the file in one's own folder; any other name means that only if no file is given for it.
-    `taken` are the names, below `@model_path`, of the files that come from elsewhere. If a text by itself is given
-    folders, its own is not looked at. After an edit (`is_edited`), a file may be given that no value has any more.
+    A `held` name means the file in the own folder; any other name means it only if no file is given for it. `taken` are
+    the names, below `@model_path`, of the files from elsewhere. If folders are given for a text by itself, its own is
+    not looked at. After an edit (`is_edited`), a given file may have no value any more.
 
-    Raise WeightsError as BlobFolder does; MIL310 for a name under which there are files with different content, and
-    MIL311 for one under which a file is given, but that no value has.
+    Raise WeightsError as BlobFolder does; MIL310 for a name of several files with different content, and MIL311 for a
+    given file whose name no value has.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class GivenFolder(BlobFolder):
         own = _in_folder(self._own, file_name) if file_name in self._held else []
         found = [*own, *self._given(file_name)]
         if not found:
-            return self._own.path(file_name)  # or it says why it is not there
+            return self._own.path(file_name)  # or raises the reason
         for other in found[1:]:
             if not have_same_bytes(found[0], other):
                 message = f"there are two weight files {file_name!r} with different content: {found[0]} and {other}"
@@ -83,7 +83,7 @@ class GivenFolder(BlobFolder):
         return self._by_name.get(file_name) or [*in_folders]
 
     def _full_name(self, name: str) -> str:
-        """Return the fileName that is meant by what stands in it after `@model_path/`, or by its last part alone."""
+        """Return the fileName for its part after `@model_path/`, or for its last part alone."""
         meant = self._meant(name)
         name = name.removeprefix(f"{MODEL_PATH}/")
         if len(meant) == 1:
@@ -95,14 +95,14 @@ class GivenFolder(BlobFolder):
         )
 
     def _meant(self, name: str) -> list[str]:
-        """Return the names of weight files that have a name after `@model_path/`, or else as their last part."""
+        """Return the names of weight files with this part after `@model_path/`, or else with this last part."""
         name = name.removeprefix(f"{MODEL_PATH}/")
         meant = [each for each in self._named if each == f"{MODEL_PATH}/{name}"]
         return meant or [each for each in self._named if each.rpartition("/")[2] == name]
 
 
 def with_folder(given: GivenWeights | None, folder: Path) -> list[AnyPath | Mapping[str, AnyPath]]:
-    """Return weights that are given, and a folder of more."""
+    """Return given weights, and a folder of more."""
     return [*_several(given), folder]
 
 
@@ -113,7 +113,7 @@ def _several(given: GivenWeights | None) -> list[AnyPath | Mapping[str, AnyPath]
 
 
 def _parts(given: GivenWeights | None) -> tuple[list[Path], list[tuple[str, AnyPath]]]:
-    """Return the folders that are given, and the files by name."""
+    """Return the given folders, and the given files by name."""
     folders: list[Path] = []
     files: list[tuple[str, AnyPath]] = []
     for each in _several(given):
@@ -125,7 +125,7 @@ def _parts(given: GivenWeights | None) -> tuple[list[Path], list[tuple[str, AnyP
 
 
 def _in_folder(folder: BlobFolder, file_name: str) -> list[Path]:
-    """Return the path of the file that a folder has under a name, if it has one."""
+    """Return the path of a folder's file with a name, if there is one."""
     try:
         return [folder.path(file_name)]
     except WeightsError as failure:
@@ -135,7 +135,7 @@ def _in_folder(folder: BlobFolder, file_name: str) -> list[Path]:
 
 
 def _model_path(folder: Path) -> Path:
-    """Return the folder that `@model_path` stands for in a package, or a folder itself."""
+    """Return the folder for `@model_path` in a package, or a folder itself."""
     return model_file(folder).parent if os.path.exists(folder / MANIFEST) else folder
 
 
@@ -155,6 +155,6 @@ def _weight_file(path: Path) -> Path:
 
 
 def _weight_files(folder: Path) -> list[Path]:
-    """Return the weight files in a folder, or where coremltools puts them."""
+    """Return the weight files in a folder, or in coremltools' place for them."""
     there = [path for pattern in ("*", "weights/*") for path in sorted(folder.glob(pattern))]
     return [path for path in there if path.is_file() and is_weight_file(path)]

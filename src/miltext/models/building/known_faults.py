@@ -1,4 +1,4 @@
-"""What was wrong already with the connections of a pipeline that is written again."""
+"""The faults of the original in the connections of a rewritten pipeline."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ if TYPE_CHECKING:
 
 
 def known_faults(new: NewModel) -> Iterator[Diagnostic]:
-    """Yield a warning for each fault of a pipeline, which its original has: a build that is checked refuses others."""
+    """Yield a warning for each fault of a pipeline that its original has; a checked build refuses other faults."""
     for fault in faults(new.spec):
         yield warning(fault.code, f"{fault.message}; the original has this error, too")

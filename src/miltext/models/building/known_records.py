@@ -1,4 +1,4 @@
-"""Records that a new weight file has: what equals one of them is not stored again."""
+"""The records of a new weight file: data equal to one of them is not stored again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from miltext.schema.dtypes import DType
 
 HEAD = 1 << 12
-"""Bytes at the beginning of a record that tell most records of one type and size apart."""
+"""The bytes at the beginning of a record that distinguish most records of one type and size."""
 
 
 Known = TypeVar("Known")
@@ -33,9 +33,9 @@ class _Record(Generic[Known]):
 
 
 class KnownRecords(Generic[Known]):
-    """Records by what equal ones have in common: type, number of elements, and then the beginning of their data.
+    """Records by the properties that equal ones share: type, number of elements, and the beginning of their data.
 
-    With each goes what is known of it, such as its offset in the new file, and where its data can be read.
+    Each has a `known` value, such as its offset in the new file, and the place of its data.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class KnownRecords(Generic[Known]):
         self._alike: dict[tuple[DType, int, int], list[_Record[Known]]] = defaultdict(list)
 
     def add(self, known: Known, dtype: DType, count: int, path: Path, start: int, data: bytes | None = None) -> None:
-        """Add a record of so many elements, whose data starts at a place of a file, and is `data`, if that is known."""
+        """Add a record by its number of elements, and the place of its data in a file; `data` if it is known."""
         kind, record = (dtype, count), _Record(known, path, start)
         if data is None:
             self._new[kind].append(record)
@@ -52,9 +52,9 @@ class KnownRecords(Generic[Known]):
             self._alike[dtype, count, hash(data[:HEAD])].append(record)
 
     def find(self, dtype: DType, count: int, pieces: Iterable[bytes]) -> Known | None:
-        """Return what is known of a record with so many elements of a type, packed as in these pieces; None if none is.
+        """Return the known value of a record equal to these packed pieces; None if there is none.
 
-        Pieces are taken as long as there is a record that begins like them.
+        Pieces are read as long as there is a record that begins like them.
         """
         kind = dtype, count
         if kind not in self._new:
@@ -64,7 +64,7 @@ class KnownRecords(Generic[Known]):
         return _equal(self._alike.get((*kind, hash(head)), []), pieces)
 
     def _sort(self, kind: tuple[DType, int]) -> None:
-        """Find what those of a kind begin with that were added since the last time."""
+        """Read the beginnings of a kind's records that were added since the last time."""
         dtype, count = kind
         for record in self._new[kind]:
             with open(record.path, "rb", buffering=0) as file:
@@ -74,9 +74,9 @@ class KnownRecords(Generic[Known]):
 
 
 def records_of(file: BlobFile | None) -> KnownRecords[int]:
-    """Return the records of a weight file that is added to, by their offsets; none without one.
+    """Return the records of a weight file that is added to, by their offsets; none without a file.
 
-    Of a damaged file, these are the records before the damage, which does not concern what is added.
+    Of a damaged file, these are the records before the damage, which does not affect additions.
     """
     known = KnownRecords[int]()
     with suppress(WeightsError):
@@ -94,7 +94,7 @@ def _headed(pieces: Iterator[bytes], size: int) -> tuple[bytes, Iterator[bytes]]
 
 
 def _equal(alike: list[_Record[Known]], pieces: Iterable[bytes]) -> Known | None:
-    """Return what is known of the first record whose data is that of the pieces."""
+    """Return the known value of the first record whose data equals the pieces."""
     place = 0
     for piece in pieces if alike else ():
         alike = [record for record in alike if _has(record, place, piece)]

@@ -1,4 +1,4 @@
-"""What a description said before a build, and does not say after it."""
+"""The facts that a description loses in a build."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class Loss(NamedTuple):
-    """Something that a description said and does not say any more; `is_meant` where the program lost that itself.
+    """A fact that a description lost; `is_meant` if the program itself lost it.
 
-    A number that is rounded to the data type of the program is only told.
+    A number that is rounded to the data type of the program is only reported.
     """
 
     message: str
@@ -24,7 +24,7 @@ class Loss(NamedTuple):
 
 
 def warnings_of(losses: Sequence[Loss], *, refused: bool) -> list[Diagnostic]:
-    """Return a warning for each loss that is not meant; raise ModelError (MIL454) for all of them if `refused`."""
+    """Return a warning for each unintended loss; raise ModelError (MIL454) for all of them if `refused`."""
     if refused and not all(loss.is_rounding for loss in losses):
         failure = refusal(codes.DESCRIPTION_LOSS, "")
         (way,) = failure.diagnostics[0].notes

@@ -1,4 +1,4 @@
-"""What in a description does not fit the program that it is put around."""
+"""The parts of a description that do not fit its program."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 IMAGE_KEYS = ("width", "enumeratedSizes", "widthRange")
 ARRAY_KEYS = ("shape", "enumeratedShapes", "shapeRange")
-"""The keys of the size that a feature has, of sizes in a list, and of ranges."""
+"""The keys for the size of a feature, for sizes in a list, and for ranges."""
 
 
 def misfits(found: Mapping[str, Interface], description: ModelDescription, at: Keys) -> Iterator[Mistake]:
-    """Yield what in a description does not fit the functions of an ML Program, each with the way to it in the text."""
+    """Yield the misfits between a description and the functions of an ML Program, each with its place in the text."""
     if not description.functions:
         if len(found) == 1:
             yield from _function(description, *next(iter(found.items())), at)
@@ -57,7 +57,7 @@ def misfits(found: Mapping[str, Interface], description: ModelDescription, at: K
 
 
 def _stranger(name: str, noun: str, before: Any, known: Any, at: Keys, where: str) -> Mistake:
-    """Return the mistake of an entry that is there already, or that the program does not have."""
+    """Return the mistake of a repeated entry, or of one that the program does not have."""
     if name in before:
         return Mistake(codes.DESCRIPTION_OF_NOTHING, f"the {noun} `{name}` is described twice", (*at, "name"))
     near = nearest(name, known)
@@ -69,7 +69,7 @@ def _stranger(name: str, noun: str, before: Any, known: Any, at: Keys, where: st
 
 
 def _function(described: Any, name: str, interface: Interface, at: Keys) -> Iterator[Mistake]:
-    """Yield what does not fit in the description of one function."""
+    """Yield the misfits in the description of one function."""
     for side, types in interface.sides.items():
         entries = getattr(described, side)
         names = [entry.name for entry in entries]
@@ -92,7 +92,7 @@ def _function(described: Any, name: str, interface: Interface, at: Keys) -> Iter
 
 
 def _missing(name: str, value_type: ValueType | None, side: str, function: str) -> str:
-    """Return that an entry is missing, with the keys that describe it."""
+    """Return the message for a missing entry, with the keys that describe it."""
     try:
         table = spell_feature(feature(name, value_type, side, function))
     except ModelError as failure:
@@ -101,11 +101,11 @@ def _missing(name: str, value_type: ValueType | None, side: str, function: str) 
     return f"the {side} `{name}` of `{function}` is not described: add a `[[{side}]]` with {keys}"
 
 
-# ---- one entry and the type of what it describes
+# ---- one entry and the type of its value
 
 
 def misfit(entry: FeatureDescription, value_type: ValueType, side: str, at: Keys = ()) -> Iterator[Mistake]:
-    """Yield what in an entry does not fit the type of what it describes."""
+    """Yield the misfits between an entry and the type of its value."""
     declared = read_type(value_type)
     member = entry.type.WhichOneof("Type")
     kind = next((word for word, each in TYPES.items() if each == member), None)
@@ -128,7 +128,7 @@ def misfit(entry: FeatureDescription, value_type: ValueType, side: str, at: Keys
 
 
 def _unbounded(entry: FeatureDescription, declared: Shape, called: str, at: Keys) -> Iterator[Mistake]:
-    """Yield the first dimension of an input that may be of any size, or of a `?` of which nothing is said."""
+    """Yield the first dimension of an input that may be of any size, or of a `?` without a stated size."""
     said = flexible(entry)
     is_image = entry.type.WhichOneof("Type") == "imageType"
     if said is None or _is_listed(entry):
@@ -150,14 +150,14 @@ def _unbounded(entry: FeatureDescription, declared: Shape, called: str, at: Keys
 
 
 def _is_listed(entry: FeatureDescription) -> bool:
-    """Tell whether the sizes of an image or an array are those of a list, even of an empty one."""
+    """Return whether the sizes of an image or an array are in a list, even an empty one."""
     image, array = entry.type.imageType, entry.type.multiArrayType
     fields = image.WhichOneof("SizeFlexibility"), array.WhichOneof("ShapeFlexibility")
     return "enumeratedSizes" in fields or "enumeratedShapes" in fields
 
 
 def _kinds(type: Type) -> tuple[str, ...]:
-    """Return the words for `type` that describe a MIL type."""
+    """Return the words for `type` for a MIL type."""
     if isinstance(type, StateType):
         return ("state",)
     if isinstance(type, DictionaryType):
@@ -171,7 +171,7 @@ def _kinds(type: Type) -> tuple[str, ...]:
 
 
 def _problem(entry: FeatureDescription, kind: str, type: Type, side: str) -> tuple[str, str] | None:
-    """Return the key that does not fit the type, and why."""
+    """Return the key that does not fit the type, and the reason."""
     if isinstance(type, DictionaryType) and isinstance(type.key, TensorType):
         member = entry.type.dictionaryType.WhichOneof("KeyType")
         wanted = type.key.dtype
@@ -186,7 +186,7 @@ def _problem(entry: FeatureDescription, kind: str, type: Type, side: str) -> tup
 
 
 def _lacking(entry: FeatureDescription) -> tuple[str, str] | None:
-    """Return the keys that an image needs and does not have, at its type."""
+    """Return the missing keys of an image, at its type."""
     image = entry.type.imageType
     lacking = [key for key in ("colorSpace", "width", "height") if not getattr(image, key)]
     if image.WhichOneof("SizeFlexibility") == "imageSizeRange":
@@ -208,7 +208,7 @@ def _as_array(array: ArrayFeatureType) -> FeatureDescription:
 
 
 def _sizes(entry: FeatureDescription, type: Type, keys: tuple[str, ...], side: str) -> tuple[str, str] | None:
-    """Return which of the sizes that are said the shape of the type does not allow."""
+    """Return the stated size that the shape of the type does not allow."""
     said = flexible(entry)
     assert isinstance(type, TensorType)
     if said is None:
@@ -224,13 +224,13 @@ def _sizes(entry: FeatureDescription, type: Type, keys: tuple[str, ...], side: s
 
 
 def _is_allowed(shape: list[int], declared: Shape) -> bool:
-    if not declared and shape == [1]:  # how coremltools describes a scalar that a model takes
+    if not declared and shape == [1]:  # coremltools describes a scalar input so
         return True
     return len(shape) == len(declared) and all(b in (None, a) for a, b in zip(shape, declared, strict=True))
 
 
 def _as_image(entry: FeatureDescription) -> str:
-    """Return what an image is as a tensor, after its shape."""
+    """Return the form of an image as a tensor, after its shape."""
     color = word_of(entry.type.imageType.colorSpace, COLORS)
     is_image = entry.type.WhichOneof("Type") == "imageType"
     return f', as which an image of the `colorSpace` "{color}" is passed' if is_image else ""

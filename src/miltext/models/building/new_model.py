@@ -1,4 +1,4 @@
-"""A model about to be written: its message, the weight files that it names, and the package that it comes from."""
+"""A model about to be written: its message, its weight files, and the package that it comes from."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class NewModel:
-    """What is to be written.
+    """A model about to be written.
 
-    `files` has each weight file by its path below `@model_path`; `former` are those that the model named that this one
-    is made of, and `given` those of this one that are from elsewhere. `package` is the .mlpackage that the model comes
-    from, whose other contents are kept, and `origin` the `.mlmodel` that it was read from. `storing` has the values
-    still to be stored, in the file `store`. `pruned` has the records that stay of each weight file that is not written
-    whole, and `dropped` the files of the package, or beside an .mlmodel, that go. `around` is what stood around the
-    models that it is made of, `known` what the functions of those that were edited had been, both by path, and `losses`
-    what the descriptions lost. `missing` are the weight files that it names and nobody has, each as an error by its
-    fileName. `added` is what Apple's compiler added to each ML Program, if it was compiled, and `own_shapes` are the
-    FlexibleShapeInformation that functions of another one have nevertheless.
+    `files` contains each weight file by its path below `@model_path`; `former` are the names of the original's, and
+    `given` the names of those from elsewhere. `package` is the original .mlpackage, whose other contents are kept, and
+    `origin` the `.mlmodel` that it was read from. `storing` has the values still to be stored, in the file `store`.
+    `pruned` has the remaining records of each weight file that is not written whole, and `dropped` the files of the
+    package, or beside an .mlmodel, that are removed. `around` are the surroundings of the original models, `known` the
+    former counterparts of the edited ones' functions, both by path, and `losses` the descriptions' losses. `missing`
+    are the weight files that do not exist, each as an error by its fileName. `added` are the additions of Apple's
+    compiler to each ML Program, if it was compiled, and `own_shapes` are the FlexibleShapeInformation of functions that
+    the compiler did not add.
     """
 
     spec: Spec
@@ -66,8 +66,8 @@ class NewModel:
     def find_files(self, folder: BlobFolder, lacking: Collection[str] = ()) -> None:
         """Find and check the weights that every program names.
 
-        A file that does not exist is an error; or a warning where its fileName is among those `lacking`, which the
-        model that this one is made of names, too.
+        A file that does not exist is an error; or a warning if its fileName is among those `lacking`, which the
+        original names, too.
         """
         for program in ml_programs(self.spec):
             found, missing = named_files(program, folder)
@@ -88,7 +88,7 @@ class NewModel:
         return bool(self.storing) and name == self.store
 
     def is_rewritten(self, name: str) -> bool:
-        """Whether this weight file will have other contents than the one that it is made of."""
+        """Whether this weight file will have other contents than its original."""
         return name in self.pruned or self.is_stored_in(name)
 
     @property
@@ -98,7 +98,7 @@ class NewModel:
 
 
 def rename_files(program: Program, names: Mapping[str, str]) -> None:
-    """Have a program name weight files otherwise: new names by the old ones, both below `@model_path`."""
+    """Rename weight files in a program: new names by the old ones, both below `@model_path`."""
     changed = {f"{MODEL_PATH}/{old}": f"{MODEL_PATH}/{new}" for old, new in names.items() if old != new}
     for held in blob_values(program) if changed else ():
         blob = held.value.blobFileValue
@@ -106,7 +106,7 @@ def rename_files(program: Program, names: Mapping[str, str]) -> None:
 
 
 def ml_programs(spec: Spec) -> Iterator[Program]:
-    """Yield the ML Programs of a Model message, those of its pipelines included."""
+    """Yield the ML Programs of a Model message, also of its pipelines."""
     return (each.mlProgram for each in models_with_programs(spec))
 
 
@@ -119,9 +119,10 @@ def models_with_programs(spec: Spec) -> Iterator[Spec]:
 
 
 def way_to(chosen: Model, root: Model, spec: Spec) -> list[Spec]:
-    """Return the Model messages from that of `root`, which is `spec`, down to that of a model inside; none without it.
+    """Return the Model messages from `spec`, which belongs to `root`, down to an inner model's; none if it is not
+    there.
 
-    The messages are as deep as the models, and in their order.
+    The messages are nested as the models, and in their order.
     """
     if root is chosen:
         return [spec]
@@ -130,7 +131,7 @@ def way_to(chosen: Model, root: Model, spec: Spec) -> list[Spec]:
 
 
 def path_to(chosen: Model, root: Model) -> str | None:
-    """Return the path of a model in the pipelines of `root`, as in `1/0`; None if it is not there."""
+    """Return the path of a model in the pipelines of `root`, such as `1/0`; None if it is not there."""
     if root is chosen:
         return ""
     below = ((str(index), path_to(chosen, model)) for index, model in enumerate(root.models))
@@ -138,7 +139,7 @@ def path_to(chosen: Model, root: Model) -> str | None:
 
 
 def refusing_depth(path: str | None = None) -> AbstractContextManager[None]:
-    """Return a `with` block in which protobuf refuses what stands inside one another too deeply, and nothing else
+    """Return a `with` block that reports protobuf's refusal of too deeply nested messages, and nothing else
     (MIL405).
     """
     message = "the model's pipelines are nested more deeply than protobuf's readers allow"

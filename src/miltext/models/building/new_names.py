@@ -1,4 +1,4 @@
-"""New names for the features of a model that is built."""
+"""New names for the features of a built model."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def rename(spec: Spec, original: Model | None, renames: Mapping[str, str], choices: Choices) -> None:
-    """Give features new names, from the chosen model of the original on outward; if that is checked, an ML Program gets
-    none that is not an identifier (MIL426). Raise as `rename_features` does, too.
+    """Rename features, from the chosen model of the original outward; if it is checked, names in an ML Program must be
+    identifiers (MIL426). Raise as `rename_features` does, too.
     """
     way = [spec] if original is None else way_to(original.at(choices.model), original, spec)
     rename_features(way, renames)

@@ -1,4 +1,4 @@
-"""The model that a build begins with: the original, to be written again with other programs in it."""
+"""The model that a build begins with: the original, rewritten with other programs."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 WITH_DESCRIPTION = ("mlpackage", "mlmodel", "mlmodelc")
-"""The kinds of models that are more than a program."""
+"""The kinds of models with a description."""
 
 
 def remade(original: Model, programs: Mapping[Model, Program], source: Model, choices: Choices) -> NewModel:
-    """Return a model that has a description, to be written again; `programs`, of the `source`, take the place of its
-    models' own, and may name weight files that are given.
+    """Return a model with a description, to be rewritten; `programs`, of the `source`, replace its models' own, and may
+    name given weight files.
     """
     weights = _given(original, source, choices)
     if original.is_compiled:
@@ -70,24 +70,24 @@ def _compiled(
 
 
 def _blob_names(*programs: Program) -> set[str]:
-    """Return the weight files that programs name, by fileName."""
+    """Return the names of the programs' weight files, by fileName."""
     return {held.value.blobFileValue.fileName for each in programs for held in blob_values(each)}
 
 
 def _given(original: Model, source: Model, choices: Choices) -> GivenWeights | None:
-    """Return the weights that are given for a program: those of the model that it is in, too, if it is not a text."""
+    """Return the weights given for a program: also those of its own model, if it is not a text."""
     if source is original or source.kind not in WITH_DESCRIPTION or source.model_path is None:
         return choices.weights
     return with_folder(choices.weights, source.model_path)
 
 
-# ---- its program, as the description knows it
+# ---- its program for the description
 
 
 def version_before(chosen: Model, *, is_changed: bool) -> Version:
-    """Return the program that the description of a model goes with, as it was read.
+    """Return the program of a model's description, as it was read.
 
-    One that may have been changed in memory is read again; it is not known where that does not give the same.
+    A program that may have changed in memory is read again; it is unknown if the new reading differs.
     """
     program = _read_again(chosen) if is_changed else chosen.program
     if program is None or interfaces(program) != chosen.interfaces:

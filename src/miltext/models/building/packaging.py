@@ -1,6 +1,6 @@
-"""Packages as they are written: copies of what else is in one, and the manifest.
+"""The writing of packages: copies of other contents, and the manifest.
 
-The form is what coremltools 9.0 writes, `modelpackage/src/ModelPackage.cpp`.
+The form is coremltools 9.0's, `modelpackage/src/ModelPackage.cpp`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ MODEL_FILE = f"{AUTHOR}/model.mlmodel"
 
 
 def copy_folder(source: Path, target: Path, skipped: set[Path], progress: Progress | None = None) -> None:
-    """Copy a folder with all that is in it, empty folders too, except for the files `skipped`, which are paths in it.
+    """Copy a folder with all its contents, empty folders too, except for the files `skipped`, which are paths in it.
 
-    Raise OSError, and ModelError (MIL403) for links that lead outside or to folders, and for anything that is neither
-    a file nor a folder.
+    Raise OSError, and ModelError (MIL403) for links that lead outside or to folders, and for anything that is neither a
+    file nor a folder.
     """
     target.mkdir(parents=True)
     for path in contents_of(source):
@@ -41,7 +41,7 @@ def copy_folder(source: Path, target: Path, skipped: set[Path], progress: Progre
 
 
 def contents_of(folder: Path) -> list[Path]:
-    """Return the folders and files below a folder, each folder before what is in it. Raise as `copy_folder` does."""
+    """Return the folders and files below a folder, each folder before its contents. Raise as `copy_folder` does."""
     root = Path(os.path.realpath(folder))
     found: list[Path] = []
     for parent, folders, names in os.walk(folder, onerror=_raise):
@@ -64,7 +64,7 @@ def _raise(failure: OSError) -> None:
 
 
 def new_manifest() -> Manifest:
-    """Return the manifest of a package that has only a model."""
+    """Return the manifest of a package with only a model."""
     root = _identifier(MODEL_FILE)
     entries = {root: _entry(MODEL_FILE, "CoreML Model Specification")}
     return {"fileFormatVersion": "1.0.0", "itemInfoEntries": entries, "rootModelIdentifier": root}
@@ -75,13 +75,13 @@ def _entry(path: str, description: str) -> dict[str, str]:
 
 
 def list_item(manifest: Manifest, path: PurePosixPath, item: PurePosixPath) -> None:
-    """List an item of the package, unless the path is in one that is listed."""
+    """List an item of the package, unless the path is inside a listed item."""
     if not any(path.is_relative_to(known) for known in _listed(manifest)):
         manifest["itemInfoEntries"][_identifier(str(item))] = _entry(str(item), "CoreML Model Weights")
 
 
 def unlist(manifest: Manifest, gone: Collection[Path]) -> None:
-    """Take files out of the list, each by its path below `Data`: coremltools opens no package that lacks an item."""
+    """Remove files from the list, each by its path below `Data`: coremltools opens no package that lacks an item."""
     names = {path.as_posix() for path in gone}
     items = manifest["itemInfoEntries"]
     for identifier in [each for each, item in items.items() if PurePosixPath(item["path"]).as_posix() in names]:
@@ -89,20 +89,20 @@ def unlist(manifest: Manifest, gone: Collection[Path]) -> None:
 
 
 def _listed(manifest: Manifest) -> list[str]:
-    """Return the paths of a manifest's items, each of which has one."""
+    """Return the paths of a manifest's items."""
     return [item["path"] for item in manifest["itemInfoEntries"].values()]
 
 
 def make_listed_folders(manifest: Manifest, data: Path) -> None:
-    """Make the folders that a manifest lists and that are not there: git keeps no empty ones, and coremltools, which
-    lists the folder of weights of every model, opens no package that lacks an item.
+    """Make the missing folders of a manifest: git keeps no empty ones, and coremltools, which lists the folder of
+    weights of every model, opens no package that lacks an item.
     """
     for path in map(PurePosixPath, _listed(manifest)):
         if not path.suffix and not path.is_absolute() and ".." not in path.parts:
-            with suppress(OSError, ValueError):  # a file stands there, or no folder can have that name
+            with suppress(OSError, ValueError):  # a file stands there, or the name is impossible for a folder
                 (data / path).mkdir(parents=True, exist_ok=True)
 
 
 def _identifier(path: str) -> str:
-    """Return an item's identifier: always the same for a path, so that what is built twice is the same twice."""
+    """Return an item's identifier: always the same for a path, so that repeated builds are equal."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, path))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Subject(NamedTuple):
     """The part of a program that a ModelError is about, by its `kind`.
 
-    A `weight` has the name of its file, an `array` the fileName that stands for it; an `input`, `state`, `output` or
-    `opset` has its own name and its function's.
+    A `weight` has the name of its file, an `array` its mark; an `input`, `state`, `output` or `opset` has its own name
+    and its function's.
     """
 
     kind: str
@@ -31,11 +31,9 @@ class Subject(NamedTuple):
 
 
 def placed(failure: ModelError, source: Model) -> MiltextError:
-    """Return an error about the program of a source, with the place in its text where there is one, else with
-    its name.
-    """
+    """Return an error about the program of a source, with the place in its text if there is one, else with its name."""
     subject = failure.about
-    text = None if "program" in vars(source) else source.text  # a program that was asked for may be changed
+    text = None if "program" in vars(source) else source.text  # a program that was already read may have changed
     if not isinstance(subject, Subject) or text is None:
         failure.path = failure.path or source.name
         return failure

@@ -1,4 +1,4 @@
-"""Weight files without what nothing refers to: the records that stay, each once, and the files that go."""
+"""Weight files without unused records: the remaining records, each once, and the removed files."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 
 MANY = 1 << 20
-"""From how many unused bytes on a build says so that was not asked."""
+"""The least unused bytes that a build reports on its own."""
 
 
 @dataclass
 class Record:
-    """A record that values refer to: where its data is, and its offset, that of the new file once that is known."""
+    """A record that values refer to: the place of its data, and its offset; that of the new file, once known."""
 
     dtype: DType
     elements: int
@@ -69,7 +69,7 @@ def copy_records(records: Iterable[Record], writer: BlobWriter) -> KnownRecords[
 
 @dataclass
 class _File:
-    """A weight file: the values that refer to each offset, and which of the model's programs those are in; and the
+    """A weight file: the values by the offset that they refer to, the programs of the model that contain them, and the
     records that they refer to.
     """
 
@@ -85,8 +85,8 @@ class _File:
 
 
 def compared_work(new: NewModel) -> int:
-    """Return how many bytes `prune` tells as progress: those of the records that values refer to, each once, though a
-    file may have several names.
+    """Return the bytes that `prune` reports as progress: of the records that values refer to, each once, though a file
+    may have several names.
     """
     used = used_sizes(ml_programs(new.spec))
     found: dict[tuple[str, int], int] = {}
@@ -97,12 +97,12 @@ def compared_work(new: NewModel) -> int:
 
 
 def prune(new: NewModel, output: Path, progress: Progress | None = None) -> None:
-    """Have a model keep only the records of its weight files that its programs refer to, and equal ones once.
+    """Keep only the records of a model's weight files that its programs refer to, and equal ones once.
 
-    Values get the offsets of the new files. Files that nothing refers to are dropped. Records stay in their order, in
-    their own file; but of two files that the same programs name, only the first has a record that both have. A file
-    that would not become smaller is kept as it is, and so is one that another model in the same package names.
-    Raise ModelError (MIL427) where a program may refer to weights in a way that is not known.
+    Values get the offsets of the new files. Files without references are dropped. Records stay in their order, in their
+    own file; but of two files that the same programs name, only the first keeps a record that both have. A file that
+    would not become smaller is kept as it is, and so is a file that another model in the same package names. Raise
+    ModelError (MIL427) if a program may refer to weights in an unknown way.
     """
     for program in ml_programs(new.spec):
         _refuse_unknown_fields(program)
@@ -130,7 +130,7 @@ def _refuse_unknown_fields(program: Program) -> None:
 
 
 def _files(new: NewModel) -> list[_File]:
-    """Return the weight files of a model, those of the original first; several names of one file become the first."""
+    """Return the weight files of a model, the original's first; several names of one file become the first."""
     files: dict[str, _File] = {}
     for name in sorted(new.files, key=lambda name: (name in new.given, name)):
         files.setdefault(normpath(name), _File(name, new.files[name]))
@@ -165,7 +165,7 @@ def _find_records(files: Iterable[_File], progress: Progress | None) -> None:
 
 
 def _keep(new: NewModel, file: _File, is_shared: bool) -> int:
-    """Note what stays of a weight file, have the values refer to that, and return how many bytes it has."""
+    """Note the remaining records of a weight file, make the values refer to them, and return their bytes."""
     offsets, size = layout(record.size for record in file.records)
     if is_shared or (file.records and size >= file.size):
         size = file.size
@@ -194,9 +194,9 @@ def _left_out(size: int, total: int) -> Diagnostic:
 
 
 def note_unused(new: NewModel, output: Path) -> None:
-    """Note that more than half of the weights that are written are of no use, if that is many bytes.
+    """Note that more than half of the written weights are unused, if they are many bytes.
 
-    A package has its files with it that nothing names.
+    The unnamed files of a package count, too.
     """
     unnamed = _unnamed_files(new) if output.suffix.lower() == ".mlpackage" else []
     total = sum(path.stat().st_size for path in (*new.files.values(), *unnamed))
@@ -212,11 +212,11 @@ def note_unused(new: NewModel, output: Path) -> None:
         )
 
 
-# ---- files that nothing refers to
+# ---- files without references
 
 
 def _staying(new: NewModel, output: Path) -> Iterator[Note]:
-    """Yield a note for each weight file beside the `.mlmodel` to be replaced that stays, as another file names it."""
+    """Yield a note for each weight file beside the replaced `.mlmodel` that stays because another file names it."""
     for name in sorted(each for each in new.former if each in new.pruned or each not in new.files):
         is_there = not suspicion(f"{MODEL_PATH}/{name}") and output.is_file() and (output.parent / name).is_file()
         if is_there and not is_own(output, name):
@@ -224,7 +224,7 @@ def _staying(new: NewModel, output: Path) -> Iterator[Note]:
 
 
 def _unnamed_beside(new: NewModel, output: Path) -> list[Path]:
-    """Return the weight files that the `.mlmodel` to be replaced has for itself, and that the new one does not name."""
+    """Return the weight files that belong only to the replaced `.mlmodel`, and that the new one does not name."""
     names = [name for name in sorted(new.former - {*new.files}) if not suspicion(f"{MODEL_PATH}/{name}")]
     elsewhere = leads_elsewhere(output.parent, names)
     there = [output.parent / name for name in names if is_own(output, name, elsewhere)]
@@ -232,26 +232,26 @@ def _unnamed_beside(new: NewModel, output: Path) -> list[Path]:
 
 
 def _unnamed_files(new: NewModel) -> list[Path]:
-    """Return the weight files beside the model in its package that nothing in that names."""
+    """Return the weight files beside the model in its package without a name in it."""
     if not new.package:
         return []
     folder = _folder(new.package)
     there = [path for path in contents_of(new.package) if path.is_relative_to(folder) and is_weight_file(path)]
     named = {folder / name for name in new.files}
     unknown = [path for path in there if path not in named]
-    if unknown:  # the names of files that are missing are not among those of `files`
+    if unknown:  # the names of missing files are not in `files`
         values = (held.value for each in ml_programs(new.spec) for held in blob_values(each))
         named = {folder / normpath(value.blobFileValue.fileName.partition("/")[2]) for value in values}
     return [path for path in unknown if path not in named and not _is_spoken_of(new, path)]
 
 
 def _folder(package: Path) -> Path:
-    """Return the folder that `@model_path` stands for in a package."""
+    """Return the folder for `@model_path` in a package."""
     return package / os.path.normpath(model_file(package).parent.relative_to(package))
 
 
 def _is_spoken_of(new: NewModel, path: Path) -> bool:
-    """Whether another file of the package, or a model in it that is not an ML Program, has the file's name in it."""
+    """Whether another file of the package, or an inner model that is not an ML Program, contains the file's name."""
     name = path.name.encode()
     if any(name in each.SerializeToString() for each in _others(new.spec)):
         return True

@@ -1,4 +1,4 @@
-"""The sizes that are asked for inputs, as in `--range x=1,3,64..512,64..512`."""
+"""The requested sizes of inputs, as in `--range x=1,3,64..512,64..512`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Range: TypeAlias = "str | Sequence[int | tuple[int, int]]"
 
 
 def read_ranges(given: Mapping[str, Range]) -> dict[str, Sizes]:
-    """Return sizes that are asked for, by the input's name. Raise ModelError (MIL434) for what are not sizes."""
+    """Return requested sizes by the input's name. Raise ModelError (MIL434) for invalid sizes."""
     words = (f"{name}={each if isinstance(each, str) else _words(each)}" for name, each in given.items())
     return read_sizes(words)
 
@@ -34,10 +34,10 @@ def _words(sizes: Sequence[int | tuple[int, int]]) -> str:
 
 
 def by_function(asked: Mapping[str, Sizes], after: Mapping[str, Interface]) -> dict[str, dict[str, Sizes]]:
-    """Return the sizes that are asked for the inputs of each function: those that it allows, of each function that has
-    such an input.
+    """Return the requested sizes for the inputs of each function: those that it allows, in each function with such an
+    input.
 
-    Raise ModelError (MIL425) for what is not an input, and for sizes that no function allows.
+    Raise ModelError (MIL425) for a name without an input, and for sizes that no function allows.
     """
     known = sorted({name for interface in after.values() for name in interface.inputs})
     found: dict[str, dict[str, Sizes]] = {function: {} for function in after}
@@ -56,7 +56,7 @@ def by_function(asked: Mapping[str, Sizes], after: Mapping[str, Interface]) -> d
 
 
 def _misfit(name: str, sizes: Sizes, value_type: ValueType | None, function: str) -> ModelError | None:
-    """Return what is wrong with sizes for an input of such a type; None if nothing is."""
+    """Return the problem of sizes for an input of such a type; None if there is none."""
     known = read_type(value_type) if value_type is not None else None
     spelled = f"sizes {spell_sizes(sizes)} are asked for the input `{name}` of `{function}`"
     if not isinstance(known, TensorType) or known.dtype == "string":
@@ -71,7 +71,7 @@ def _misfit(name: str, sizes: Sizes, value_type: ValueType | None, function: str
 
 
 def _problem(stated: Dimension, asked: Size) -> str:
-    """Return what is wrong with the sizes that are asked for a dimension; empty if nothing."""
+    """Return the problem of the sizes requested for a dimension; empty if there is none."""
     if stated is not None:
         return "" if asked in (ANY, Size(stated, stated)) else f"the program allows only {stated}"
     if asked.greatest is None:

@@ -1,4 +1,4 @@
-"""A description in TOML put around the programs of a model that is built."""
+"""A description in TOML put around the programs of a built model."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 
 class Edited(NamedTuple):
-    """The model whose program was edited, and the functions that its description was of `before`; none if it had
-    none.
+    """The model with the edited program, and the functions that its description had `before`; none without a
+    description.
     """
 
     spec: Spec
@@ -46,11 +46,11 @@ class Edited(NamedTuple):
 
 
 def redescribe(spec: Spec, path: str | os.PathLike[str], edited: Edited | None) -> None:
-    """Have a model be described as a file says; what is the same already is left as it is.
+    """Describe a model as a file states; equal parts are left as they are.
 
-    A description that changed, and that of the model whose program was `edited`, must be one that Core ML takes, and
-    fit the program; but what was wrong before may stay as it was. Raise ModelError: MIL250 for a file that cannot be
-    read, MIL452 and MIL470 to MIL479 for what is wrong in it, at its place.
+    A changed description, and that of the model with the `edited` program, must be valid for Core ML and fit the
+    program; but former mistakes may stay. Raise ModelError: MIL250 for an unreadable file, MIL452 and MIL470 to MIL479
+    for mistakes in it, at their places.
     """
     text = text_of(Path(path))
     around = read_description(text, os.fspath(path))
@@ -58,9 +58,9 @@ def redescribe(spec: Spec, path: str | os.PathLike[str], edited: Edited | None) 
 
 
 def redescribe_whole(new: NewModel, path: str | os.PathLike[str], edited: Edited | None, *, check: bool) -> None:
-    """Describe a model that is to be written as `redescribe` does.
+    """Describe a model before it is written, as `redescribe` does.
 
-    Refuse a description by which models of a pipeline are not connected any more; without `check`, it is only told.
+    Refuse a description that breaks connections in a pipeline; without `check`, only warn of it.
     """
     before = {fault.tells for fault in faults(new.spec)}
     redescribe(new.spec, path, edited)
@@ -71,7 +71,7 @@ def redescribe_whole(new: NewModel, path: str | os.PathLike[str], edited: Edited
 
 
 def _refused(fault: Fault, path: str | os.PathLike[str]) -> ModelError:
-    """Return the error of a fault that a description makes, at the model that takes what is not given so."""
+    """Return the error of a fault that a description causes, at the model with the unmatched input."""
     text = text_of(Path(path))
     at: Keys = tuple(each for step in fault.where.split("/") if step for each in (STAGES, int(step)))
     made = refusal(fault.code, fault.message, path, Note("`miltext rename` changes a name in all models at once"))
@@ -81,7 +81,7 @@ def _refused(fault: Fault, path: str | os.PathLike[str]) -> ModelError:
 
 
 def _redescribed(spec: Spec, around: Surroundings, edited: Edited | None) -> Iterator[Mistake]:
-    """Describe a model and those in it anew, and yield what in the description does not fit them."""
+    """Describe a model and its inner models anew, and yield the misfits."""
     kind, models = kind_of_model(spec), [*stages(spec)]
     if around.kind not in (None, kind):
         yield Mistake(
@@ -112,14 +112,14 @@ def _redescribed(spec: Spec, around: Surroundings, edited: Edited | None) -> Ite
 
 
 def _wrong(spec: Spec, functions: Mapping[str, Interface], at: Keys) -> Iterator[Mistake]:
-    """Yield what is wrong with the description of a model whose program has these functions."""
+    """Yield the mistakes in the description of a model whose program has these functions."""
     if spec.WhichOneof("Type") == PROGRAM and functions:
         yield from misfits(functions, spec.description, at)
     yield from contradictions(spec, at)
 
 
 def _beside(spec: Spec, around: Surroundings) -> Iterator[Mistake]:
-    """Give a model the fields that the schema does not know; yield a mistake where it has others, which are kept."""
+    """Give a model the fields that the schema does not know; yield a mistake if it has others, which are kept."""
     own, said = beside_kinds(spec), beside_kinds(around.head)
     if not own:
         spec.MergeFromString(said)
@@ -138,7 +138,7 @@ def _describe(spec: Spec, head: Spec) -> None:
 
 
 def _versioned(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[Mistake]:
-    """Give a model the least specification version that it needs, unless one is said; yield one that is too small."""
+    """Give a model the least specification version that it needs, unless one is stated; yield one that is too small."""
     said = around.head.specificationVersion
     if kind == PROGRAM:
         needed = (required_version if said else known_version)(spec.mlProgram, spec.description)
@@ -156,7 +156,7 @@ def _versioned(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[M
 
 
 def _rename_stages(spec: Spec, kind: str | None, around: Surroundings) -> None:
-    """Give the stages of a pipeline other names; one without a name in the middle has an empty one."""
+    """Give the stages of a pipeline other names; a stage without a name in the middle has an empty one."""
     pipeline = pipeline_of(spec, kind)
     if pipeline is None:
         return
@@ -169,7 +169,7 @@ def _rename_stages(spec: Spec, kind: str | None, around: Surroundings) -> None:
 
 
 def _relabelled(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[Mistake]:
-    """Give classifiers other labels, and yield those that they cannot have."""
+    """Give classifiers other labels, and yield impossible ones."""
     functions = spec.mlProgram.functions if kind == PROGRAM else {}
     for name, labels in around.labels.items():
         only = next(iter(functions)) if len(functions) == 1 else ""

@@ -1,6 +1,6 @@
-"""The sizes that an entry of a description allows, when the shape changes that its program states.
+"""The sizes that an entry of a description allows after a change of its program's shape.
 
-Images are read as the tensors that they are: [1, channels, height, width].
+Images are read as their tensors: [1, channels, height, width].
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ if TYPE_CHECKING:
     from miltext.schema.types import Dimension, Shape
 
 Limits = list[int]
-"""The least and the greatest size of a dimension; -1 is none."""
+"""The least and the greatest size of a dimension; -1 is no limit."""
 
 
 class KeptSizes(NamedTuple):
-    """The sizes that are allowed now, what was `lost` of the old ones, in words, and the axes of `?` that nothing
-    bounds.
-    """
+    """The allowed sizes, the `lost` ones in words, and the axes of unbounded `?`."""
 
     sizes: Flexible
     lost: tuple[str, ...] = ()
@@ -31,11 +29,11 @@ class KeptSizes(NamedTuple):
 
 
 def kept_sizes(was: Flexible, old: Shape | None, new: Shape) -> KeptSizes:
-    """Return what is kept of the sizes that an entry allowed, when its shape was `old` and is `new`.
+    """Return the remaining sizes of an entry whose shape was `old` and is `new`.
 
-    Each dimension is for itself: a `?` that was there keeps its range, one that became a constant has that alone, and
-    a range that the description had of a constant is kept if the new constant is inside. Of enumerated shapes, those
-    are kept that the new shape allows. None is kept of another rank.
+    Each dimension is handled by itself: a former `?` keeps its range, a new constant is the only size, and a described
+    range of a constant is kept if the new constant is inside. Enumerated shapes are kept if the new shape allows them.
+    With another rank, none is kept.
     """
     ranks = {len(new), len(was.default), *map(len, was.shapes), len(was.ranges or new)}
     if old is None or {*ranks, len(old)} != {len(new)}:
@@ -45,7 +43,7 @@ def kept_sizes(was: Flexible, old: Shape | None, new: Shape) -> KeptSizes:
 
 
 def asked_sizes(was: Sequence[int], new: Shape, asked: Sizes) -> Flexible:
-    """Return the sizes that are `asked` for a new shape; the default is what it `was`, or as near as can be."""
+    """Return the sizes `asked` for a new shape; the default is the former one, `was`, or the nearest to it."""
     ranges = [
         [size, size] if size is not None else [each.least, each.greatest or -1]
         for size, each in zip(new, asked, strict=True)
@@ -56,7 +54,7 @@ def asked_sizes(was: Sequence[int], new: Shape, asked: Sizes) -> Flexible:
 
 
 def said_of_sizes(sizes: Flexible) -> tuple[str, ...]:
-    """Return what sizes say besides the default, in words."""
+    """Return the facts of sizes besides the default, in words."""
     if sizes.shapes:
         return (f"the enumerated shapes {', '.join(show(tuple(shape)) for shape in sizes.shapes)}",)
     return () if all(map(_is_fixed, sizes.ranges)) else (f"the ranges {spelled_ranges(sizes.ranges)}",)
@@ -102,7 +100,7 @@ def _ranged(was: Flexible, old: Shape, new: Shape) -> KeptSizes:
 
 
 def _limits(before: Dimension, now: Dimension, limits: Limits, is_stated: bool) -> Limits | None:
-    """Return the sizes of one dimension; None where it has a `?` that nothing bounds."""
+    """Return the sizes of one dimension; None for an unbounded `?`."""
     if now is None:
         return limits if is_stated and (before is None or not _is_fixed(limits)) else None
     is_inside = before is not None and not _is_fixed(limits) and _nearest(now, limits) == now
@@ -136,7 +134,7 @@ def _enumerated(was: Flexible, old: Shape, new: Shape) -> KeptSizes:
 
 
 def write_sizes(described: FeatureType, sizes: Flexible) -> None:
-    """Have an image or a multi-array allow these sizes, and no others."""
+    """Make an image or a multi-array allow these sizes, and no others."""
     if described.WhichOneof("Type") == "imageType":
         _write_image(described, sizes)
         return

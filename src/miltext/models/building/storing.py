@@ -1,4 +1,4 @@
-"""The values of a program that go into its weight file, and the weight files that it names."""
+"""The values of a program that move into its weight file, and the weight files that it names."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program, Value
 
 WEIGHT_FILE = "weights/weight.bin"
-"""Where coremltools keeps weights, below the folder that `@model_path` stands for."""
+"""The place of coremltools' weights, below the folder for `@model_path`."""
 
 WIDE_INTEGERS_SINCE = 9
-"""The specification version from which on integers of 16 and 32 bits may stand in a weight file."""
+"""The first specification version in which integers of 16 and 32 bits may stand in a weight file."""
 
 
 LARGEST = (1 << 31) - 1
-"""Bytes that protobuf's readers take in one message."""
+"""The most bytes that protobuf's readers accept in one message."""
 
 
 class Storing:
-    """The values of a program that are to be stored: arrays that its text names, and large immediates.
+    """The values of a program to store: arrays that its text names, and large immediates.
 
     A value that cannot stand in a weight file of that specification version becomes, or stays, an immediate value.
-    `sources` are the files that the arrays are in.
+    `sources` are the files of the arrays.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class Storing:
 
     @property
     def size(self) -> int:
-        """How many bytes `write` tells as progress."""
+        """The bytes that `write` reports as progress."""
         arrays = {_identity(array): array.stored.work(array.dtype) for _, array in self._arrays}
         return sum(arrays.values()) + sum(map(_packed_size, self._immediates))
 
     def _add(self, value: Value, array: Array) -> None:
-        """Note an array, or make an immediate of it if no weight file has its type."""
+        """Note an array, or make an immediate of it if no weight file can have its type."""
         if self._storable(array.dtype):
             self._arrays.append((value, array))
             return
@@ -92,7 +92,7 @@ class Storing:
         value.immediateValue.tensor.CopyFrom(made)
 
     def write(self, writer: BlobWriter, file_name: str, known: KnownRecords[int]) -> None:
-        """Write what is to be stored, each once and unless it is `known`, and have the values name it."""
+        """Write the values to store, each once and unless it is `known`, and make them refer to the file."""
         adding = _Adding(writer, known)
         offsets: dict[object, int] = {}
         for value, array in self._arrays:
@@ -108,7 +108,7 @@ class Storing:
 
 
 class _Adding:
-    """Adds records to a weight file, none of them twice, and none that is `known`; each method returns the offset."""
+    """Add records to a weight file, none twice, and none that is `known`; each method returns the offset."""
 
     def __init__(self, writer: BlobWriter, known: KnownRecords[int]) -> None:
         self._writer = writer
@@ -116,7 +116,7 @@ class _Adding:
         self._added = KnownRecords[int]()
 
     def array(self, array: Array) -> int:
-        """Store an array. To compare it with those that were added, it is read again from where it was added."""
+        """Store an array. For the comparison with those added before, it is read again from the new file."""
         dtype, stored, writer = array.dtype, array.stored, self._writer
         count = prod(stored.shape)
         there = self._known.find(dtype, count, stored.pieces(dtype, folder=writer.folder))
@@ -147,7 +147,7 @@ class _Adding:
 
 
 def _identity(array: Array) -> tuple[object, ...]:
-    """Return what the arrays have in common that are stored once."""
+    """Return the properties that arrays share if they are stored once."""
     return array.dtype, array.stored.identity
 
 
@@ -160,7 +160,7 @@ def _packed_size(value: Value) -> int:
 
 @contextmanager
 def _about(value: Value) -> Iterator[None]:
-    """Have an error in a `with` block be about the array that a value stands for."""
+    """Make an error in a `with` block be about the array of a value."""
     try:
         yield
     except ModelError as failure:
@@ -174,10 +174,10 @@ def _refer(value: Value, file_name: str, offset: int) -> None:
 
 
 def named_files(program: Program, folder: BlobFolder) -> tuple[dict[str, Path], dict[str, WeightsError]]:
-    """Return the weight files that a program names, by their path below `@model_path`; and those that are not there,
-    each an error by fileName.
+    """Return the weight files that a program names, by their path below `@model_path`; and the missing ones, each an
+    error by fileName.
 
-    Every record that the program names is checked. Raise WeightsError for one that is not as it says.
+    Every record that the program names is checked. Raise WeightsError for a record that does not match its value.
     """
     found: dict[str, Path] = {}
     missing: dict[str, WeightsError] = {}
@@ -198,7 +198,7 @@ def named_files(program: Program, folder: BlobFolder) -> tuple[dict[str, Path], 
 
 
 def _check(held: Held, folder: BlobFolder) -> None:
-    """Check the record that a value names; an error names the value."""
+    """Check the record of a value; an error names the value."""
     try:
         folder.blob(held.value)
     except WeightsError as failure:

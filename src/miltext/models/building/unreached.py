@@ -1,4 +1,4 @@
-"""A function that nobody reaches: of a model whose description lists no functions, Core ML runs `main`."""
+"""A function that cannot be reached: of a model whose description lists no functions, Core ML runs `main`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def unreached(new: NewModel) -> Iterator[Diagnostic]:
-    """Yield a warning for an only function of another name, where no description says that it is the default.
+    """Yield a warning for an only function of another name that no description makes the default.
 
-    A model whose original has it so is not told of.
+    There is none for a model whose original has the same problem.
     """
     yield from _unreached(new, new.spec, WHOLE)
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def write_model(new: NewModel, output: Path, force: bool, progress: Progress | None) -> None:
-    """Write a model to an `.mlpackage` or `.mlmodel`; what is there is replaced when all is written, if `force`.
+    """Write a model to an `.mlpackage` or `.mlmodel`; with `force`, an existing one is replaced when all is written.
 
     Raise FileExistsError, OSError, WeightsError, and ModelError: MIL402, MIL403, MIL405.
     """
@@ -53,12 +53,12 @@ def write_model(new: NewModel, output: Path, force: bool, progress: Progress | N
             unused = _write_file(new, output, staging, progress)
         staging.commit()
     for path in unused:
-        with suppress(OSError):  # the model is in place, which does not need it
+        with suppress(OSError):  # the model is in place, and does not need it
             path.unlink()
 
 
 def work(new: NewModel, output: Path) -> int:
-    """Return how many bytes `write_model` tells as progress."""
+    """Return the bytes that `write_model` reports as progress."""
     size = new.storing.size if new.storing else 0
     there = output.parent
     if output.suffix.lower() == ".mlpackage":
@@ -81,7 +81,7 @@ def place_of(new: NewModel) -> PurePosixPath:
 
 
 def _replaced(new: NewModel) -> set[Path]:
-    """Return the files of the package that a model comes from which are written anew."""
+    """Return the rewritten files of the original package of a model."""
     assert new.package
     data = new.package / DATA
     anew = [*new.pruned, *new.given, *[new.store] * bool(new.storing)]
@@ -108,9 +108,9 @@ def _write_package(new: NewModel, made: Path, progress: Progress | None) -> None
 
 
 def _write_file(new: NewModel, output: Path, staging: Staging, progress: Progress | None) -> list[Path]:
-    """Write an `.mlmodel`. Its `@model_path` is the folder that it is in, where its weights are put.
+    """Write an `.mlmodel`. Its `@model_path` is its own folder, which gets its weights.
 
-    Return the weight files that are to be removed when it is in place.
+    Return the weight files to remove once it is in place.
     """
     _check_names(new.weight_files, output.name)
     names = {name: name for name in new.weight_files}
@@ -132,7 +132,7 @@ def _write_file(new: NewModel, output: Path, staging: Staging, progress: Progres
 
 
 def _check_names(weights: Collection[str], model: str) -> None:
-    """Refuse a weight file where the model's own file is to be, also on a disk that ignores case."""
+    """Refuse a weight file in the place of the model's own file, also on a disk that ignores case."""
     for name in weights:
         if PurePosixPath(name).parts[0].casefold() == model.casefold():
             file_name = f"{MODEL_PATH}/{name}"
@@ -141,9 +141,9 @@ def _check_names(weights: Collection[str], model: str) -> None:
 
 
 def write_weights(new: NewModel, name: str, called: str, target: Path, progress: Progress | None) -> None:
-    """Write a weight file to a target: its records, and after them the values that are still to be stored in it.
+    """Write a weight file to a target: its records, and after them the values that are still to be stored.
 
-    `name` is what the file is known by, and `called` what the model to write calls it.
+    `name` is the known name of the file, and `called` its name in the written model.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     if not new.is_rewritten(name):
@@ -158,14 +158,14 @@ def write_weights(new: NewModel, name: str, called: str, target: Path, progress:
 
 
 def serialized(spec: Spec) -> bytes:
-    """Return the bytes of a Model message. Raise ModelError (MIL405) for one that no reader would take."""
+    """Return the bytes of a Model message. Raise ModelError (MIL405) for a message that no reader would accept."""
     size = spec.ByteSize()
     if size > LARGEST:
         message = f"the model takes {size} bytes without its weight files, but readers take at most 2 GiB"
         raise refusal(codes.MODEL_TOO_LARGE, message)
     if spec.WhichOneof("Type") == PROGRAM:
         return spec.SerializeToString(deterministic=True)
-    with refusing_depth():  # a pipeline may stand around a program that is itself as deep as can be
+    with refusing_depth():  # a pipeline may nest a program that is itself as deep as possible
         data = spec.SerializeToString(deterministic=True)
         type(spec).FromString(data)
     return data

@@ -1,1 +1,1 @@
-"""Compiled models: the folder that Apple's compiler would write of a model."""
+"""Compiled models: the folder that Apple's compiler would write for a model."""

@@ -1,4 +1,4 @@
-"""The `analytics/coremldata.bin` of a compiled model: what Core ML counts of it, in named tables of strings.
+"""The `analytics/coremldata.bin` of a compiled model: Core ML's counts for it, in named tables of strings.
 
 A table is its name, a u64 count, and as many pairs of a key and a text; each string stands after its length as a u64.
 Source: all known compiled models, byte for byte.
@@ -35,13 +35,13 @@ _LENGTH = struct.Struct("<Q")
 
 
 def tables_of(model: Model) -> dict[str, dict[str, str]]:
-    """Return what is counted of a model, or of a stage."""
+    """Return the counts for a model, or for a stage."""
     pipeline = pipeline_of(model, kind_of_model(model))
     return counts(None if pipeline is None else len(pipeline.models))
 
 
 def counts(models: int | None) -> dict[str, dict[str, str]]:
-    """Return what is counted of a pipeline of so many models; of None, that of what is not a pipeline."""
+    """Return the counts for a pipeline of so many models; with None, for any other model."""
     if models is None:
         return {"NeuralNetworkModelDetails": {"containsCustomLayer": "0", "modelDimension": "0"}}
     return {"PipelineModelDetails": {"modelDimension": str(models)}}
@@ -54,7 +54,7 @@ def details_of(source: tuple[bytes, str]) -> dict[str, dict[str, str]]:
 
 
 def source_hash(data: bytes) -> str:
-    """Return how the tables name the contents of a file: its SHA-256 in base64."""
+    """Return the hash of a file's contents in the tables: its SHA-256 in base64."""
     return b64encode(sha256(data).digest()).decode()
 
 

@@ -1,4 +1,4 @@
-"""What is not proven of a compiled model: nothing that Apple's compiler wrote shows how it writes that."""
+"""The unproven parts of a compiled model: no output of Apple's compiler shows how it writes them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 
 class Doubt(NamedTuple):
-    """One thing that no known output of the compiler shows.
+    """A construct that no known output of the compiler shows.
 
-    It is refused where Core ML reads a guess in place of something that is not known; else it is told. What has a
+    It is refused if Core ML would read a guess in place of an unknown fact; else it is reported. A construct with a
     `place` stands in `metadata.json` alone, for people: below these keys, in which names stand for the entries and
     functions of lists.
     """

@@ -1,8 +1,8 @@
-"""How `metadata.json` shows the inputs, outputs and states of a model: for people and for Xcode, all values as text.
+"""The inputs, outputs and states of a model in `metadata.json`: for people and for Xcode, all values as text.
 
-It is the other way round of `models/metadata_json`, which has the words. Sources: the known compiled models, for arrays
+It is the reverse of `models/metadata_json`, which contains the words. Sources: the known compiled models, for arrays
 with and without ranges, images of one size, doubles; fixtures of github.com/rebeckerspecialties/mlmodelc-export for
-enumerated shapes; coremltools' `mlmodel/src/FeatureType.cpp` for the rest, of which no compiled model is known.
+enumerated shapes; coremltools' `mlmodel/src/FeatureType.cpp` for the rest, without a known compiled model.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _GRAY = (ImageFeatureType.GRAYSCALE, ImageFeatureType.GRAYSCALE_FLOAT16)
 
 
 def schemas(features: Iterable[FeatureDescription], key: str) -> tuple[list[Entry], list[Doubt]]:
-    """Return the entries of features under a key, and what of them was not seen."""
+    """Return the entries of features under a key, and doubts about unseen ones."""
     entries: list[Entry] = []
     doubts: list[Doubt] = []
     for feature in features:
@@ -44,7 +44,7 @@ def schemas(features: Iterable[FeatureDescription], key: str) -> tuple[list[Entr
 
 
 def _type(made: FeatureType) -> tuple[Entry, str]:
-    """Return what an entry says of a type, and what that is if no compiled model shows it."""
+    """Return the entry of a type, and its name if no compiled model shows it."""
     kind = made.WhichOneof("Type")
     if kind == "multiArrayType":
         return _array(made.multiArrayType)
@@ -113,7 +113,7 @@ def _image(image: ImageFeatureType) -> tuple[Entry, str]:
 
 
 def _spans(ranges: list[SizeRange]) -> str:
-    """Return ranges as people read them: a size, the first and the last, or the first alone where there is no last."""
+    """Return ranges in people's form: a size, the first and the last, or the first alone without a last."""
     return _TIMES.join(map(_span, ranges))
 
 

@@ -1,6 +1,6 @@
-"""How `metadata.json` counts operations: each under the name of its definition, as in `Ios16.reduceMax`.
+"""The counts of operations in `metadata.json`: each under the name of its definition, as in `Ios16.reduceMax`.
 
-The name begins with the opset that brought the definition which the function's opset has; one of iOS15 has no such
+The name begins with the opset that brought the definition for the function's opset; a name for iOS15 has no such
 beginning, and a capital instead. A `const` is not counted.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Operation
 
 KEY = "mlProgramOperationTypeHistogram"
-"""Where the counts stand."""
+"""The key of the counts."""
 
 _COLUMNS = [opset.proto for opset in OPSETS]
 _NUMBERS = [opset.text.removeprefix("ios") for opset in OPSETS]
@@ -78,7 +78,7 @@ _SEEN = """
     upsample_nearest_neighbor   15
     while_loop                  15
 """
-"""The opset of the definition that functions of iOS15, 16, 17 and 18 have of an operation, where that was seen.
+"""The opset of an operation's definition in functions of iOS15, 16, 17 and 18, as far as it was seen.
 
 Source: 30 compiled models of public repositories, the tests' corpus among them, which never contradict one another; for
 `gelu` github.com/apple/ml-stable-diffusion, `Unet.swift`; for iOS18 and `constexpr_affine_dequantize` in iOS17 the
@@ -89,14 +89,14 @@ _TABLE = {name: columns for name, *columns in map(str.split, _SEEN.strip().split
 
 
 class Histogram(NamedTuple):
-    """How many operations there are of each name; `doubts` are about names that were not seen."""
+    """The number of operations of each name; `doubts` are about unseen names."""
 
     counts: dict[str, int]
     doubts: list[Doubt]
 
 
 def histogram(operations: Iterable[Operation], opset: str) -> Histogram:
-    """Return how many operations of a function of an opset have each name."""
+    """Return the number of operations by name, for a function of an opset."""
     found = Counter(operation.type for operation in operations if operation.type != "const")
     named = {operation: _name(operation, opset) for operation in found}
     counts = {name: found[operation] for operation, (name, _) in named.items()}
@@ -105,7 +105,7 @@ def histogram(operations: Iterable[Operation], opset: str) -> Histogram:
 
 
 def _name(operation: str, opset: str) -> tuple[str, bool]:
-    """Return the name of an operation in functions of an opset, and whether what was seen shows it."""
+    """Return the name of an operation in functions of an opset, and whether it was seen."""
     definition, is_seen = _definition(operation, opset)
     first, *rest = operation.split("_")
     words = [word.capitalize() for word in rest]
@@ -115,10 +115,10 @@ def _name(operation: str, opset: str) -> tuple[str, bool]:
 
 
 def _definition(operation: str, opset: str) -> tuple[str, bool]:
-    """Return the opset of an operation's definition in functions of an opset, and whether what was seen shows it.
+    """Return the opset of an operation's definition in functions of an opset, and whether it was seen.
 
-    A definition that later functions still have was the newest before. Where nothing shows it, the one that earlier
-    functions have is taken.
+    A definition that later functions still have was the newest before. Without evidence, the definition of earlier
+    functions is used.
     """
     column = _COLUMNS.index(opset) if opset in _COLUMNS else len(_COLUMNS)
     seen = _TABLE.get(operation, [])

@@ -1,4 +1,4 @@
-"""What cannot be compiled here, what a compiled model does not hold, and what is unproven of it."""
+"""The judgment of a compiled model: its obstacles, the facts that it cannot hold, and its unproven parts."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Model as Spec
 
 COMPILED = ("mlProgram", "pipeline")
-"""The kinds of models that are compiled here."""
+"""The kinds of models that can be compiled here."""
 
 
 def refuse_kinds(model: Model) -> None:
-    """Refuse a model of a kind whose compiled form is not known, before anything is made of it (MIL440)."""
+    """Refuse a model of a kind with an unknown compiled form, before anything is made of it (MIL440)."""
     if model.type not in COMPILED:
         message = f"a model of the kind `{model.type}` cannot be compiled here: its compiled form is not known"
         raise refusal(codes.UNCOMPILABLE_MODEL, message, model.name)
     for stage in model.models:
         if stage.type not in MODEL_KINDS.values():
-            stage.select(None)  # which says why its kind is not known
+            stage.select(None)  # raises the reason why its kind is unknown
         if stage.type != PROGRAM:
             message = f"the pipeline has a stage of the kind `{stage.type}`, whose compiled form is not known"
             raise refusal(codes.UNCOMPILABLE_MODEL, message, model.name)
@@ -43,7 +43,7 @@ def refuse_kinds(model: Model) -> None:
 
 
 def refuse(new: NewModel, choices: Choices) -> None:
-    """Refuse a model that cannot be compiled, or not as the choices say: MIL440, MIL441, MIL454, MIL215, MIL302."""
+    """Refuse a model that cannot be compiled, or not by these choices: MIL440, MIL441, MIL454, MIL215, MIL302."""
     wheres = ["", *(f" of the model {index}" for index in range(len(stages(new.spec))))]
     for each, where in zip((new.spec, *stages(new.spec)), wheres, strict=True):
         if (version := each.specificationVersion) < 1:
@@ -52,7 +52,7 @@ def refuse(new: NewModel, choices: Choices) -> None:
     if not all(program.functions for program in ml_programs(new.spec)):
         raise refusal(codes.UNCOMPILABLE_MODEL, "the program has no functions")
     for failure in new.missing.values():
-        failure.path = None  # it is the model that lacks the file, and the folder around an .mlmodel has any name
+        failure.path = None  # the model lacks the file, and the folder around an .mlmodel has any name
         raise failure
     if choices.versions is not None:
         choices.versions.entries()
@@ -64,7 +64,9 @@ def refuse(new: NewModel, choices: Choices) -> None:
 
 
 def warnings_of(new: NewModel, shown: Sequence[Doubt]) -> Iterator[Diagnostic]:
-    """Yield warnings of what is lost of a model, and of what is unproven; `shown` is that in its `metadata.json`."""
+    """Yield warnings about lost facts of a model, and about unproven parts; `shown` are the doubts in its
+    `metadata.json`.
+    """
     if lost := unheld_of(new):
         yield warning(codes.NO_COMPILED_PART, f"a compiled model does not have this, and it is lost: {', '.join(lost)}")
     if doubts := [*_doubts(new.spec), *shown]:
@@ -73,7 +75,7 @@ def warnings_of(new: NewModel, shown: Sequence[Doubt]) -> Iterator[Diagnostic]:
 
 
 def _doubts(spec: Spec) -> Iterator[Doubt]:
-    """Yield what is unproven of the files that Core ML reads."""
+    """Yield the doubts about the files that Core ML reads."""
     for each in (spec, *stages(spec)):
         version = each.specificationVersion
         if kind_of_model(each) == PROGRAM:

@@ -31,23 +31,25 @@ AVAILABILITY = {
     9: {"macOS": "15.0", "iOS": "18.0", "watchOS": "11.0", "visionOS": "2.0"},
     10: {"macOS": "26.0", "iOS": "26.0", "watchOS": "26.0", "visionOS": "26.0"},
 }
-"""The first systems with a specification version; macCatalyst and tvOS have the number of iOS. All but 10 were seen."""
+"""The first systems with a specification version; macCatalyst and tvOS have the number of iOS. All except 10 were
+seen.
+"""
 
 _LIKE_IOS = ("macCatalyst", "tvOS")
 
 FUNCTIONS = "functions"
-"""Where the functions of a model of several are listed."""
+"""The key for the list of functions in a model of several."""
 
 
 class Metadata(NamedTuple):
-    """The text of a `metadata.json`, and what of it was not seen in Apple's."""
+    """The text of a `metadata.json`, and doubts about its unseen parts."""
 
     text: str
     doubts: list[Doubt]
 
 
 def metadata(spec: Model, name: str) -> Metadata:
-    """Return the metadata of a model that is compiled to a folder of a name."""
+    """Return the metadata of a model compiled to a folder of a name."""
     doubts: list[Doubt] = []
     description = spec.description
     model: Entry = {
@@ -106,7 +108,7 @@ def _features(described: ModelDescription | FunctionDescription, doubts: list[Do
     return found
 
 
-# ---- what programs hold
+# ---- the contents of programs
 
 
 def _models(spec: Model) -> Iterator[Model]:
@@ -133,7 +135,7 @@ def _function(described: FunctionDescription, program: Program, doubts: list[Dou
 
 
 def _statistics(functions: Iterable[Function], doubts: list[Doubt]) -> Entry:
-    """Return what is counted of functions together."""
+    """Return the counts of several functions together."""
     counts, computed, stored = Counter[str](), set[str](), set[str]()
     for function in functions:
         operations = _operations(function)
@@ -148,6 +150,6 @@ def _statistics(functions: Iterable[Function], doubts: list[Doubt]) -> Entry:
 
 
 def _operations(function: Function) -> list[Operation]:
-    """Return the operations of a function's own block, those of inner blocks included."""
+    """Return the operations of a function's own block, also of its inner blocks."""
     block = own_block(function)
     return [*operations_in(block)] if block is not None else []

@@ -1,4 +1,4 @@
-"""The files in a compiled model, or in a package, that are not a known part of it."""
+"""The other files in a compiled model, or in a package, besides its known parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
 
 KNOWN = (TEXT, FILE_NAME, METADATA, ANALYTICS, NAMES)
-"""The parts of a compiled model, or of a stage of one, beside weights."""
+"""The parts of a compiled model, or of a stage, beside weights."""
 
 
 def weight_paths(model: Model) -> set[str]:
@@ -29,7 +29,7 @@ def weight_paths(model: Model) -> set[str]:
 
 
 def other_files(bundle: Model) -> list[str]:
-    """Return what is in the folder of a compiled model, stages included, that is not a known part of it."""
+    """Return the other files in the folder of a compiled model, stages included, besides its known parts."""
     assert bundle.model_path is not None
     known = set[str]()
     for model in (bundle, *(stage.model for stage in bundle.stages())):
@@ -40,7 +40,7 @@ def other_files(bundle: Model) -> list[str]:
 
 
 def files_beside(new: NewModel) -> list[str]:
-    """Return what is in the package that a model comes from beside that model and the weights that it named."""
+    """Return the other files in the original package of a model, besides that model and its weights."""
     assert new.package is not None
     known = {new.package / MANIFEST, *([new.origin] if new.origin is not None else [])}
     data = model_file(new.package).parent
@@ -50,7 +50,7 @@ def files_beside(new: NewModel) -> list[str]:
 
 
 def files_below(folder: Path, known: Collection[str]) -> list[str]:
-    """Return the files and links below a folder that are not `known`, by their paths in it, sorted."""
+    """Return the files and links below a folder, without `known` ones, by their paths in it, sorted."""
     found: list[str] = []
     for parent, folders, names in os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(parent, name))]

@@ -1,4 +1,4 @@
-"""What Apple's compiler adds to a program: what it had added that still holds, and what the model has of its own."""
+"""The additions of Apple's compiler to a program: its former ones that still hold, and the model's own."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def restate(new: NewModel) -> None:
-    """Give the programs of a model that was compiled what its compiler said of itself, and the shapes of functions
-    whose description is as it was: their keys are hashes that are not published.
+    """Give the programs of a once compiled model its compiler's entries, and the shapes of functions with an unchanged
+    description: their keys are unpublished hashes.
 
-    Shapes of its own that a model has go to `own_shapes`, and stay in the program if the description says the same.
+    Shapes of the model's own move to `own_shapes`, and stay in the program if they agree with the description.
     """
     if not new.added:
         new.own_shapes = [take_shapes(program) for program in ml_programs(new.spec)]
@@ -37,7 +37,7 @@ def restate(new: NewModel) -> None:
 
 
 def _shapes(new: NewModel) -> list[dict[str, Value]]:
-    """Return the shapes that the functions of each ML Program had, by name."""
+    """Return the former shapes of each ML Program's functions, by name."""
     return [added.shapes for added in new.added] or new.own_shapes
 
 
@@ -53,7 +53,7 @@ def _restate_entries(spec: Spec, added: Added) -> None:
 
 
 def uncompiled(new: NewModel) -> Spec:
-    """Return the message of a model as a package would have it."""
+    """Return the message of a model as in a package."""
     if not new.added and not any(new.own_shapes):
         return new.spec
     spec = deepcopy(new.spec)

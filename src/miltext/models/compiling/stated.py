@@ -1,4 +1,4 @@
-"""What a compiled model states beside its program and description: in its analytics, and in `metadata.json`."""
+"""The statements of a compiled model beside its program and description: in its analytics, and in `metadata.json`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 CLASS = "generatedClassName"
 MOST = 1 << 26
-"""The most bytes of a file that states something; those of the compiler have a few thousand."""
+"""The most bytes of a file with statements; the compiler's have a few thousand."""
 
 _SHOWN = ("computePrecision", "storagePrecision", CLASS, "method", "isUpdatable", "metadataOutputVersion")
 
 
 class Stated(NamedTuple):
-    """What the files say; a file that is not there says nothing. `problems` has why one cannot be read, by its name."""
+    """The contents of the files; a missing file is empty. `problems` are the errors of reading, by the files' names."""
 
     analytics: Tables
     metadata: dict[str, Any]
@@ -36,7 +36,7 @@ class Stated(NamedTuple):
 
 
 def stated(folder: Path) -> Stated:
-    """Return what the files of a compiled model, or of a stage of one, state."""
+    """Return the statements in the files of a compiled model, or of a stage."""
     problems: dict[str, ModelError] = {}
 
     def read(name: str, parse: Callable[[bytes, Path], Any]) -> Any:
@@ -52,14 +52,14 @@ def stated(folder: Path) -> Stated:
 
 
 class Source(NamedTuple):
-    """What analytics say of the file that was compiled."""
+    """The analytics' facts about the compiled file."""
 
     hash: str
     name: str
 
 
 def source_when_compiled(model: Model) -> Source | None:
-    """Return what the analytics say of a model that is compiled; None for what no compiler takes."""
+    """Return the facts of a model for the analytics after compiling; None for a model that no compiler accepts."""
     if model.path is None or model.kind not in ("mlpackage", "mlmodel"):
         return None
     file = model_file(model.path) if model.kind == "mlpackage" else model.path
@@ -67,12 +67,12 @@ def source_when_compiled(model: Model) -> Source | None:
 
 
 def class_name(folder: str) -> str:
-    """Return the name of the class that Xcode generates for a compiled model, by that of its folder."""
+    """Return the name of the class that Xcode generates for a compiled model, by its folder's name."""
     return re.sub(r"\W", "_", folder)
 
 
 def summary(folder: Path) -> dict[str, Any]:
-    """Return what people ask of the files, as JSON can say it; the analytics whole."""
+    """Return the facts of the files for people, as JSON; the analytics whole."""
     read = stated(folder)
     details = read.analytics.get(SOURCE, {})
     found: dict[str, Any] = {key: details[key] for key in (HASH, NAME) if key in details}

@@ -1,7 +1,7 @@
-"""What a Model message has that none of the files of a compiled model holds.
+"""The parts of a Model message that no file of a compiled model holds.
 
-They hold the kind, the specification version, the description as it is, and the program as text, which refuses fields
-that it does not know; and of a pipeline its models and their names.
+The files hold the kind, the specification version, the description as it is, and the program as text, which refuses
+unknown fields; and of a pipeline its models and their names.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message, Model
 
 _HELD = ("specificationVersion", "description")
-"""The fields of a Model, beside those of its Type, that are in `coremldata.bin`."""
+"""The fields of a Model, beside its Type's, that are in `coremldata.bin`."""
 
 
 def unheld_of(new: NewModel) -> list[str]:
-    """Return what is lost of a model that is to be written, its own shapes of functions included."""
+    """Return the lost parts of a model to write, its functions' own shapes included."""
     is_piped = bool(new.spec.pipeline.models)
     shapes = [
         f"`{ATTRIBUTE}` of `{name}`{f' of the model {index}' if is_piped else ''}, which is made of the description"
@@ -33,7 +33,7 @@ def unheld_of(new: NewModel) -> list[str]:
 
 
 def unheld(spec: Model, where: str = "") -> Iterator[str]:
-    """Yield what is lost of a model, and of those inside it, each by name; `where` says which of them it is."""
+    """Yield the lost parts of a model, and of its inner ones, each by name; `where` names the inner model."""
     kind = kind_of_model(spec)
     for field, _ in spec.ListFields():
         if field.name not in (*_HELD, kind):

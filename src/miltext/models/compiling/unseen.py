@@ -1,6 +1,6 @@
-"""What a model may have that none of the known compiled models has: its files for Core ML are written by analogy.
+"""Features of a model that no known compiled model has: its files for Core ML are written by analogy.
 
-That is told, and not refused: the forms of these files are known, if not of such models.
+They are reported, and not refused: the forms of these files are known, if not for such models.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _inputs(spec: Model) -> Iterator[FeatureDescription]:
 
 
 def _has_flexible_inputs(spec: Model) -> bool:
-    """Tell whether a function has more than one input of flexible shape; the known ones have one."""
+    """Return whether a function has more than one input of flexible shape; the known ones have one."""
     sizes = [[flexible(entry) for entry in each.input] for each in _described(spec)]
     return any(sum(each is not None and bool(each.shapes or each.ranges) for each in found) > 1 for found in sizes)
 
@@ -40,9 +40,9 @@ UNSEEN: dict[str, Callable[[Model], bool]] = {
     "several inputs of flexible shape": _has_flexible_inputs,
     "an updatable model": lambda spec: spec.isUpdatable,
 }
-"""What no known compiled model is or has, and how a model shows that it does."""
+"""The features that no known compiled model has, each with its test."""
 
 
 def unseen(spec: Model) -> list[Doubt]:
-    """Return what a model is or has that no known compiled model has."""
+    """Return the features of a model that no known compiled model has."""
     return [Doubt(what) for what, has in UNSEEN.items() if has(spec)]

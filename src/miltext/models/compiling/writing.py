@@ -1,6 +1,6 @@
-"""Writing a compiled model: the `.mlmodelc` that Apple's compiler would make of a model, file by file.
+"""Writing a compiled model: the `.mlmodelc` that Apple's compiler would write for a model, file by file.
 
-A stage of a pipeline is a folder of its own in it, `model0` and so on, with the weights that it names.
+A stage of a pipeline is an inner folder, `model0` and so on, with its weights.
 """
 
 from __future__ import annotations
@@ -38,14 +38,15 @@ if TYPE_CHECKING:
     from miltext.models.files import Progress
 
 OWN_FILES = (TEXT, FILE_NAME, METADATA, "analytics", "modelNames")
-"""What is in a compiled model, and cannot be a weight file."""
+"""The own files of a compiled model, which cannot be weight files."""
 
 
 def write_compiled(new: NewModel, output: Path, choices: Choices) -> list[Diagnostic]:
-    """Write a model as an `.mlmodelc`; return warnings of what it does not hold, and of what is unproven.
+    """Write a model as an `.mlmodelc`; return warnings about lost facts and unproven parts.
 
-    What is there is replaced when all is written, if the choices say so. Raise FileExistsError, OSError, WeightsError,
-    PrintError, and ModelError as `refuse` does, and MIL301, MIL405, and MIL454 for what the compiler leaves out.
+    An existing one is replaced when all is written, if the choices allow it. Raise FileExistsError, OSError,
+    WeightsError, PrintError, and ModelError as `refuse` does, and MIL301, MIL405, and MIL454 for omissions of the
+    compiler.
     """
     restate(new)
     refuse(new, choices)
@@ -63,7 +64,7 @@ def write_compiled(new: NewModel, output: Path, choices: Choices) -> list[Diagno
 
 
 def compiled_work(new: NewModel) -> int:
-    """Return how many bytes `write_compiled` tells as progress."""
+    """Return the bytes that `write_compiled` reports as progress."""
     found = 0
     for spec in (new.spec, *stages(new.spec)):
         for name in _weights(new, spec):
@@ -76,9 +77,9 @@ def compiled_work(new: NewModel) -> int:
 
 
 def _make_folders(new: NewModel, spec: Spec, folder: Path, progress: Progress | None, written: dict[str, Path]) -> None:
-    """Make the folder of a model and of its stages, with their weight files: values to be stored get their places.
+    """Make the folder of a model and of its stages, with their weight files: values to store get their places.
 
-    What several stages name is `written` once, and then copied.
+    A file of several stages is `written` once, and then copied.
     """
     folder.mkdir()
     for index, stage in enumerate(stages(spec)):
@@ -95,7 +96,7 @@ def _make_folders(new: NewModel, spec: Spec, folder: Path, progress: Progress | 
 
 
 def _weights(new: NewModel, spec: Spec) -> set[str]:
-    """Return the weight files of a model itself, by their paths below `@model_path`; those that are not there aside."""
+    """Return the existing weight files of a model itself, by their paths below `@model_path`."""
     if kind_of_model(spec) != PROGRAM:
         return set()
     names = {held.value.blobFileValue.fileName.partition("/")[2] for held in blob_values(spec.mlProgram)}
@@ -112,7 +113,7 @@ def _check_name(name: str) -> None:
 
 
 def _write_model(spec: Spec, folder: Path, choices: Choices) -> list[Diagnostic]:
-    """Write the text and the description of a model, or of each stage; return what is to be told."""
+    """Write the text and the description of a model, or of each stage; return the warnings."""
     left_out: list[Diagnostic] = _reordered(spec)
     for index, stage in enumerate(stages(spec)):
         with _told_of(index):
@@ -133,7 +134,7 @@ def _write_model(spec: Spec, folder: Path, choices: Choices) -> list[Diagnostic]
 
 @contextmanager
 def _told_of(index: int) -> Iterator[None]:
-    """Have errors in a `with` block say which model of the pipeline they are about."""
+    """Make errors in a `with` block name the model of the pipeline."""
     try:
         yield
     except MiltextError as failure:
@@ -144,7 +145,7 @@ def _told_of(index: int) -> Iterator[None]:
 
 
 def _reordered(spec: Spec) -> list[Diagnostic]:
-    """Return a warning of functions whose inputs have an order that neither text nor description gives back."""
+    """Return a warning about functions whose order of inputs neither text nor description restores."""
     made = Spec(description=spec.description)
     for name in spec.mlProgram.functions if kind_of_model(spec) == PROGRAM else ():
         inputs = sorted(spec.mlProgram.functions[name].inputs, key=lambda value: value.name.encode())
@@ -165,9 +166,9 @@ def _write_analytics(spec: Spec, folder: Path, details: analytics.Tables | None)
 
 
 def _source(new: NewModel) -> tuple[bytes, str]:
-    """Return the bytes of the `.mlmodel` that is compiled, and its name without the ending.
+    """Return the bytes of the compiled `.mlmodel`, and its name without the ending.
 
-    It is the file that the model was read from if that still says the same, else the one that a package would have.
+    It is the model's own file if that is still the same, else the one that a package would contain.
     """
     data = serialized(uncompiled(new))
     if new.origin is not None:

@@ -1,1 +1,1 @@
-"""Pipelines: which model gives what to which, and new names for what they give."""
+"""Pipelines: the connections of their models, and new names for the connected features."""

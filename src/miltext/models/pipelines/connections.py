@@ -1,7 +1,7 @@
-"""Which model of a pipeline gives what to which.
+"""The connections between the models of a pipeline.
 
-The connections are by name. A model takes what has the name of its input: of the outputs of the models before it, the
-last one, or else the pipeline's input. What the pipeline gives is found so in the end. Source: coremltools,
+The connections are by name. An input of a model gets the last output of that name of the models before it, or else the
+pipeline's input. The pipeline's outputs are found in the same way at the end. Source: coremltools,
 `mlmodel/src/Validation/PipelineValidator.cpp`; the types that agree, `mlmodel/src/Comparison.cpp`.
 """
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Model as Spec
 
 Entries: TypeAlias = "dict[str, FeatureDescription | None]"
-"""What describes each feature, by its name; None for one that a model names only inside."""
+"""The description of each feature, by its name; None for a feature that a model names only inside."""
 
 OUTER = -1
-"""The place of the pipeline itself, among those of its models: what it takes comes first, and it gives what is left."""
+"""The place of the pipeline itself, among its models' places: its inputs come first, and its outputs last."""
 
 
 @dataclass(eq=False)
 class Connection:
-    """A feature on its way through a pipeline: the place of its giver, None for nobody, and those of its takers."""
+    """A feature on its way through a pipeline: the place of its giver, None without one, and its takers' places."""
 
     name: str
     giver: int | None
@@ -47,13 +47,13 @@ class Connection:
 
 
 class Place(NamedTuple):
-    """Where a model stands in the pipelines around it, if any, and what its pipeline calls it; as errors say it."""
+    """The place of a model in the pipelines around it, if any, and its name in its pipeline; as in errors."""
 
     path: str = ""
     name: str = ""
 
     def inside(self, spec: Spec, index: int) -> Place:
-        """Return the place of a model of the pipeline that stands here."""
+        """Return the place of a model of the pipeline at this place."""
         pipeline = pipeline_of(spec, spec.WhichOneof("Type"))
         names = pipeline.names if pipeline else ()
         return Place(f"{self.path}/{index}".lstrip("/"), names[index] if index < len(names) else "")
@@ -69,8 +69,8 @@ WHOLE = Place()
 
 
 def places(way: Sequence[Spec]) -> list[tuple[int, Place]]:
-    """Return the index in the pipeline around it, and the place, of each model of a way but the first; the first is the
-    outermost pipeline, and each is a model of the one before.
+    """Return the index in the pipeline around it, and the place, of each model of a way except the first; the first is
+    the outermost pipeline, and each is a model of the one before.
     """
     found, place = [], WHOLE
     for spec, inner in pairwise(way):
@@ -81,19 +81,19 @@ def places(way: Sequence[Spec]) -> list[tuple[int, Place]]:
 
 
 def is_pipeline(spec: Spec) -> bool:
-    """Tell a pipeline, with however many models, from a model of another kind."""
+    """Return whether a model is a pipeline, with any number of models."""
     return pipeline_of(spec, spec.WhichOneof("Type")) is not None
 
 
 def features(description: ModelDescription) -> ModelDescription | FunctionDescription:
-    """Return what lists the features of a model: its description, or that of its default function."""
+    """Return the description with the features of a model: its own, or its default function's."""
     functions = {function.name: function for function in description.functions}
     default = functions.get(description.defaultFunctionName)
     return description if default is None else default
 
 
 def taken(spec: Spec) -> Entries:
-    """Return what a model takes: inputs, states, and what it is trained with."""
+    """Return the inputs of a model, its states, and its training inputs."""
     listed = features(spec.description)
     entries = _by_name([*listed.input, *listed.state, *spec.description.trainingInput])
     inside = [*inner_names(spec, TAKEN), *(value.name for value in _undescribed(spec).inputs)]
@@ -101,7 +101,7 @@ def taken(spec: Spec) -> Entries:
 
 
 def given(spec: Spec) -> Entries:
-    """Return what a model gives."""
+    """Return the outputs of a model."""
     entries = _by_name(features(spec.description).output)
     block = own_block(_undescribed(spec))
     inside = [*inner_names(spec, GIVEN), *(block.outputs if block else ())]
@@ -109,13 +109,13 @@ def given(spec: Spec) -> Entries:
 
 
 def is_described(spec: Spec) -> bool:
-    """Tell whether anything says what a model takes and gives."""
+    """Return whether the description lists any feature."""
     listed = features(spec.description)
     return bool(listed.input or listed.state or listed.output)
 
 
 def _undescribed(spec: Spec) -> Function:
-    """Return the default function of an ML Program whose description lists nothing; an empty one for any other."""
+    """Return the default function of an ML Program with an empty description; an empty one for any other model."""
     if spec.WhichOneof("Type") != PROGRAM or is_described(spec):
         return Function()
     functions, default = spec.mlProgram.functions, spec.description.defaultFunctionName
@@ -131,7 +131,9 @@ def _by_name(entries: Iterable[FeatureDescription]) -> Entries:
 
 
 def connections(spec: Spec) -> list[Connection]:
-    """Return the connections of a pipeline in the order of their givers; what nobody gives stands where it is taken."""
+    """Return the connections of a pipeline in the order of their givers; one without a giver stands at its first
+    taker.
+    """
     found: list[Connection] = []
     there: dict[str, Connection] = {}
 
@@ -154,9 +156,9 @@ def connections(spec: Spec) -> list[Connection]:
 
 
 def agree(one: FeatureType, other: FeatureType) -> bool:
-    """Return whether what has one type can be taken as the other, sizes of flexible shapes aside.
+    """Return whether a value of one type can be taken as the other, sizes of flexible shapes aside.
 
-    An array whose shape is not described, as outputs of flexible shapes are not, has any.
+    An array without a described shape, such as an output of flexible shape, has any.
     """
     kind = one.WhichOneof("Type")
     if kind != other.WhichOneof("Type"):

@@ -1,4 +1,4 @@
-"""What is wrong with the connections of a pipeline: a feature that nobody gives, or that is taken in another type."""
+"""The faults in the connections of a pipeline: a feature without a giver, or taken in another type."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 class Fault(NamedTuple):
-    """What is wrong, the code of it, and the path of the model that takes what is not given so. What `tells` it from
-    others does not change with the names of stages.
+    """A fault: its code, its message, and the path of the model with the unmatched input. `tells`, its identity, does
+    not change with the names of stages.
     """
 
     code: str
@@ -39,9 +39,9 @@ class Fault(NamedTuple):
 
 
 def faults(spec: Spec, place: Place = WHOLE) -> Iterator[Fault]:
-    """Yield what is wrong with the connections of a pipeline and of those inside it; nothing of any other model.
+    """Yield the faults in the connections of a pipeline and of its inner ones; nothing for any other model.
 
-    Where a pipeline describes nothing, what it takes is not known.
+    If a pipeline describes nothing, its inputs are unknown.
     """
     for connection in connections(spec) if is_pipeline(spec) else ():
         yield from _of_connection(spec, connection, place)
@@ -50,13 +50,13 @@ def faults(spec: Spec, place: Place = WHOLE) -> Iterator[Fault]:
 
 
 def faults_in(model: Model) -> Iterator[Fault]:
-    """Yield what is wrong with the connections of a model that was read, if it is a pipeline that has its models."""
+    """Yield the faults in the connections of a model that was read, if it is a pipeline with all of its models."""
     if model.is_pipeline and model.is_whole:
         yield from faults(message_of(model))
 
 
 def message_of(model: Model) -> Spec:
-    """Return the Model message of a model; of a compiled one, as far as it says what the models take and give."""
+    """Return the Model message of a model; of a compiled one, as far as it states inputs and outputs."""
     if model.spec is not None:
         return model.spec
     made = Spec(description=model.description)
@@ -93,7 +93,7 @@ def _of_connection(spec: Spec, connection: Connection, place: Place) -> Iterator
 
 
 def _is_needed(spec: Spec, name: str, taker: int) -> bool:
-    """Whether a taker cannot do without: not for an optional input, or for what a model is only trained with."""
+    """Whether a taker needs the feature: not for an optional input, or a pure training input."""
     if taker == OUTER:
         return True
     listed = features(stages(spec)[taker].description)

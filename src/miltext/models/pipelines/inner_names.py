@@ -1,8 +1,8 @@
-"""Where models that are not ML Programs have the names of their features, beside the description.
+"""The names of features inside models that are not ML Programs, beside the description.
 
-miltext does not declare the messages of these kinds; this table has the numbers of their fields that hold such a name.
+miltext does not declare the messages of these kinds; this table contains the numbers of their fields with such names.
 Source: the descriptors of coremltools 9.0, `NonMaximumSuppression.proto`, `NeuralNetwork.proto` and so on. A kind with
-an empty row goes by its description alone.
+an empty row uses its description alone.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Model as Spec
 
 Fields: TypeAlias = "dict[int, Any]"
-"""The fields of a message: the role of the name that one holds, or the Fields of the message that it is."""
+"""The fields of a message: the role of the name in a field, or the Fields of the inner message."""
 
 Rename: TypeAlias = Callable[[str, str], str]
-"""What returns the new name for a role and a name."""
+"""A function that returns the new name for a role and a name."""
 
 TAKEN, GIVEN, BLOB = "taken", "given", "blob"
-"""The roles of a name: of an input, of an output, and of a value inside a neural network, of which some are both."""
+"""The roles of a name: of an input, of an output, and of a value inside a neural network, which may be both."""
 
 _LOSS = {1: BLOB, 2: BLOB}
 _LAYER: Fields = {2: BLOB, 3: BLOB}
@@ -65,18 +65,18 @@ INNER_NAMES: dict[str, Fields] = {
     "wordEmbedding": {},
     "audioFeaturePrint": {},
 }
-"""The Fields of each kind whose names are known. A `customModel` asks for them in an app's code, a `linkedModel` in
-another file, and a `serializedModel` in bytes that only Core ML reads.
+"""The Fields of each kind with known names. A `customModel` has its names in an app's code, a `linkedModel` in another
+file, and a `serializedModel` in bytes that only Core ML reads.
 """
 
 NETWORKS = ("neuralNetwork", "neuralNetworkClassifier", "neuralNetworkRegressor")
-"""The kinds that have names of values, which may be large, and no others."""
+"""The kinds with names of values, which may be large, and no others."""
 
 _NUMBERS = {kind: number for number, kind in MODEL_KINDS.items()}
 
 
 def inner_names(spec: Spec, role: str) -> list[str]:
-    """Return the names of a role that a model of such a kind has inside, those that are empty aside.
+    """Return the names of a role inside a model of such a kind, without empty ones.
 
     A model of another kind has none here. Raise ModelError (MIL253) for damaged bytes.
     """
@@ -94,14 +94,14 @@ def inner_names(spec: Spec, role: str) -> list[str]:
 
 
 def rename_inside(spec: Spec, rename: Rename) -> None:
-    """Have a model of such a kind name its features otherwise; all its other bytes stay. Raise as `inner_names`."""
+    """Rename the features inside a model of such a kind; all its other bytes stay. Raise as `inner_names`."""
     kind = kind_of_model(spec) or ""
     if INNER_NAMES.get(kind):
         spec.ParseFromString(_of_kind(spec, kind, rename))
 
 
 def _of_kind(spec: Spec, kind: str, rename: Rename) -> bytes:
-    """Return the bytes of a model, its names inside replaced."""
+    """Return the bytes of a model, with its inner names replaced."""
     data = spec.SerializeToString(deterministic=True)
     with refusing(lambda _: refusal(codes.NOT_A_MODEL, f"the bytes of this {kind} are not of that kind of model")):
         return _renamed(data, {_NUMBERS[kind]: INNER_NAMES[kind]}, rename)

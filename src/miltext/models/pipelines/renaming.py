@@ -1,7 +1,7 @@
-"""New names for what a model takes and gives: in its description and inside it, through all models of a pipeline.
+"""New names for the inputs and outputs of a model: in its description and inside it, through all models of a pipeline.
 
-Only names change: each model is connected to the same others, and every other byte of it stays. A name that is already
-in use on the way is refused, as is a model whose inner names are not known.
+Only names change: each model keeps its connections, and every other byte. A name that is already in use on the way is
+refused, as is a model with unknown inner names.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ Names = Mapping[str, str]
 
 
 class Renames(NamedTuple):
-    """The new names of what a model takes, and of what it gives."""
+    """The new names of a model's inputs, and of its outputs."""
 
     taken: Names
     given: Names
 
     @property
     def all(self) -> Names:
-        """The names of both sides, of a model inside which they are not told apart."""
+        """The names of both sides, for a model that does not distinguish them inside."""
         return {**self.taken, **self.given}
 
 
 def rename_features(way: Sequence[Spec], names: Names) -> None:
-    """Give features of the last model of a way new names: inputs, outputs, and in a pipeline what its models give one
-    another. Of an ML Program, any value is renamed so.
+    """Rename features of the last model of a way: inputs, outputs, and in a pipeline the connections of its models. In
+    an ML Program, any value can be renamed.
 
-    What the model takes or gives is renamed in the pipelines around it, too, as far out as they take or give it.
-    `names` may exchange names. Raise ModelError: MIL430 for a name that is not there, MIL431 for one that is taken or
-    empty, MIL458 for a model that cannot be renamed inside.
+    An input or output is renamed in the pipelines around the model, too, as far out as it is connected. `names` may
+    exchange names. Raise ModelError: MIL430 for an unknown name, MIL431 for a taken or empty one, MIL458 for a model
+    that cannot be renamed inside.
     """
     scopes = [WHOLE, *(place for _, place in places(way))]
     while len(way) > 1 and names.keys() <= {*taken(way[-1]), *given(way[-1])}:
@@ -79,10 +79,9 @@ def rename_features(way: Sequence[Spec], names: Names) -> None:
 def rename_connections(
     spec: Spec, found: Sequence[Connection], chosen: Mapping[Connection, str], place: Place, but: int | None = None
 ) -> Renames:
-    """Give connections of a pipeline new names, in it and in its models, except in the one at `but`, which has them.
+    """Rename connections of a pipeline, in it and in its models, except in the model at `but`, which has them already.
 
-    `found` are all connections. Return what is new for the model that the pipeline itself is. Raise as
-    `rename_features` does.
+    `found` are all connections. Return the new names of the pipeline's own features. Raise as `rename_features` does.
     """
     for one, new in chosen.items():
         for other in found:
@@ -98,7 +97,7 @@ def rename_connections(
 
 
 def _of(chosen: Mapping[Connection, str], index: int) -> Renames:
-    """Return the new names that connections have for what takes them and gives them at a place."""
+    """Return the new names of connections for the takers and givers at a place."""
     return Renames(
         {each.name: new for each, new in chosen.items() if index in each.takers},
         {each.name: new for each, new in chosen.items() if each.giver == index},
@@ -127,7 +126,7 @@ def _rename_model(spec: Spec, renames: Renames, place: Place) -> None:
 
 
 def _new_name(connection: Connection, renames: Renames, place: Place) -> str:
-    """Return the name that a connection gets as its pipeline's features are renamed."""
+    """Return the new name of a connection when its pipeline's features are renamed."""
     name = connection.name
     names = {renames.taken.get(name, name)} if connection.giver == OUTER else set()
     names |= {renames.given.get(name, name)} if OUTER in connection.takers else set()
@@ -137,7 +136,7 @@ def _new_name(connection: Connection, renames: Renames, place: Place) -> str:
 
 
 def _rename_inside(spec: Spec, renames: Renames, place: Place) -> None:
-    """Rename features in a model whose Fields are known; in a neural network, they are values of it."""
+    """Rename features in a model with known Fields; in a neural network, they are values."""
     blobs = {*inner_names(spec, BLOB)}
     if blobs:
         _refuse_two_names(spec, renames, place)
@@ -149,7 +148,7 @@ def _rename_inside(spec: Spec, renames: Renames, place: Place) -> None:
 
 
 def _refuse_two_names(spec: Spec, renames: Renames, place: Place) -> None:
-    """Refuse to give an input another name than the output that is the same value."""
+    """Refuse different names for an input and an output that are the same value."""
     for name in taken(spec).keys() & given(spec).keys():
         if renames.taken.get(name, name) != renames.given.get(name, name):
             raise _two_names(name, place)
@@ -198,7 +197,7 @@ def _unknown(name: str, there: set[str], spec: Spec, place: Place) -> ModelError
 
 
 def name_in_use(spec: Spec, connection: Connection, name: str, place: Place) -> ModelError:
-    """Return the error for a new name that a connection has: who gives that, or takes it if nobody does."""
+    """Return the error for a new name that a connection already has: with its giver, or else its first taker."""
     there = connection.giver if connection.giver is not None else connection.takers[0]
     if there == OUTER:
         who = f"it is an {'input' if connection.giver == OUTER else 'output'}"

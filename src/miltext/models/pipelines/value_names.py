@@ -1,4 +1,4 @@
-"""New names for the values of a Program: wherever they are made, used and given out, in inner blocks too."""
+"""New names for the values of a Program: everywhere they are made, used and output, in inner blocks too."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def rename_values(program: Program, names: Mapping[str, str], place: object) -> None:
-    """Give the values of a Program new names, by their old ones, which may be exchanged.
+    """Rename the values of a Program, by their old names, which may be exchanged.
 
-    Each function that has such a value is changed. Raise ModelError (MIL431) for a new name that another value of it
-    has; `place` is what the error calls the model.
+    Each function with such a value is changed. Raise ModelError (MIL431) for a new name that another value of it has;
+    `place` is the model's name in the error.
     """
     graph = Graph(program)
     for function_name, function in graph.functions.items():
