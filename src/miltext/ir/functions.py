@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING
 
 from miltext.ir.parts import GraphError, Value
 from miltext.schema import proto
 from miltext.schema.paths import Path, block_path
 from miltext.schema.types import Type, write_type
-from miltext.syntax.names import identifier
+from miltext.syntax.names import FreshNames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +25,7 @@ class Function:
     """
 
     __slots__ = (
-        "_numbers", "_taken", "blocks", "changed", "clashing", "inputs", "is_edited", "message", "name", "undefined",
+        "_names", "blocks", "changed", "clashing", "inputs", "is_edited", "message", "name", "undefined",
     )  # fmt: skip
 
     def __init__(self, name: str, message: proto.Function) -> None:
@@ -38,8 +37,7 @@ class Function:
         self.clashing: set[Value] = set()
         self.changed: dict[str, proto.Value | None] = {}
         self.is_edited = False
-        self._taken: set[str] | None = None
-        self._numbers: dict[str, Iterator[int]] = {}
+        self._names: FreshNames | None = None
 
     @property
     def block(self) -> Block | None:
@@ -102,15 +100,9 @@ class Function:
 
     def fresh(self, stem: str) -> str:
         """Return an identifier that no value of the function has: the stem, or that with a number behind it."""
-        if self._taken is None:
-            self._taken = {value.name for value in self.defined()}.union(self.undefined)
-        stem = identifier(stem) or "_"
-        numbers = self._numbers.setdefault(stem, count(1))
-        name = stem
-        while name in self._taken:
-            name = f"{stem}_{next(numbers)}"
-        self._taken.add(name)
-        return name
+        if self._names is None:
+            self._names = FreshNames({value.name for value in self.defined()}.union(self.undefined))
+        return self._names.fresh(stem)
 
     def touch(self) -> None:
         """Mark the function as edited."""
