@@ -29,11 +29,9 @@ LEFT = {
     "checking.inference.program": 1,  # the checker's reading, whose fields are called like the message's
     "checking.inference.reading": 6,
     "checking.scopes": 1,
-    "checking.values": 1,
     "checking.loading": 1,  # coremltools reads the message
     "generation.programs": 1,  # they make messages
     "generation.growing": 4,
-    "reduction.selecting": 5,
     "checking.operations": 1,  # classes of their own, whose fields are called like the message's
     "conversion.planning": 2,
     "diffing.structure": 4,

@@ -1,24 +1,29 @@
-"""Constants of drafts whose literal has no type: `half = const()[val = 0.5];` takes that of its first use."""
+"""Literals of drafts without a type: where they are used, and as constants, which take the type of their first use."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Finding, Remark
+from miltext.checking.inference.operands import Arguments, Operand
 from miltext.checking.inference.program import Scope, Walk
+from miltext.checking.inference.rules import followed
+from miltext.checking.literal_types import Beside, literal_type
 from miltext.diagnostics import codes
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from miltext.checking.inference.operands import NestedBlock, Operand
+    from miltext.checking.inference.operands import NestedBlock
     from miltext.checking.inference.program import Path as InferencePath
     from miltext.checking.inference.reading import Block, Operation
     from miltext.schema.operations import Signature
     from miltext.schema.paths import Path
     from miltext.schema.types import ListType
+
+    Operands = Mapping[str, Sequence[Operand]]
 
 
 @dataclass(slots=True)
@@ -72,6 +77,59 @@ def takes(known: Signature, name: str, dtype: str | None, operands: Mapping[str,
         if isinstance(operand.type, TensorType)
     ]
     return (dtype in parameter.dtypes or not parameter.dtypes) and all(other in (None, dtype) for other in same)
+
+
+class Surroundings(Beside):
+    """What an operation is bound to, as far as the types of its literals and constants may depend on it.
+
+    `bound` is all of it. `lacks` tells whether nothing is known of a part of it for a mistake, and `guide` is the data
+    type that the operation states for its first output.
+    """
+
+    def __init__(self, operands: Operands, *, lacks: bool, guide: str | None) -> None:
+        self.bound = {name: [*bound] for name, bound in operands.items()}
+        self.lacks = lacks
+        self.guide = guide
+        super().__init__(operands)
+
+    def note(self, name: str, index: int, operand: Operand) -> None:
+        super().note(name, index, operand)
+        self.bound[name][index] = operand
+
+
+class Literal(NamedTuple):
+    """A literal for the value at a place of a parameter of an operation."""
+
+    spelling: str
+    parameter: str
+    place: int
+    known: Signature
+    opset: str
+
+    def type(
+        self, beside: Surroundings, usual: Sequence[str] | None, without: Operand | None = None
+    ) -> TensorType | ListType:
+        """Return the type of the literal, given what stands `beside` it, `without` the constant that it is.
+
+        Where that leaves a choice, it is the one under which the output is of the data type that the operation states.
+        Raise Undecided or Misfit.
+        """
+        others, guide = beside.operands(without), beside.guide
+        found = literal_type(self.spelling, self.parameter, self.known, others, usual)
+        other = literal_type(self.spelling, self.parameter, self.known, others, usual, guide) if guide else found
+        if found == other:
+            return found
+        before, after = (self.output(beside.bound, each) for each in (found, other))
+        is_known = before is not None or after is not None
+        guides = after == guide and before != guide if is_known else bool(self.known.parameters[self.parameter].domain)
+        return other if guides else found
+
+    def output(self, operands: Operands, made: TensorType | ListType) -> str | None:
+        """Return the data type of the first output, if the literal is of a type."""
+        bindings = [*operands.get(self.parameter, ())]
+        bindings[self.place : self.place + 1] = [Operand(made)]
+        outputs = followed(Arguments(self.known.name, {**operands, self.parameter: bindings}, self.opset))
+        return outputs[0].dtype if outputs and isinstance(outputs[0], TensorType) else None
 
 
 class UsualWalk(Walk):

@@ -5,16 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from miltext.checking.draft_arrays import HeldArray, conversion
-from miltext.checking.draft_constants import OpenConstant, Use, UsualWalk, is_of_function, takes
+from miltext.checking.draft_constants import Literal, OpenConstant, Surroundings, Use, UsualWalk, is_of_function, takes
 from miltext.checking.findings import Finding, named, operations_around
-from miltext.checking.inference.operands import Arguments, Operand, read_value
+from miltext.checking.inference.operands import Operand, read_value
 from miltext.checking.inference.program import UNDEFINED, Scope, bound
 from miltext.checking.inference.reading import Operation, Reader
-from miltext.checking.inference.rules import followed
-from miltext.checking.literal_types import Beside, Misfit, Undecided, literal_type, usual_type
+from miltext.checking.literal_types import Misfit, Undecided, usual_type
 from miltext.checking.not_inferred import why_not_inferred
 from miltext.checking.operations import message_path
 from miltext.diagnostics import Diagnostic, ParseError, Span, codes
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from miltext.schema.proto import NamedValueType
     from miltext.schema.proto import Operation as Message
     from miltext.schema.types import ListType, Type
-
-    Operands = Mapping[str, Sequence[Operand]]
 
 
 class DraftWalk(UsualWalk):
@@ -321,7 +318,7 @@ class DraftWalk(UsualWalk):
             return
         with suppress(Misfit, Undecided):
             usual = None if constant.is_doubtful else self.usual
-            typed = _Literal(self.spelling(constant.gap), use.parameter, int(use.path[-1]), known, self.opset)
+            typed = Literal(self.spelling(constant.gap), use.parameter, int(use.path[-1]), known, self.opset)
             made = typed.type(beside, usual, without=constant.operand)
         if constant.use and isinstance(first, TensorType):
             self.types.findings.append(constant.conflict(use, first, made if made != first else None))
@@ -443,7 +440,7 @@ class DraftWalk(UsualWalk):
             *_, place = operations_around(gap)
             usual = None if beside.lacks or place in self.broken else self.usual
             index = int(gap[-1]) if gap[-2] == "arguments" else 0
-            return _Literal(self.spelling(gap), name, index, known, self.opset).type(beside, usual)
+            return Literal(self.spelling(gap), name, index, known, self.opset).type(beside, usual)
         except Misfit as misfit:
             self.types.findings.append(Finding(gap, misfit.code, str(misfit), suggestion=misfit.suggestion))
         except Undecided as undecided:
@@ -472,24 +469,6 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
     return Diagnostic(diagnostic.severity, diagnostic.code, diagnostic.message, span)
 
 
-class Surroundings(Beside):
-    """What an operation is bound to, as far as the types of its literals and constants may depend on it.
-
-    `bound` is all of it. `lacks` tells whether nothing is known of a part of it for a mistake, and `guide` is the data
-    type that the operation states for its first output.
-    """
-
-    def __init__(self, operands: Operands, *, lacks: bool, guide: str | None) -> None:
-        self.bound = {name: [*bound] for name, bound in operands.items()}
-        self.lacks = lacks
-        self.guide = guide
-        super().__init__(operands)
-
-    def note(self, name: str, index: int, operand: Operand) -> None:
-        super().note(name, index, operand)
-        self.bound[name][index] = operand
-
-
 def is_misnamed(operation: Operation | Message, known: Signature | None) -> bool:
     """Tell whether an operation names a parameter that it does not have."""
     return known is not None and not known.open and any(name not in known.parameters for name in operation.inputs)
@@ -499,38 +478,3 @@ def lacks_a_name(operation: Operation, scope: Scope, unknown: Collection[Operand
     """Tell whether an operation is given a value of which nothing is known for a mistake."""
     names = (each for bindings in operation.inputs.values() for each in bindings if isinstance(each, str))
     return any(scope.get(name, UNDEFINED) in unknown for name in names)
-
-
-class _Literal(NamedTuple):
-    """A literal for the value at a place of a parameter of an operation."""
-
-    spelling: str
-    parameter: str
-    place: int
-    known: Signature
-    opset: str
-
-    def type(
-        self, beside: Surroundings, usual: Sequence[str] | None, without: Operand | None = None
-    ) -> TensorType | ListType:
-        """Return the type of the literal, given what stands `beside` it, `without` the constant that it is.
-
-        Where that leaves a choice, it is the one under which the output is of the data type that the operation states.
-        Raise Undecided or Misfit.
-        """
-        others, guide = beside.operands(without), beside.guide
-        found = literal_type(self.spelling, self.parameter, self.known, others, usual)
-        other = literal_type(self.spelling, self.parameter, self.known, others, usual, guide) if guide else found
-        if found == other:
-            return found
-        before, after = (self.output(beside.bound, each) for each in (found, other))
-        is_known = before is not None or after is not None
-        guides = after == guide and before != guide if is_known else bool(self.known.parameters[self.parameter].domain)
-        return other if guides else found
-
-    def output(self, operands: Operands, made: TensorType | ListType) -> str | None:
-        """Return the data type of the first output, if the literal is of a type."""
-        bindings = [*operands.get(self.parameter, ())]
-        bindings[self.place : self.place + 1] = [Operand(made)]
-        outputs = followed(Arguments(self.known.name, {**operands, self.parameter: bindings}, self.opset))
-        return outputs[0].dtype if outputs and isinstance(outputs[0], TensorType) else None

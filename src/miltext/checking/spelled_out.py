@@ -9,7 +9,6 @@ than the ending `_cast_fp16` of the operation's.
 from __future__ import annotations
 
 import re
-from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.drafts import marker_of, marker_words
@@ -22,7 +21,7 @@ from miltext.schema.operations import signature
 from miltext.schema.walk import is_compressed
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.literals import quote, unquote
-from miltext.syntax.names import identifier, name_text
+from miltext.syntax.names import FreshNames, name_text
 from miltext.syntax.plain_tokens import arguments_in, attribute_parts, operation_head
 from miltext.syntax.tree import Node, Statement, named, tokens
 
@@ -88,7 +87,7 @@ class _SpellingOut:
         self.text = text
         self.root = root
         self.edits = edits
-        self.names = _FreshNames(())
+        self.names = FreshNames(())
 
     def run(self, wanted: Collection[str]) -> Elaborated:
         """Return the text with all that is wanted."""
@@ -101,7 +100,7 @@ class _SpellingOut:
         for function in named(self.root, "function"):
             for path, body in bodies_of(function):
                 parts = *named(function, "parameters"), body
-                self.names = _FreshNames(name for part in parts for name in names_inside(part))
+                self.names = FreshNames(name for part in parts for name in names_inside(part))
                 before: tuple[Path, list[Node]] = (), []
                 for place, operation in operations_of(body, path):
                     constants = before[1] if before[0] == place[:-1] else []
@@ -162,7 +161,7 @@ class _SpellingOut:
 
     def constant(self, given: _Given, owner: str, place: int, is_named: bool) -> _Given:
         """Write a value as a constant, with a name or not, before the operation `owner` at a place; return its use."""
-        name = self.names.fresh(*constant_name(owner, given.parameter, given.place, given.type))
+        name = self.names.numbered(*constant_name(owner, given.parameter, given.place, given.type))
         attributes = f"name = string({quote(implied_name(name))}), " if is_named else ""
         self.insert(place, f"{given.type} {name} = const()[{attributes}val = {given.value}]; ")
         return given._replace(value=name)
@@ -188,22 +187,6 @@ def constant_name(owner: str, parameter: str, place: str, type: str) -> tuple[st
     """Return the name of a constant for a parameter of an operation, before its number and after it."""
     older = _CAST.sub("", owner)
     return f"{older}_{parameter}{place}", "_to_fp16" if older != owner and "fp16" in type else ""
-
-
-class _FreshNames:
-    """Names that nothing has, beside those that are `taken`."""
-
-    def __init__(self, taken: Iterable[str]) -> None:
-        self.taken = {*taken}
-        self.numbers: dict[str, Iterator[int]] = {}
-
-    def fresh(self, name: str, ending: str = "") -> str:
-        """Return a name with the first number that makes it new, as an identifier."""
-        name = identifier(name)
-        numbers = self.numbers.setdefault(name, count())
-        found = next(made for number in numbers if (made := f"{name}_{number}{ending}") not in self.taken)
-        self.taken.add(found)
-        return found
 
 
 def _in_order(given: Iterable[_Given], known: Signature | None) -> list[_Given]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, counted, named
-from miltext.checking.inference.reading import Constant
+from miltext.checking.inference.reading import Block, Constant
 from miltext.checking.sizes import GREATEST, WAY_OUT, greatest_size, too_large
 from miltext.diagnostics import codes
 from miltext.models.weight_paths import MODEL_PATH, escape
@@ -26,7 +26,7 @@ from miltext.schema.types import TensorType as Tensor
 
 if TYPE_CHECKING:
     from miltext.checking.arrays import Arrays
-    from miltext.checking.inference.reading import Binding, Block, Declared, Form, Operation, Program, Stated
+    from miltext.checking.inference.reading import Binding, Declared, Form, Operation, Program, Stated
     from miltext.schema.proto import TensorType, TensorValue, Value, ValueType
 
 ATTRIBUTES = frozenset({"name"})
@@ -63,19 +63,19 @@ class _Contents:
             self.attributes(function.attributes, path)
             self.declared(function.inputs, (*path, "inputs"))
             for opset, block in function.blocks.items():
-                self.block(block, block_path(name, opset))
+                for place, part in block.parts(block_path(name, opset)):
+                    self.part(part, place)
 
-    def block(self, block: Block, path: Path) -> None:
-        self.attributes(block.attributes, path)
-        self.declared(block.inputs, (*path, "inputs"))
-        for index, operation in enumerate(block.operations):
-            place = (*path, "operations", index)
-            if operation.inputs:
-                self.inputs(operation, place)
-            self.outputs(operation, place)
-            self.attributes(operation.attributes, place, "val")
-            for nested, inner in enumerate(operation.blocks):
-                self.block(inner, (*place, "blocks", nested))
+    def part(self, part: Block | Operation, path: Path) -> None:
+        """Look at a block or an operation at a path."""
+        if isinstance(part, Block):
+            self.attributes(part.attributes, path)
+            self.declared(part.inputs, (*path, "inputs"))
+            return
+        if part.inputs:
+            self.inputs(part, path)
+        self.outputs(part, path)
+        self.attributes(part.attributes, path, "val")
 
     def inputs(self, operation: Operation, path: Path) -> None:
         """Look at the arguments of the operation at `path`."""

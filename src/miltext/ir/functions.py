@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING
 
 from miltext.ir.parts import GraphError, Value
 from miltext.schema import proto
 from miltext.schema.paths import Path, block_path
 from miltext.schema.types import Type, write_type
-from miltext.syntax.names import identifier
+from miltext.syntax.names import FreshNames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +25,7 @@ class Function:
     """
 
     __slots__ = (
-        "_numbers", "_taken", "blocks", "changed", "clashing", "inputs", "is_edited", "message", "name", "undefined",
+        "_names", "blocks", "changed", "clashing", "inputs", "is_edited", "message", "name", "undefined",
     )  # fmt: skip
 
     def __init__(self, name: str, message: proto.Function) -> None:
@@ -38,8 +37,7 @@ class Function:
         self.clashing: set[Value] = set()
         self.changed: dict[str, proto.Value | None] = {}
         self.is_edited = False
-        self._taken: set[str] | None = None
-        self._numbers: dict[str, Iterator[int]] = {}
+        self._names: FreshNames | None = None
 
     @property
     def block(self) -> Block | None:
@@ -105,16 +103,9 @@ class Function:
 
         `first` is the number that is tried first.
         """
-        if self._taken is None:
-            self._taken = {value.name for value in self.defined()}.union(self.undefined)
-        stem = identifier(stem)
-        stem = f"_{stem}" if stem[:1] in ("", "@") else stem
-        numbers = self._numbers.setdefault(stem, count(first))
-        name = stem
-        while name in self._taken:
-            name = f"{stem}_{next(numbers)}"
-        self._taken.add(name)
-        return name
+        if self._names is None:
+            self._names = FreshNames({value.name for value in self.defined()}.union(self.undefined))
+        return self._names.fresh(stem, first=first)
 
     def touch(self) -> None:
         """Mark the function as edited."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
 from typing import NamedTuple
 
 from miltext.diagnostics import Diagnostic, Note, ParseError, Span, codes, error
@@ -20,7 +19,7 @@ from miltext.parsing.syntax_errors import TOO_NESTED
 from miltext.parsing.text_edits import apart
 from miltext.schema.operations import Signature, signature
 from miltext.syntax.literals import shown
-from miltext.syntax.names import identifier, name_text
+from miltext.syntax.names import FreshNames, name_text
 from miltext.syntax.tree import Node, Statement, named, tokens
 
 SHORT = ("positional_argument", "call_binding", "weight_binding", "record")
@@ -183,7 +182,7 @@ class _Elaboration:
     def __init__(self, text: str, root: Node) -> None:
         self.text = text
         self.root = root
-        self.names = set(names_inside(root))
+        self.names = FreshNames(names_inside(root))
         self.opset = ""
         self.diagnostics: list[Diagnostic] = []
         self.values: dict[int, str] = {}
@@ -356,7 +355,7 @@ class _Elaboration:
             bindings = [*named(argument, *BINDINGS)]
             for at, binding in enumerate(bindings):
                 if _is_hoisted(binding):
-                    made = self.values[binding.start] = self.fresh(name if len(bindings) == 1 else f"{name}_{at}")
+                    made = self.values[binding.start] = self.names.fresh(name if len(bindings) == 1 else f"{name}_{at}")
                     found.append((binding.children[0], made))
         return found
 
@@ -378,14 +377,6 @@ class _Elaboration:
             self.diagnostics.append(error(codes.NESTED_OPERATION, _NOT_ONE.format(name_in(call), why), call.span))
         head = Piece(f"_ {name_text(name)} = ", call.span, is_copy=False, is_wrong=is_wrong)
         return [head, *self.operation(call), Piece("; ", call.span, is_copy=False)]
-
-    def fresh(self, name: str) -> str:
-        """Return a name that nothing has yet: an identifier, even where the name that it is made from is none."""
-        name = identifier(name)
-        numbered = (name if number == 0 else f"{name}_{number}" for number in count())
-        found = next(candidate for candidate in numbered if candidate not in self.names)
-        self.names.add(found)
-        return found
 
 
 def _is_hoisted(binding: Node) -> bool:

@@ -17,7 +17,7 @@ from miltext.schema.walk import blocks_of, is_constant, operations
 if TYPE_CHECKING:
     from miltext.ir.functions import Function
     from miltext.ir.parts import Op
-    from miltext.schema.proto import Block, Program, ValueType
+    from miltext.schema.proto import Program, ValueType
 
 NO_OPERATION = -1
 
@@ -41,12 +41,14 @@ class Unit(NamedTuple):
 class Scope:
     """The block of a function for an opset: its units in order, and the unit that makes each value.
 
-    `gives` are the names of the outputs, and `idle` the unused values that are no outputs.
+    `names` are the values that each operation makes, by its place, and `outputs` those that go out, in order. Of the
+    values, `gives` are those that go out, and `idle` those that nothing uses or gives out.
     """
 
     function: str
     opset: str
-    block: Block
+    names: list[list[str]]
+    outputs: list[str]
     units: list[Unit] = field(default_factory=list)
     makers: dict[str, int] = field(default_factory=dict)
     types: dict[str, ValueType] = field(default_factory=dict)
@@ -91,8 +93,9 @@ class _Reading:
 
     def __init__(self, function: Function, opset: str) -> None:
         block = function.blocks[opset]
-        self.scope = Scope(function.name, opset, block.message)
         self._ops = [*block]
+        names = [[value.name for value in op.outputs] for op in self._ops]
+        self.scope = Scope(function.name, opset, names, [output.name for output in block.outputs])
         self._constants: dict[str, int] = {}
         for value in (*function.inputs, *block.inputs, *block.made()):
             if value.message is not None:
@@ -102,12 +105,12 @@ class _Reading:
                 self._constants.update({value.name: place for value in op.outputs})
             else:
                 self._add(place, op)
-        for output in block.outputs:
-            if output.name not in self.scope.makers:
-                self._add(NO_OPERATION, None, output.name)
+        for name in self.scope.outputs:
+            if name not in self.scope.makers:
+                self._add(NO_OPERATION, None, name)
         if not self.scope.units:
             self._add(NO_OPERATION, None)
-        self.scope.gives.update(output.name for output in block.outputs)
+        self.scope.gives.update(self.scope.outputs)
         used = self.scope.gives.union(*(unit.uses for unit in self.scope.units))
         self.scope.idle.update(self.scope.makers.keys() - used)
 

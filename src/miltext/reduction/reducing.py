@@ -190,7 +190,7 @@ class Reducing:
     def outputs(self) -> None:
         """Leave out outputs, except the only need of an operation."""
         graph = Graph(self.best.program)
-        outputs = [Output(nth, name) for nth, scope in enumerate(graph.scopes) for name in scope.block.outputs]
+        outputs = [Output(nth, name) for nth, scope in enumerate(graph.scopes) for name in scope.outputs]
         if len(outputs) > len(graph.scopes):
             self._shrink(outputs, lambda kept: select(graph, graph.parts, {*kept}))
 

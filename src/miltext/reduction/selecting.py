@@ -10,13 +10,15 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.extraction.borders import can_give, can_take
-from miltext.printing.flexible_shapes import ATTRIBUTE, information_of
+from miltext.extraction.cutting import leave_inputs
+from miltext.ir import graph as ir
+from miltext.ir.parts import Value
 from miltext.reduction.graph import Graph
-from miltext.schema.proto import Program
 
 if TYPE_CHECKING:
+    from miltext.ir.functions import Function
     from miltext.reduction.graph import Part, Scope, Unit
-    from miltext.schema.proto import Block, Function
+    from miltext.schema.proto import Program
 
 
 class Output(NamedTuple):
@@ -41,25 +43,22 @@ def select(graph: Graph, parts: Iterable[Part], outputs: Collection[Output] | No
     wanted: list[set[int]] = [set() for _ in graph.scopes]
     for part in parts:
         wanted[part.scope].add(part.unit)
-    made = Program(version=graph.program.version, docString=graph.program.docString)
-    for key in graph.program.attributes:
-        made.attributes[key].CopyFrom(graph.program.attributes[key])
-    for nth, scope in enumerate(graph.scopes):
-        selected = _selected(scope, wanted[nth])
-        if outputs is not None:
+    selections = [_selected(scope, wanted[nth]) for nth, scope in enumerate(graph.scopes)]
+    if outputs is not None:
+        for nth, selected in enumerate(selections):
             selected.outputs[:] = [name for name in selected.outputs if Output(nth, name) in outputs]
-        if _is_idle(selected):
-            return None
+    if not any(selected.units for selected in selections) or any(map(_is_idle, selections)):
+        return None
+    made = ir.Graph(graph.program)
+    for scope, selected in zip(graph.scopes, selections, strict=True):
         if selected.units:
-            _add(made, graph, scope, selected)
+            _leave(made.functions[scope.function], scope, selected)
+        else:
+            made.functions[scope.function].remove_block(scope.opset)
+    made.functions = {name: function for name, function in made.functions.items() if function.blocks}
     for function in made.functions.values():
-        stated = function.attributes.get(ATTRIBUTE)
-        kept = information_of(stated, {value.name for value in function.inputs})
-        if kept is None:
-            function.attributes.pop(ATTRIBUTE, None)
-        elif kept is not stated:
-            function.attributes[ATTRIBUTE].CopyFrom(kept)
-    return made if made.functions else None
+        leave_inputs(function, {value.name for value in function.inputs if value.uses})
+    return made.program()
 
 
 def whole(program: Program) -> Program | None:
@@ -102,7 +101,7 @@ def _outputs(scope: Scope, units: Collection[Unit], uses: Collection[str]) -> li
     """
     makes = {name for unit in units for name in unit.makes}
     given = {name for unit in units if not unit.makes for name in (*unit.uses, *_given(scope, unit))}
-    old = [name for name in scope.block.outputs if name in makes or name in given]
+    old = [name for name in scope.outputs if name in makes or name in given]
     seen = {*old, *uses}
     new: list[str] = []
     for unit in units:
@@ -113,8 +112,8 @@ def _outputs(scope: Scope, units: Collection[Unit], uses: Collection[str]) -> li
 
 
 def _given(scope: Scope, unit: Unit) -> list[str]:
-    """Return the names of the constants that a unit without an operation outputs."""
-    return [value.name for place in unit.constants for value in scope.block.operations[place].outputs]
+    """Return the names of the constants that a unit without an operation gives out."""
+    return [name for place in unit.constants for name in scope.names[place]]
 
 
 def _is_idle(selected: Selected) -> bool:
@@ -125,29 +124,21 @@ def _is_idle(selected: Selected) -> bool:
     )
 
 
-def _add(made: Program, graph: Graph, scope: Scope, selected: Selected) -> None:
-    """Add the block of a scope to a Program."""
-    old = graph.program.functions[scope.function]
-    function = made.functions[scope.function]
-    if not function.opset:
-        function.opset = old.opset
-        for key in old.attributes:
-            function.attributes[key].CopyFrom(old.attributes[key])
-    block = function.block_specializations[scope.opset]
-    block.inputs.extend(scope.block.inputs)
-    for key in scope.block.attributes:
-        block.attributes[key].CopyFrom(scope.block.attributes[key])
-    constants = {place for unit in selected.units for place in unit.constants}
-    places = constants.union(unit.place for unit in selected.units if unit.place >= 0)
-    block.operations.extend([scope.block.operations[place] for place in sorted(places)])
-    block.outputs.extend(selected.outputs)
-    _take_in(function, block, scope, selected)
-
-
-def _take_in(function: Function, block: Block, scope: Scope, selected: Selected) -> None:
-    """Make the values that a block uses and does not make inputs of a function, unless they already are."""
-    made = {value.name for operation in block.operations for value in operation.outputs}
-    known = {value.name for value in (*function.inputs, *block.inputs)}
-    for name in scope.types:
-        if name in selected.uses and name not in made and name not in known:
-            function.inputs.add(name=name, type=scope.types[name])
+def _leave(function: Function, scope: Scope, selected: Selected) -> None:
+    """Leave in a block what is selected; its function takes what that uses and does not make."""
+    block = function.blocks[scope.opset]
+    ops = [*block]
+    places = {place for unit in selected.units for place in (unit.place, *unit.constants)}
+    staying = [op for place, op in enumerate(ops) if place in places]
+    taken = {value.name: value for value in (*function.inputs, *block.inputs)}
+    made = {value.name: value for values in (block.made(), *(op.outputs for op in staying)) for value in values}
+    block.outputs = [{**function.undefined, **taken, **made}[name] for name in selected.outputs]
+    new: list[Value] = []
+    for op in [op for place, op in enumerate(ops) if place not in places][::-1]:
+        for value in op.outputs[::-1]:
+            if value.uses and value.name not in taken:
+                taken[value.name] = Value(value.name, value.message, function)
+                new.append(taken[value.name])
+            value.replace_uses(taken.get(value.name, value))
+        op.remove()
+    function.inputs += new[::-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, count
 
 from miltext.schema.dtypes import BY_NAME
@@ -50,6 +50,31 @@ def fitting(name: str, taken: Collection[str] = ()) -> str | None:
         return None
     candidates = chain([near], (f"{near}_{number}" for number in count(1)))
     return next(each for each in candidates if each not in taken and not unfit(each))
+
+
+class FreshNames:
+    """Names that nothing has yet, beside those that are `taken`."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self.taken = {*taken}
+        self._numbers: dict[str, Iterator[int]] = {}
+
+    def fresh(self, name: str, *, first: int = 1) -> str:
+        """Return an identifier: the name, or that with a number behind it that makes it new, from `first` on."""
+        name = identifier(name)
+        name = f"_{name}" if name[:1] in ("", "@") else name
+        if name in self.taken:
+            return self.numbered(name, start=first)
+        self.taken.add(name)
+        return name
+
+    def numbered(self, name: str, ending: str = "", *, start: int = 0) -> str:
+        """Return an identifier: the name, the first number that makes it new, and the ending."""
+        name = identifier(name)
+        numbers = self._numbers.setdefault(name, count(start))
+        found = next(made for number in numbers if (made := f"{name}_{number}{ending}") not in self.taken)
+        self.taken.add(found)
+        return found
 
 
 def opset_text(opset: str) -> str:
