@@ -159,6 +159,21 @@ def test_a_conflict_by_hand_is_a_text_beside(scene: Scene) -> None:
     assert run("merge", *scene.packages).returncode == 2
 
 
+def test_a_text_with_conflicts_that_somebody_edited_is_replaced_only_with_force(scene: Scene) -> None:
+    scene.edit((tanh,), (sigmoid,))
+    target = scene.folder / "merged.mlpackage"
+    text = Path(f"{target}.conflict.mil")
+    for _ in range(2):  # the text that it wrote itself is not in the way
+        assert run("merge", *scene.packages, "-o", target).returncode == 1
+    written = text.read_text()
+    text.write_text(written.replace("<<<<<<<", "// <<<<<<<"))
+    done = run("merge", *scene.packages, "-o", target)
+    assert (done.returncode, f"{text}: it already exists; --force".encode() in done.stderr) == (2, True), done.stderr
+    assert text.read_text() != written
+    assert run("merge", *scene.packages, "-o", target, "--force").returncode == 1
+    assert text.read_text() == written
+
+
 # ---- what stands around a program
 
 

@@ -271,7 +271,7 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
         with Progress("comparing weights", lambda: compared_work(models)) as bar:
             merged = merge_models(before, ours, theirs, Path(made), markers, check=check, progress=bar.add)
         if merged.model is None or not merged.is_whole:
-            _tell_conflicts(output, merged.conflicts, merged.text, beside(output.rstrip("/")))
+            _tell_conflicts(output, merged.conflicts, merged.text, beside(output.rstrip("/")), force=force)
             show(merged.errors, merged.text, output)
             return True
         whole = SpecModel("mlmodel", output, None, Path(made), merged.model)
@@ -285,12 +285,18 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
     return False
 
 
-def _tell_conflicts(name: str, reasons: Sequence[str], text: str | None, beside: str | None) -> None:
-    """Report the reasons for an unmerged model, and write its text with markers beside it."""
+def _tell_conflicts(
+    name: str, reasons: Sequence[str], text: str | None, beside: str | None, *, force: bool = True
+) -> None:
+    """Report the reasons for an unmerged model, and write its text with markers beside it.
+
+    Without `force`, another text in its place stays, as it may have been edited.
+    """
     for reason in reasons:
         _tell(name, reason)
     if text is not None and beside is not None:
-        write_text(beside, [text], "mil")
+        is_same = os.path.isfile(beside) and Path(beside).read_bytes() == text.encode()
+        write_text(beside, [text], "mil", force=None if force or is_same else False)
         _tell(name, f"the merged text is in {beside}")
 
 
