@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 from conftest import ROOT
+from support.calls import Calls, Place
 
 PACKAGE = ROOT / "src" / "miltext"
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
@@ -144,6 +145,28 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert sorted(left) == []
 
 
+IN_CIRCLES = {"models": 33, "diffing": 13, "conversion": 5, "evaluation": 2}
+"""How many modules of these rooms are in circles of imports, if those for types count. No other room has such a one."""
+
+
+def test_imports_for_types_make_circles_in_few_rooms_only() -> None:
+    between = arrows("now", "lazily", "types")
+    onward = {module: {b for a, b in between if a == module} for module, _ in between}
+    circling = [module for module in onward if module in reach(onward, onward[module])]
+    found = Counter(map(room_of, circling))
+    assert {room: count for room, count in found.items() if count > IN_CIRCLES.get(room, 0)} == {}
+
+
+def reach(onward: dict[str, set[str]], first: set[str]) -> set[str]:
+    """All modules that are imported from the first ones on."""
+    found, todo = set(first), [*first]
+    while todo:
+        new = onward.get(todo.pop(), set()) - found
+        found |= new
+        todo += new
+    return found
+
+
 def test_a_room_is_cheap_to_enter() -> None:
     entered = {a for a, b in arrows("now") if a == room_of(b) and modules()[a].name == "__init__.py"}
     assert entered == {"diffing", "testing"}
@@ -155,14 +178,65 @@ def test_each_module_that_a_row_names_is_in_its_room() -> None:
     assert [f"{room}/{name}" for room, name in named if f"{room}.{name}" not in modules()] == []
 
 
+# ---- the walks
+
+
+@cache
+def calls() -> Calls:
+    return Calls(modules(), arrows("now", "lazily"))
+
+
+def walk_of(title: str) -> str:
+    return PAGE.partition(f"## {title}\n")[2].partition("\n## ")[0]
+
+
+def places_of(title: str) -> set[str]:
+    """The modules that a walk names, those too that it names without their room: that of the module before them."""
+    found, room = set[str](), ""
+    for name in re.findall(r"`([a-z_]+(?:/[a-z_]+)*)`", walk_of(title)):
+        place = name.replace("/", ".")
+        if place in modules():
+            room = room_of(place)
+        elif f"{room}.{place}" in modules():
+            place = f"{room}.{place}"
+        elif "/" not in name:
+            continue  # a name that a module defines
+        found.add(place)
+    return found
+
+
 @pytest.mark.parametrize("title", ["Where a text becomes a Program", "Where an error comes from"])
-def test_the_walks_lead_through_rooms_that_are_there(title: str) -> None:
-    walk = PAGE.partition(f"## {title}\n")[2].partition("\n## ")[0]
-    places = re.findall(r"`([a-z_]+(?:/[a-z_]+)*)`", walk)
-    rooms = {place for place in places if place.split("/")[0] in LAYERS}
-    assert 3 < len(rooms) <= 8
-    assert [place for place in rooms if place.replace("/", ".") not in modules()] == []
-    assert len(re.findall(r"^\d\. ", walk, re.MULTILINE)) <= 8
+def test_the_walks_lead_through_modules_that_are_there(title: str) -> None:
+    places = places_of(title)
+    assert len(places) > 6
+    assert places - modules().keys() == set()
+    assert len(re.findall(r"^\d\. ", walk_of(title), re.MULTILINE)) <= 8
+
+
+ORIGINS = {
+    Place("parsing.parser", "parse"): {"diagnostics", "parsing", "schema", "syntax"},
+    Place("parsing.recovery", "recover"): {"diagnostics", "parsing", "schema", "syntax"},
+    Place("checking.programs", "findings_in"): {"checking", "diagnostics", "parsing", "schema", "syntax"},
+    Place("parsing.spans", "find"): {"parsing", "syntax"},
+    Place("diagnostics", "render"): {"diagnostics"},
+}
+"""Where the errors of a text come from, and the rooms that calls of these functions enter."""
+
+
+@pytest.mark.parametrize("start", ORIGINS, ids=".".join)
+def test_an_error_comes_from_few_rooms(start: Place) -> None:
+    assert {room_of(place.module) for place in calls().reached(start)} == ORIGINS[start]
+
+
+def test_the_walk_to_an_error_is_that_of_the_code() -> None:
+    """Each module that it names is entered by the calls, or is a table that an entered module imports."""
+    entered = {place.module for start in ORIGINS for place in calls().reached(start)}
+    assert len({room_of(module) for module in entered}) <= 8
+    tables = {imported for importer, imported in arrows("now", "lazily") if importer in entered}
+    assert places_of("Where an error comes from") - entered - tables == set()
+
+
+# ---- tests
 
 
 def walks(tree: ast.AST) -> int:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from miltext.checking.arrays import Arrays
-    from miltext.checking.drafts import DraftTypes
+    from miltext.checking.draft_types import DraftTypes
     from miltext.checking.inference.operands import NestedBlock
     from miltext.checking.inference.program import Path as InferencePath
     from miltext.checking.inference.reading import Block

@@ -7,26 +7,23 @@ the literal decide. The type of an output follows by the rules of `miltext.check
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from miltext.checking.arrays import Arrays
-from miltext.checking.draft_arrays import at_array
+from miltext.checking.draft_types import DraftTypes
 from miltext.checking.draft_walk import DraftWalk
-from miltext.checking.findings import Finding, Remark, counted, operations_around
+from miltext.checking.findings import Finding, counted, operations_around
 from miltext.checking.inference.reading import read_program
 from miltext.diagnostics import Diagnostic, Span, codes
-from miltext.parsing.elaboration import Elaborated, rewritten
 from miltext.parsing.misread_types import AS_STRING
 from miltext.parsing.spans import name_of
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.tree import named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from miltext.checking.draft_arrays import Conversion
     from miltext.checking.inference.operands import Operand
-    from miltext.parsing.elaboration import Elaborated
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path
     from miltext.schema.types import Type
@@ -49,77 +46,6 @@ MOST_WALKS = 8
 """How often a draft is gone over to find the types that its loops carry. coremltools builds the blocks of a loop at
 most twice (iOS15/control_flow.py); what still changes then is an error.
 """
-
-
-class DraftTypes(NamedTuple):
-    """The types of a draft: the texts that take the place of its spans, what is wrong, and what is still open.
-
-    All places are in the long spelling of what was `read`.
-
-    `findings` are about its literals. `unknown` are about operations of which an output's type cannot be told, though
-    all that they are given is there. `strange` are about what is left out beside an operation that is not known, at the
-    word for it. `uses` are the operations in order, each with those whose outputs it uses. `misspelled` are literals
-    of which no value could be made, as was told. `conversions` are those of arrays, by the bindings where they are
-    given to something.
-    """
-
-    read: Recovered
-    edits: dict[Span, str]
-    diagnostics: list[Diagnostic]
-    findings: list[Finding]
-    unknown: dict[Path, Finding]
-    strange: dict[Path, Finding]
-    uses: list[tuple[Path, set[Path]]]
-    open: set[Path]
-    misspelled: set[Path]
-    conversions: dict[Path, Conversion]
-
-    def joined(self, verified: Iterable[Finding], faulty: Iterable[Path]) -> list[Finding]:
-        """Return all findings about a draft: these, and those that its Program has been `verified` to.
-
-        One mistake is told once. What an operation leaves out is not told of if anything else is wrong with it, in a
-        block of it, or with what it uses: the `faulty` are those of which that was told elsewhere. Without a name that
-        is known, the operation is an error.
-        """
-        known = [_blamed(finding, self.strange.get(finding.path)) for finding in verified]
-        told = {finding.path for finding in known}
-        known += [finding for place, finding in self.strange.items() if place not in told]
-        own = [finding for finding in self.findings if (*finding.path, "key") not in told]  # a name that is wrong
-        errors = (finding.path for finding in [*own, *known] if finding.severity == "error")
-        wrong = self._wrong([*faulty, *self.misspelled, *errors])
-        unknown = (finding for place, finding in self.unknown.items() if place not in wrong)
-        return [*own, *(at_array(finding, self.conversions) for finding in known), *unknown]
-
-    def _wrong(self, mistakes: Iterable[Path]) -> set[Path]:
-        """Return the paths of the operations that are wrong, or use what is; one that a gap is inside of, is."""
-        wrong = {place for path in mistakes for place in operations_around(path)}
-        wrong |= {place for gap in self.open for place in [*operations_around(gap)][:-1]}
-        for place, used in self.uses if self.unknown else ():
-            if not wrong.isdisjoint(used):
-                wrong.update(operations_around(place))
-        return wrong
-
-    def stopping(self, joined: Iterable[Finding]) -> list[Finding]:
-        """Return the errors, of all that are `joined`, for which a type does not follow: those where it is left out,
-        and those of operations of which such a one uses an output.
-        """
-        open_places = {place for gap in self.open for place in [*operations_around(gap)][-1:]}
-        places = open_places.union(*(used for place, used in self.uses if place in open_places))
-        return [
-            finding
-            for finding in (joined if self.open else ())
-            if finding.severity == "error"
-            and (finding.path in self.open or not places.isdisjoint([*operations_around(finding.path)][-1:]))
-        ]
-
-    @property
-    def missing(self) -> set[Path]:
-        """The paths of what is not there: of bindings, and of the types of outputs; the names of arguments are."""
-        return {(*gap, "type") if gap[-2] in ("outputs", "inputs") else gap for gap in self.open}
-
-    def written(self) -> Elaborated:
-        """Return the text of the draft with its types."""
-        return rewritten(self.read.text, self.edits.items())
 
 
 def draft_types(read: Recovered, arrays: Arrays | None = None) -> DraftTypes:
@@ -161,19 +87,6 @@ def _outside(gap: Path) -> Finding:
     return Finding(
         gap, codes.NOT_INFERRED, "the type of this literal cannot be inferred: nothing takes it; write it out"
     )
-
-
-def _blamed(finding: Finding, strange: Finding | None) -> Finding:
-    """Return a finding about an operation that is not known: an error, if types hang on it, and say what does.
-
-    Where an operation is suggested, the types follow from that.
-    """
-    if strange is None:
-        return finding
-    if finding.suggestion is not None:
-        return finding._replace(severity="error")
-    remark = Remark("no type follows from it for what is left out here; write it out", strange.path)
-    return finding._replace(severity="error", remarks=(*finding.remarks, remark))
 
 
 def as_in_draft(finding: Finding, types: DraftTypes) -> Finding:

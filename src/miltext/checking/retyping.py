@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.checking.baked import Baked, Outdated
 from miltext.checking.draft_constants import is_of_function
+from miltext.checking.draft_types import DraftTypes
 from miltext.checking.draft_walk import DraftWalk
-from miltext.checking.drafts import DraftTypes
 from miltext.checking.findings import Finding
 from miltext.checking.findings import named as quoted
 from miltext.checking.inference.program import UNDEFINED, result

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from miltext.checking.baked import Baked
-    from miltext.checking.drafts import DraftTypes
+    from miltext.checking.draft_types import DraftTypes
     from miltext.checking.findings import Finding
     from miltext.checking.retyping import Inputs, Retyped
     from miltext.diagnostics import Diagnostic

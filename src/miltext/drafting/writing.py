@@ -31,7 +31,7 @@ from miltext.syntax.recursion import with_room
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from miltext.checking.drafts import DraftTypes
+    from miltext.checking.draft_types import DraftTypes
     from miltext.checking.findings import Finding
     from miltext.models.weight_printing import Spell
     from miltext.parsing.recovery import Recovered

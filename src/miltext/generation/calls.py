@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from miltext.checking.inference.operands import Arguments
 from miltext.generation.constants import filling, operand_of, tensor_constant
@@ -12,13 +12,13 @@ from miltext.generation.options import COMMON
 from miltext.generation.scope import Given, Item, Redraw
 from miltext.generation.shapes import HIGHEST_RANK, Sizes, elements_in, fit, has_known_sizes, make
 from miltext.schema.dtypes import BY_NAME
-from miltext.schema.types import ListType, Shape, TensorType
+from miltext.schema.types import ListType, Shape, TensorType, Type
 
 if TYPE_CHECKING:
     from miltext.checking.inference.operands import NestedBlock
     from miltext.generation.choices import Choices
     from miltext.generation.constants import Number
-    from miltext.generation.growing import Growth
+    from miltext.generation.scope import FunctionScope
     from miltext.schema.operations import Parameter, Signature
     from miltext.schema.proto import Block, Value
 
@@ -60,6 +60,26 @@ class Wanted(NamedTuple):
         return len(shape) >= self.least and (self.where is None or self.where(known))
 
 
+class Growing(Protocol):
+    """A block that grows, as a call and the recipes of its blocks use it: see `growing.Growth`."""
+
+    scope: FunctionScope
+    items: list[Item]
+
+    @property
+    def outer(self) -> Growing | None: ...
+    def in_reach(self) -> list[Item]: ...
+    def grow(self, count: int) -> int: ...
+    def add(self, op_type: str) -> list[Item]: ...
+    def call(self, op_type: str, **arguments: Item) -> list[Item]: ...
+    def constant(self, stem: str, value: Value, type: TensorType | ListType) -> Item: ...
+    def value_of(self, type: Type, count: int | None = None) -> Item: ...
+    def takes_cast(self, type: TensorType) -> bool: ...
+    def cast(self, item: Item, dtype: str) -> Item: ...
+    def inner(self, given: Sequence[Item] = ()) -> Growing: ...
+    def block(self, outputs: Sequence[str], inputs: Sequence[Item] = ()) -> Block: ...
+
+
 class Call:
     """The arguments of one operation, as they are chosen.
 
@@ -68,7 +88,7 @@ class Call:
     tells whether values decide sizes of what it gives.
     """
 
-    def __init__(self, growth: Growth, known: Signature) -> None:
+    def __init__(self, growth: Growing, known: Signature) -> None:
         self.growth = growth
         self.scope = growth.scope
         self.choices: Choices = growth.scope.choices

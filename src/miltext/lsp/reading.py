@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from miltext.checking.drafts import DraftTypes
+    from miltext.checking.draft_types import DraftTypes
     from miltext.checking.verifier import CheckedText
     from miltext.diagnostics import Span
     from miltext.parsing.recovery import Recovered

@@ -12,8 +12,7 @@ from miltext.schema.types import TensorType, Type
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from miltext.generation.calls import Call
-    from miltext.generation.growing import Growth
+    from miltext.generation.calls import Call, Growing
 
 INNER = 3
 """The most operations that are chosen for an inner block."""
@@ -41,7 +40,7 @@ def cond(call: Call) -> None:
         _add_block(call, branch, [], given)
 
 
-def _computed(growth: Growth, type: Type, others: Sequence[Item]) -> Item | None:
+def _computed(growth: Growing, type: Type, others: Sequence[Item]) -> Item | None:
     """Return a value of a type that a block computes or that is around it, and that is not given yet."""
     made = [item for item in growth.items if item.type == type and item not in others]
     around = growth.outer.in_reach() if growth.outer else []
@@ -86,6 +85,6 @@ def _held(call: Call) -> Item:
     )
 
 
-def _add_block(call: Call, growth: Growth, inputs: Sequence[Item], outputs: Sequence[Item]) -> None:
+def _add_block(call: Call, growth: Growing, inputs: Sequence[Item], outputs: Sequence[Item]) -> None:
     call.messages.append(growth.block([item.name for item in outputs], inputs))
     call.blocks.append(NestedBlock([item.type for item in inputs], [item.type for item in outputs]))
