@@ -312,8 +312,8 @@ class Comparison:
     def _renamed(self, a: Op, b: Op, outputs: Set[Value]) -> Iterator[Rename]:
         """Yield the names that differ between two operations; `outputs` are the values that the function returns."""
         for old, new in zip(a.outputs, b.outputs, strict=False):  # one may have more outputs
-            before, now = name_text(old.name), name_text(new.name)
-            if before != now:
+            if old.name != new.name:
+                before, now = name_text(old.name), name_text(new.name)
                 yield Rename("output" if new in outputs else "value", now, before, now)
         names = [each.attributes.get(NAME, None) for each in (a, b)]
         if names[0] != names[1]:

@@ -55,7 +55,7 @@ class Flood:
             for pair in [*self._makers(*partner), *self._users(*partner)]:
                 i, j = pair
                 self._votes[pair] = votes = self._votes.get(pair, 0) + 1
-                heappush(self._heap, (-votes, a.names(i) != b.names(j), abs(i - j), pair))
+                heappush(self._heap, (-votes, a.names[i] != b.names[j], abs(i - j), pair))
 
     def _makers(self, i: int, j: int) -> Iterator[Pair]:
         """Yield the operations that partners take a value from in the same slot."""

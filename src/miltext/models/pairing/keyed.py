@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Op, Value
+from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
-    from miltext.ir.parts import Block, Operand
+    from miltext.ir.parts import Block, Function, Operand
     from miltext.models.pairing.contents import Contents
     from miltext.schema.proto import Program
 
@@ -77,13 +78,17 @@ class KeyedGraph(Graph):
         self.types: dict[Value, int] = {}
         self.tokens: dict[Value, int] = {}
         self.known_as: dict[Value, str] = {}
-        for function in self.functions.values():
-            self._declare(function.inputs)
-            for block in function.blocks.values():
-                self._block(block)
-            for name, value in function.undefined.items():
-                self.types[value] = keys["undefined"]
-                self.tokens[value] = keys["undefined", name]
+        with gc_paused:
+            for function in self.functions.values():
+                self._function(function)
+
+    def _function(self, function: Function) -> None:
+        self._declare(function.inputs)
+        for block in function.blocks.values():
+            self._block(block)
+        for name, value in function.undefined.items():
+            self.types[value] = self.keys["undefined"]
+            self.tokens[value] = self.keys["undefined", name]
 
     def name_of(self, value: Value) -> str:
         """Return the name of a value in the other program, or its own."""
@@ -102,32 +107,36 @@ class KeyedGraph(Graph):
             keys.append(key)
         return tuple(keys)
 
-    def _block(self, block: Block) -> dict[Value, None]:
-        """Enter the operations of a block; return the values that it takes from outside, in order."""
+    def _block(self, block: Block) -> None:
+        """Enter the operations of a block."""
         self._declare(block.inputs)
-        used: dict[Value, None] = {}
         for index, op in enumerate(block):
-            facts = self._op(op, index)
-            used.update(dict.fromkeys(facts.operands))
-            used.update(dict.fromkeys(facts.captures))
-        used.update(dict.fromkeys(block.outputs))
-        return {value: None for value in used if value.owner is not None and _home(value) is not block}
+            self._op(op, index)
 
-    def _op(self, op: Op, index: int) -> Facts:
+    def _captured(self, block: Block) -> list[Value]:
+        """Return the values that a block inside an operation takes from outside, in order."""
+        used: dict[Value, None] = {}
+        for op in block:
+            used.update(dict.fromkeys(self.facts[op].operands))
+            used.update(dict.fromkeys(self.facts[op].captures))
+        used.update(dict.fromkeys(block.outputs))
+        return [value for value in used if value.owner is not None and _home(value) is not block]
+
+    def _op(self, op: Op, index: int) -> None:
         facts = self.facts[op] = Facts(index)
         arguments = self._arguments(op, facts)
-        facts.captures = [*dict.fromkeys(value for block in op.blocks for value in self._block(block))]
-        for value in (*facts.operands, *facts.captures):
-            if value.maker is None or self.facts[value.maker].grounded:
-                facts.grounded = True
-                break
-        attributes = op.attributes
+        for block in op.blocks:
+            self._block(block)
+        facts.captures = [*dict.fromkeys(value for block in op.blocks for value in self._captured(block))]
+        taken = [value.maker for value in (*facts.operands, *facts.captures)]
+        facts.grounded = any(maker is None or self.facts[maker].grounded for maker in taken)
+        message = op.message
+        attributes = message.attributes
         stated = [(key, self.contents.key(attributes[key])) for key in sorted(attributes) if key != NAME]
         if not self.contents.weights.isdisjoint([number for _, number in stated]):
             facts.weighty = True
         types = self._declare(op.outputs)
-        facts.kinds[EXACT] = self.keys["operation", op.type, arguments, tuple(stated), types, len(op.blocks)]
-        return facts
+        facts.kinds[EXACT] = self.keys["operation", message.type, arguments, tuple(stated), types, len(op.blocks)]
 
     def _arguments(self, op: Op, facts: Facts) -> tuple[Hashable, ...]:
         """Return the keys of the arguments and their literals, and note the values that they name."""

@@ -68,7 +68,10 @@ class Sources:
         keys, facts = self._graph.keys, self._graph.facts[op]
         operands = self._tokens(facts.operands)
         blocks = tuple([self.block(block, depth + 1) for block in op.blocks]) if op.blocks else ()
-        number = keys["from", self._level, local(self._graph, op, self._level), facts.slots, operands, blocks]
+        own = facts.kinds.get(self._level)
+        if own is None:
+            own = local(self._graph, op, self._level)
+        number = keys["from", self._level, own, facts.slots, operands, blocks]
         for place, value in enumerate(op.outputs):
             self._known[value] = keys["output", number, place] if place else number
         return number
@@ -103,6 +106,7 @@ class Side:
         self.block = block
         self.ops = [*block]
         self.facts = [graph.facts[op] for op in self.ops]
+        self.names = [names_of(op) for op in self.ops]
         self.mates: list[int | None] = [None] * len(self.ops)
         self.tokens: list[int] = [0] * len(self.ops)
         self.exits: dict[int, list[tuple[int, int, int]]] = {}
@@ -145,16 +149,13 @@ class Side:
 
     def local(self, index: int, level: int) -> int:
         """Return an integer for an operation by itself, at a level."""
-        return local(self.graph, self.ops[index], level)
-
-    def names(self, index: int) -> tuple[str, ...]:
-        """Return the names of an operation's outputs."""
-        return names_of(self.ops[index])
+        known = self.facts[index].kinds.get(level)
+        return local(self.graph, self.ops[index], level) if known is None else known
 
     def line(self, index: int) -> Hashable:
         """Return an operation as it is written, except weights, inner blocks and the attribute `name`."""
         facts = self.facts[index]
-        return facts.kinds[EXACT], facts.slots, self.names(index), tuple([value.name for value in facts.operands])
+        return facts.kinds[EXACT], facts.slots, self.names[index], tuple([value.name for value in facts.operands])
 
     def upward(self, level: int) -> dict[int, int]:
         """Return an integer for all that each unpaired operation is made from, up to the inputs or to partners."""

@@ -144,7 +144,7 @@ class _Matcher:
         a, b = self._a, self._b
         old, new = _surroundings(a), _surroundings(b)
         for i, j in _pair_off(
-            {i: (key, a.names(i)) for i, key in old.items()}, {j: (key, b.names(j)) for j, key in new.items()}
+            {i: (key, a.names[i]) for i, key in old.items()}, {j: (key, b.names[j]) for j, key in new.items()}
         ):
             self._match(i, j)
             del old[i], new[j]
@@ -212,4 +212,4 @@ def _named(side: Side, level: int) -> dict[int, Hashable]:
 
 def _constants(side: Side, level: int) -> dict[int, Hashable]:
     """Return operations by themselves, and their names: for constants that their users do not identify."""
-    return {index: (side.local(index, level), side.names(index)) for index in side.single()}
+    return {index: (side.local(index, level), side.names[index]) for index in side.single()}

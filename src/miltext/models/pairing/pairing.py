@@ -8,6 +8,7 @@ from miltext.models.pairing.keyed import EXACT
 from miltext.models.pairing.likeness import Sources
 from miltext.models.pairing.matching import match_blocks, match_names
 from miltext.models.pairing.sequences import Pair, common, in_order, merged
+from miltext.syntax.gc_pause import gc_paused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,10 +62,11 @@ class PairedFunction(NamedTuple):
 
 def pair_functions(old: KeyedGraph, new: KeyedGraph) -> list[PairedFunction]:
     """Return the functions of both programs by name; those of one name, and those only renamed, are paired."""
-    names = _function_names(old, new)
-    found = [_pair_function(name, names.get(name, name), old, new) for name in old.functions]
-    added = sorted(new.functions.keys() - names.values())
-    found += [_pair_function(name, name, old, new) for name in added]
+    with gc_paused:
+        names = _function_names(old, new)
+        found = [_pair_function(name, names.get(name, name), old, new) for name in old.functions]
+        added = sorted(new.functions.keys() - names.values())
+        found += [_pair_function(name, name, old, new) for name in added]
     return sorted(found, key=lambda pair: pair.name)
 
 
