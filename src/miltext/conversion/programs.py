@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from miltext.conversion.known import Precisions
     from miltext.conversion.planning import KeptConstant
     from miltext.diagnostics import Diagnostic
-    from miltext.ir.parts import Function, Value
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Value
     from miltext.schema import proto
     from miltext.schema.types import Type
 

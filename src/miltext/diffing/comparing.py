@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
     from miltext.diffing.values import Values
-    from miltext.ir.parts import Block, Function, Operand
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Block, Operand
     from miltext.models.pairing.keyed import KeyedGraph
     from miltext.models.pairing.pairing import PairedBlock, PairedFunction
     from miltext.models.pairing.sequences import Pair

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from miltext.diffing.lining_up import Stretch, Texts
     from miltext.diffing.report import At
-    from miltext.ir.parts import Block, Function, Op, Value
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Block, Op, Value
     from miltext.models.pairing.pairing import PairedFunction
 
 RENAMED = "="

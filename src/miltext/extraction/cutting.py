@@ -14,7 +14,8 @@ from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
     from miltext.extraction.planning import BlockPlan, Plan
-    from miltext.ir.parts import Block, Function
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Block
     from miltext.schema.proto import Program
 
 

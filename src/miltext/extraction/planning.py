@@ -15,7 +15,8 @@ from miltext.schema.walk import own_opset
 
 if TYPE_CHECKING:
     from miltext.diagnostics import ModelError
-    from miltext.ir.parts import Function, Op, Value
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Op, Value
     from miltext.schema.proto import NamedValueType, Program
 
 

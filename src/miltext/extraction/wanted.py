@@ -11,8 +11,9 @@ from miltext.models.building.editing import unknown_value
 from miltext.models.refusals import refusal
 
 if TYPE_CHECKING:
+    from miltext.ir.functions import Function
     from miltext.ir.graph import Graph
-    from miltext.ir.parts import Function, Value
+    from miltext.ir.parts import Value
 
 NO_INPUT, UNNEEDED, NO_OUTPUT, LEFT_OUT = "MIL446", "MIL447", "MIL448", "MIL449"
 """The codes of a value that cannot be an input, of one that no output needs, of one that cannot be an output, and of

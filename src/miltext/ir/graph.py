@@ -12,7 +12,8 @@ from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
-    from miltext.ir.parts import Function, Op
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Op
     from miltext.schema import proto
 
 

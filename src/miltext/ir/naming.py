@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from miltext.ir.parts import Block, Function, Value
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Block, Value
 
 
 def settle_names(function: Function) -> None:

@@ -7,14 +7,16 @@ mark what they change; `ir.writing` writes that anew and copies everything else 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, count
-from typing import NamedTuple, TypeAlias
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.schema import proto
-from miltext.schema.paths import Key, Path
 from miltext.schema.types import Type, read_type, write_type
 from miltext.schema.walk import is_constant
-from miltext.syntax.names import identifier
+
+if TYPE_CHECKING:
+    from miltext.ir.functions import Function
+    from miltext.schema.paths import Path
 
 
 class GraphError(ValueError):
@@ -363,7 +365,7 @@ class Block:
     def function(self) -> Function:
         """The function that the block belongs to."""
         owner = self.owner
-        while not isinstance(owner, Function):
+        while isinstance(owner, Op):
             assert owner.block is not None, "a block of a removed operation belongs to no function"
             owner = owner.block.owner
         return owner
@@ -394,7 +396,7 @@ class Block:
             outer = user.owner if isinstance(user, Block) else user.block
             if outer is self:
                 return user if isinstance(user, Op) else None
-            if outer is None or isinstance(outer, Function):
+            if not isinstance(outer, Op | Block):
                 return None
             user = outer
         return None
@@ -469,111 +471,6 @@ class Block:
         if not self.is_edited:
             self.is_edited = True
             self.owner.touch()
-
-
-class Function:
-    """A function: its inputs, which all of its blocks see, and the blocks by opset.
-
-    `undefined` are the names that are used where nothing defines them. `clashing` are the values that were read under a
-    name that was already taken where they are defined. `changed` are the attributes that were set, None for those that
-    were taken out.
-    """
-
-    __slots__ = (
-        "_numbers", "_taken", "blocks", "changed", "clashing", "inputs", "is_edited", "message", "name", "undefined",
-    )  # fmt: skip
-
-    def __init__(self, name: str, message: proto.Function) -> None:
-        self.name = name
-        self.message = message
-        self.inputs: list[Value] = []
-        self.blocks: dict[str, Block] = {}
-        self.undefined: dict[str, Value] = {}
-        self.clashing: set[Value] = set()
-        self.changed: dict[str, proto.Value | None] = {}
-        self.is_edited = False
-        self._taken: set[str] | None = None
-        self._numbers: dict[str, Iterator[int]] = {}
-
-    @property
-    def block(self) -> Block | None:
-        """The block of the function's own opset, or the only one there is."""
-        own = self.blocks.get(self.message.opset)
-        return own if own is not None or len(self.blocks) != 1 else next(iter(self.blocks.values()))
-
-    def value(self, name: str) -> Value:
-        """Return the value of a name: of several, the first in the order of the text. Raise GraphError for none."""
-        for value in self.defined():
-            if value.name == name:
-                return value
-        raise GraphError(f"the function `{self.name}` has no value `{name}`: `defined` yields all that it has")
-
-    @property
-    def attributes(self) -> dict[str, proto.Value]:
-        """The attributes, to be read; `set_attribute` changes one."""
-        stated = {**self.message.attributes, **self.changed}
-        return {key: value for key, value in stated.items() if value is not None}
-
-    def set_attribute(self, key: str, value: proto.Value | None) -> None:
-        """Set an attribute, or take it out for None."""
-        self.changed[key] = value
-        self.touch()
-
-    def add_input(self, name: str, type: Type) -> Value:
-        """Add an input behind the others, and return it."""
-        value = Value(name, proto.NamedValueType(name=name, type=write_type(type)), self)
-        self.inputs.append(value)
-        self.touch()
-        return value
-
-    def remove_input(self, value: Value) -> None:
-        """Take an input away. Raise GraphError if it is used."""
-        if value.uses:
-            raise GraphError(f"`{value.name}` is still used: replace its uses before the input is removed")
-        self.inputs.remove(value)
-        self.touch()
-
-    def remove_block(self, opset: str) -> None:
-        """Take the block for an opset out of the function."""
-        self.blocks.pop(opset).release()
-        self.touch()
-
-    def walk(self) -> Iterator[Op]:
-        """Yield the operations of all blocks, each before those inside it, in the order of the text."""
-        for opset in sorted(self.blocks):
-            yield from self.blocks[opset].walk()
-
-    def parts(self) -> Iterator[tuple[Path, Block | Op]]:
-        """Yield each block and operation of the function, with the path of its message in the Program."""
-        for opset in sorted(self.blocks):
-            path = ("functions", Key(self.name), "block_specializations", Key(opset))
-            yield from self.blocks[opset].parts(path)
-
-    def defined(self) -> Iterator[Value]:
-        """Yield the inputs and all values of all blocks, in the order of the text."""
-        yield from self.inputs
-        for opset in sorted(self.blocks):
-            yield from self.blocks[opset].defined()
-
-    def fresh(self, stem: str, *, first: int = 1) -> str:
-        """Return an identifier that no value of the function has: the stem, or that with a number behind it.
-
-        `first` is the number that is tried first.
-        """
-        if self._taken is None:
-            self._taken = {value.name for value in self.defined()}.union(self.undefined)
-        stem = identifier(stem)
-        stem = f"_{stem}" if stem[:1] in ("", "@") else stem
-        numbers = self._numbers.setdefault(stem, count(first))
-        name = stem
-        while name in self._taken:
-            name = f"{stem}_{next(numbers)}"
-        self._taken.add(name)
-        return name
-
-    def touch(self) -> None:
-        """Mark the function as edited."""
-        self.is_edited = True
 
 
 def literal_of(operand: Operand) -> proto.Value | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.ir.parts import Block, Function, Op, Operand, Use, Value
+from miltext.ir.functions import Function
+from miltext.ir.parts import Block, Op, Operand, Use, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,8 @@ from miltext.ir.parts import Value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from miltext.ir.parts import Block, Function, Op, Operand
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Block, Op, Operand
     from miltext.schema import proto
 
 

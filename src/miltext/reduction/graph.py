@@ -15,7 +15,8 @@ from miltext.ir import graph as ir
 from miltext.schema.walk import is_constant, operations
 
 if TYPE_CHECKING:
-    from miltext.ir.parts import Function, Op
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Op
     from miltext.schema.proto import Block, Program, ValueType
 
 NO_OPERATION = -1

@@ -17,7 +17,8 @@ from miltext.models.pairing.likeness import Sources, local
 from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
-    from miltext.ir.parts import Function, Op
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Op
     from miltext.schema.function_io import Interface, Types
     from miltext.schema.proto import Program, ValueType
 

@@ -15,7 +15,8 @@ from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
-    from miltext.ir.parts import Block, Function, Operand
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Block, Operand
     from miltext.models.pairing.contents import Contents
     from miltext.schema.proto import Program
 

@@ -10,7 +10,8 @@ from miltext.models.pairing.keyed import EXACT, HELD, LOOSE, NAME, SHAPED, TYPED
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-    from miltext.ir.parts import Block, Function, Op
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Block, Op
     from miltext.models.pairing.keyed import KeyedGraph
 
 

@@ -13,7 +13,8 @@ from miltext.syntax.gc_pause import gc_paused
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from miltext.ir.parts import Block, Function, Op
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Block, Op
     from miltext.models.pairing.keyed import KeyedGraph
 
 
