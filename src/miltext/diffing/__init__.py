@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from miltext.diffing.difference import Difference
@@ -14,6 +13,8 @@ from miltext.models.opening import open_model
 from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from miltext.schema.proto import Message
 
 __all__ = ["Difference", "diff"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from miltext.descriptions.labels import labels_of
@@ -19,6 +18,8 @@ from miltext.schema.stamps import STAMP
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     from miltext.descriptions.surroundings import Labels
     from miltext.diffing.ports import Function, Port, Ports, Surface
     from miltext.models.model import Model

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miltext.diffing.descriptions import MADE_BY
@@ -22,6 +21,8 @@ from miltext.models.metadata_json import FILE_NAME as METADATA
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from miltext.models.model import Model
 
 _TOOLS = MADE_BY.replace("metadata.userDefined[", "userDefinedMetadata[").removesuffix(".")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from miltext.descriptions.parts import EMPTY, UNKNOWN, Difference, differences, part_of
@@ -12,6 +11,8 @@ from miltext.schema.proto.kinds import MODEL_KINDS
 from miltext.schema.stamps import STAMP
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from miltext.models.model import Model
     from miltext.schema.proto import ModelDescription
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,8 @@ from miltext.diffing.text import render_text
 from miltext.diffing.unified import Line, draft_lines, lines, render_unified
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from miltext.diffing.lining_up import Texts
 
 FORM = 1

@@ -6,7 +6,6 @@ next and the previous change need the script.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -22,6 +21,8 @@ from miltext.printing.html_page import COLOURS, TOKENS, document
 from miltext.syntax.literals import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from miltext.diffing.difference import Difference
     from miltext.diffing.lining_up import Texts
     from miltext.diffing.report import At, Told

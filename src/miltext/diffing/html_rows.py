@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import escape
@@ -21,6 +20,8 @@ from miltext.models.pairing.sequences import common
 from miltext.printing.html_page import class_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
     from miltext.diffing.panes import Line, Panes, Row
 
 FOLDED = 4

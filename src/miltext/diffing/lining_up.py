@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from miltext.diffing.bindings import arguments
 from miltext.diffing.spelling import SHOWN
 from miltext.diffing.values import DIGITS
+from miltext.ir.parts import Op
 from miltext.printing.printer import OPERATION, Printer
 from miltext.printing.tensors import Style
-from miltext.schema.proto import Function, Operation, Value
+from miltext.schema import proto
+from miltext.schema.proto import Function, Operation
 from miltext.syntax.names import name_text, opset_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
     from miltext.diffing.report import At
-    from miltext.models.pairing.graph import Graph, Node, Region
+    from miltext.ir.parts import Value
+    from miltext.models.pairing.keyed import KeyedGraph
     from miltext.models.pairing.pairing import PairedBlock, PairedFunction
-    from miltext.schema.proto import NamedValueType, Program
+    from miltext.schema.proto import Program
 
 Shell = TypeVar("Shell", bound="Function | Operation")
 
@@ -41,7 +44,7 @@ class Stretch(NamedTuple):
     old: Sequence[str]
     new: Sequence[str]
     at: At = ()
-    nodes: tuple[Node | None, Node | None] = (None, None)
+    nodes: tuple[Op | None, Op | None] = (None, None)
 
 
 class _Page(Printer):
@@ -69,10 +72,10 @@ class Texts:
     unless it `has_own_names`; floats are as in `floats`.
     """
 
-    old: Graph
-    new: Graph
+    old: KeyedGraph
+    new: KeyedGraph
     pairs: Sequence[PairedFunction]
-    different: Collection[Node]
+    different: Collection[Op]
     same_attributes: bool
     has_own_names: bool = False
     floats: str = "hex"
@@ -82,22 +85,26 @@ class Texts:
         if self.has_own_names:
             yield from self._program()
             return
-        self._name(self.old.known_as)
+        self._name(self.old.name_of)
         try:
             yield from self._program()
         finally:
-            self._name(self.old.names)
+            self._name(lambda value: value.name)
 
-    def _name(self, names: Sequence[str]) -> None:
-        """Give all values of the old Program's paired functions their names."""
-        for pair in self.pairs:
-            if pair.old and pair.new:
-                _name_each(pair.old.function.inputs, pair.old.inputs.inputs, names)
-                for region in pair.old.blocks.values():
-                    _rename(region, names)
+    def _name(self, name_of: Callable[[Value], str]) -> None:
+        """Write names into the old Program: those of all values of paired functions, wherever they stand."""
+        for function in [pair.old for pair in self.pairs if pair.old and pair.new]:
+            for value in function.defined():
+                assert value.message is not None, "a defined value is declared"
+                value.message.name = name = name_of(value)
+                for use in value.uses:
+                    if isinstance(use.user, Op):
+                        use.user.message.inputs[use.parameter].arguments[use.place].name = name
+                    else:
+                        use.user.message.outputs[use.place] = name
 
     def _program(self) -> Iterator[Stretch]:
-        old, new, page = self.old.program, self.new.program, self._page
+        old, new, page = self.old.message, self.new.message, self._page
         yield _either([page.head(old)], [page.head(new)])
         before, now = [[page.attributes(each)] if each.attributes else [] for each in (old, new)]
         yield Stretch(EQUAL, before, now) if self.same_attributes else _either(before, now)
@@ -109,7 +116,8 @@ class Texts:
     # ---- functions, blocks and operations
 
     def _function(self, pair: PairedFunction) -> Iterator[Stretch]:
-        old, new = pair.old and pair.old.function, pair.new and pair.new.function
+        old = pair.old.message if pair.old else None
+        new = pair.new.message if pair.new else None
         at = ("function", name_text(pair.name))
         names = pair.old_name if self.has_own_names else pair.name, pair.name
         if old and new and len(pair.blocks) == 1:
@@ -138,46 +146,47 @@ class Texts:
 
     def _block(self, pair: PairedBlock, indent: str, at: At) -> Iterator[Stretch]:
         mates = {j: i for i, j in pair.pairs.items()}
-        old, new = [region.nodes if region else [] for region in (pair.old, pair.new)]
+        old, new = pair.sides()
         for a, b in pair.steps():
+            i = self.old.facts[a].index if a else -1
+            j = self.new.facts[b].index if b else -1
             if a and b:
-                place = (*at, str(b.index))
-                if b.index in pair.inner:
-                    yield from self._nest(a, b, pair.inner[b.index], indent, place)
+                if j in pair.inner:
+                    yield from self._nest(a, b, pair.inner[j], indent, (*at, str(j)))
                 else:
-                    yield self._pair(a, b, indent, place)
+                    yield self._pair(a, b, indent, (*at, str(j)))
             elif a:
-                mate = new[pair.pairs[a.index]] if a.index in pair.pairs else None
-                yield Stretch(MOVED if mate else REMOVED, self._lines(a, indent), [], (*at, f"-{a.index}"), (a, mate))
+                mate = new[pair.pairs[i]] if i in pair.pairs else None
+                yield Stretch(MOVED if mate else REMOVED, self._lines(a, indent), [], (*at, f"-{i}"), (a, mate))
             elif b:
-                mate = old[mates[b.index]] if b.index in mates else None
-                yield Stretch(MOVED if mate else ADDED, [], self._lines(b, indent), (*at, str(b.index)), (mate, b))
+                mate = old[mates[j]] if j in mates else None
+                yield Stretch(MOVED if mate else ADDED, [], self._lines(b, indent), (*at, str(j)), (mate, b))
 
-    def _nest(self, a: Node, b: Node, inner: Sequence[PairedBlock], indent: str, at: At) -> Iterator[Stretch]:
+    def _nest(self, a: Op, b: Op, inner: Sequence[PairedBlock], indent: str, at: At) -> Iterator[Stretch]:
         """Yield two operations with inner blocks."""
         if not all(pair.old and pair.new for pair in inner):
             yield Stretch(LOOSE, self._lines(a, indent), self._lines(b, indent), at, (a, b))
             return
-        before, now = [self._page.operation(_shell(each.operation), indent) for each in (a, b)]
+        before, now = [self._page.operation(_shell(each.message), indent) for each in (a, b)]
         if b not in self.different and not self.has_own_names:
             before[0] = now[0]
         head, *others = self._around([before, now], inner, indent + " " * 8, at)
         yield head._replace(nodes=(a, b))
         yield from others
 
-    def _pair(self, a: Node, b: Node, indent: str, at: At) -> Stretch:
+    def _pair(self, a: Op, b: Op, indent: str, at: At) -> Stretch:
         """Return the lines of two operations that correspond; those of weights that differ have their digests."""
         now = self._lines(b, indent)
         if b not in self.different:
             return Stretch(EQUAL, self._lines(a, indent) if self.has_own_names else now, now, at, (a, b))
         before = self._lines(a, indent)
-        for lines, node, graph in ((before, a, self.old), (now, b, self.new)):
-            if digests := _digests(node, graph):
+        for lines, op, graph in ((before, a, self.old), (now, b, self.new)):
+            if digests := _digests(op, graph):
                 lines[-1] = f"{lines[-1]} // {', '.join(digests)}"
         return Stretch(DIFFERENT, before, now, at, (a, b))
 
-    def _lines(self, node: Node, indent: str) -> list[str]:
-        return self._page.operation(node.operation, indent)
+    def _lines(self, op: Op, indent: str) -> list[str]:
+        return self._page.operation(op.message, indent)
 
     @cached_property
     def _page(self) -> _Page:
@@ -193,31 +202,12 @@ def _either(before: list[str], now: list[str]) -> Stretch:
     return Stretch(EQUAL if before == now else DIFFERENT, before, now)
 
 
-def _rename(region: Region, names: Sequence[str]) -> None:
-    block = region.block
-    _name_each(block.inputs, region.inputs, names)
-    for node in region.nodes:
-        inputs, numbers = node.operation.inputs, iter(node.operands)
-        for binding in [each for key in sorted(inputs) for each in inputs[key].arguments]:
-            if binding.HasField("name"):
-                binding.name = names[next(numbers)]
-        for inner in node.blocks:
-            _rename(inner, names)
-        _name_each(node.operation.outputs, node.values, names)
-    block.outputs[:] = [names[value] for value in region.outputs]
-
-
-def _name_each(named: Iterable[NamedValueType], values: Sequence[int], names: Sequence[str]) -> None:
-    for each, value in zip(named, values, strict=True):
-        each.name = names[value]
-
-
-def _digests(node: Node, graph: Graph) -> list[str]:
+def _digests(op: Op, graph: KeyedGraph) -> list[str]:
     """Return the digests of an operation's weights, shortened."""
-    if not node.weighty:
+    if not graph.facts[op].weighty:
         return []
-    bound = [each for values in arguments(node).values() for each in values]
-    values = [each for each in [*bound, *node.operation.attributes.values()] if isinstance(each, Value)]
+    bound = [each for operands in op.inputs.values() for each in operands]
+    values = [each for each in [*bound, *op.attributes.values()] if isinstance(each, proto.Value)]
     return [f"sha256:{blob.digest()[:DIGITS]}" for each in values if (blob := graph.contents.blob(each))]
 
 

@@ -6,7 +6,6 @@ What a model calls things is put only where GitHub reads nothing into it: in fen
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import groupby
@@ -18,6 +17,8 @@ from miltext.diffing.text import INDENT, flat
 from miltext.syntax.literals import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from miltext.diffing.report import Report, Told
 
 LIMIT = 65_536

@@ -6,13 +6,14 @@ coremltools 9.0's schema, which the tests compare.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from miltext.schema.proto.kinds import MODEL_KINDS
 from miltext.schema.wire import read_varint, spans, wire_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from miltext.descriptions.surroundings import Labels
     from miltext.schema.proto import Model
 

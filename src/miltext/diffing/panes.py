@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.lining_up import ADDED, DIFFERENT, EQUAL, LOOSE, REMOVED
+from miltext.models.pairing.keyed import label
 from miltext.models.pairing.sequences import common
-from miltext.schema.walk import is_constant
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from miltext.diffing.lining_up import Stretch, Texts
     from miltext.diffing.report import At
-    from miltext.models.pairing.graph import Node, Region
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Block, Op, Value
     from miltext.models.pairing.pairing import PairedFunction
 
 RENAMED = "="
@@ -41,7 +43,7 @@ class Row(NamedTuple):
 
     mark: str
     sides: tuple[Line | None, Line | None]
-    nodes: tuple[Node | None, Node | None] = (None, None)
+    nodes: tuple[Op | None, Op | None] = (None, None)
 
 
 class Panes:
@@ -49,11 +51,10 @@ class Panes:
 
     def __init__(self, texts: Texts) -> None:
         self.rows: list[Row] = []
-        self._graphs = texts.old, texts.new
         self._functions = {("function", name_text(pair.name)): pair for pair in texts.pairs}
         self._at: dict[At, int] = {}
-        self._defined: tuple[dict[int, int], dict[int, int]] = {}, {}
-        self._begun: dict[Node, int] = {}
+        self._defined: tuple[dict[Value, int], dict[Value, int]] = {}, {}
+        self._begun: dict[Op, int] = {}
         self._numbers = [0, 0]
         shown = [*replace(texts, has_own_names=True, floats="decimal").stretches()]
         for told, own in zip(texts.stretches(), shown, strict=True):
@@ -100,24 +101,24 @@ class Panes:
     def _note_function(self, pair: PairedFunction, name: str, row: int) -> None:
         for side, function in enumerate((pair.old, pair.new)):
             if function:
-                self._note_inputs(function.inputs, side, name, row)
-                for region in function.blocks.values():
-                    self._note_inputs(region, side, name, row)
+                self._note_inputs(function, side, name, row)
+                for block in function.blocks.values():
+                    self._note_inputs(block, side, name, row)
 
-    def _note_node(self, node: Node, side: int, function: str, row: int) -> None:
+    def _note_node(self, node: Op, side: int, function: str, row: int) -> None:
         self._begun[node] = row
-        self._defined[side].update(dict.fromkeys(node.values, row))
+        self._defined[side].update(dict.fromkeys(node.outputs, row))
         if side:
-            for name in {node.label, *map(name_text, node.names)}:
+            for name in {label(node), *[name_text(value.name) for value in node.outputs]}:
                 self._at.setdefault(("value", function, name), row)
-        for region in node.blocks:
-            self._note_inputs(region, side, function, row)
+        for block in node.blocks:
+            self._note_inputs(block, side, function, row)
 
-    def _note_inputs(self, region: Region, side: int, function: str, row: int) -> None:
-        for value in region.inputs:
+    def _note_inputs(self, part: Block | Function, side: int, function: str, row: int) -> None:
+        for value in part.inputs:
             self._defined[side][value] = row
             if side:
-                self._at.setdefault(("value", function, name_text(self._graphs[side].names[value])), row)
+                self._at.setdefault(("value", function, name_text(value.name)), row)
 
     def row_at(self, at: At) -> int | None:
         """Return the row that a place in a report is about, or else that of what is around it; None without one."""
@@ -137,14 +138,14 @@ class Panes:
         """Yield the rows of constants that an operation takes and that differ: they are told of where they are used."""
         for side, node in enumerate(self.rows[row].nodes):
             for value in node.operands if node else ():
-                maker, place = self._graphs[side].makers[value], self._defined[side].get(value)
-                if maker and place is not None and is_constant(maker.operation):
+                place = self._defined[side].get(value)
+                if value.is_constant and place is not None:
                     yield from [place] if self.rows[place].mark in _TOLD_AT_USES else []
 
     def links(self, row: Row, side: int) -> Mapping[str, int]:
         """Return the rows of the values that an operation takes, by their names."""
-        node, names, defined = row.nodes[side], self._graphs[side].names, self._defined[side]
-        return {name_text(names[value]): defined[value] for value in node.operands if value in defined} if node else {}
+        node, defined = row.nodes[side], self._defined[side]
+        return {name_text(value.name): defined[value] for value in node.operands if value in defined} if node else {}
 
 
 def _places(stretch: Stretch) -> Iterator[tuple[int | None, int | None]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -15,6 +14,8 @@ from miltext.schema.proto.kinds import PROGRAM
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from miltext.models.model import Model
 
 Pair: TypeAlias = "tuple[Stage | None, Stage | None]"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.models.sizes import ANY, Size, spell_sizes
@@ -14,6 +13,8 @@ from miltext.schema.proto import FeatureDescription, FeatureType
 from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
     from miltext.models.model import Model
     from miltext.models.sizes import Sizes
     from miltext.schema.function_io import Interface, Types

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.bundles import compare_bundles
@@ -14,12 +13,14 @@ from miltext.diffing.lining_up import Texts
 from miltext.diffing.values import Values
 from miltext.models.building.decompiling import order_as_described, take_shapes
 from miltext.models.pairing.contents import Contents
-from miltext.models.pairing.graph import Graph, Keys
+from miltext.models.pairing.keyed import KeyedGraph, Keys
 from miltext.models.pairing.pairing import pair_functions
 from miltext.schema.stamps import BUILD_INFO
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from miltext.diffing.structure import Change
     from miltext.models.model import Model
     from miltext.schema.proto import Message, ModelDescription, Program
@@ -46,7 +47,7 @@ class Side(NamedTuple):
 
 class _Read(NamedTuple):
     name: str
-    graph: Graph
+    graph: KeyedGraph
     model: Model | None
 
 
@@ -81,7 +82,7 @@ def _read(side: Side, keys: Keys, other: Side) -> _Read:
     program = own_copy(side.model.program if side.model else side.source)  # type: ignore[arg-type]
     if side.model and side.model.is_compiled and other.model and other.model.kind in SOURCES:
         _as_source(program, side.model.description, other.model.program)
-    graph = Graph(program, keys, Contents(keys, side.model.model_path if side.model else None))
+    graph = KeyedGraph(program, keys, Contents(keys, side.model.model_path if side.model else None))
     return _Read(side.name, graph, side.model)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.diffing.structure import (
@@ -32,6 +31,8 @@ from miltext.diffing.telling import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from miltext.diffing.difference import Difference
 
 LISTED = 20

@@ -5,16 +5,17 @@ They are MIL text with decimal floats; a long literal is its number of elements,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from miltext.models.pairing.graph import NAME
+from miltext.models.pairing.keyed import NAME
 from miltext.printing.printer import Printer, TypeText
 from miltext.printing.tensors import Style
 from miltext.syntax.literals import quote
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from miltext.schema.proto import Function, NamedValueType, Operation, TensorValue, Value
 
 SHOWN = 16

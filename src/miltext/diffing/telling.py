@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics.wording import tally
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from miltext.diffing.difference import Difference
     from miltext.diffing.structure import (
         Change,

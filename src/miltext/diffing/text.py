@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import visible
 from miltext.diffing.report import Told
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from miltext.diffing.report import Report
 
 COLORS = {"+": "32", "-": "31", "~": "33", ">": "36", "=": "36", "#": "35", "@": "1"}

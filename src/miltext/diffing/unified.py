@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,6 +15,8 @@ from miltext.printing.tensors import Style
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from miltext.diffing.difference import Difference
     from miltext.diffing.lining_up import Texts
     from miltext.models.pairing.contents import Contents
@@ -47,7 +48,7 @@ def draft_lines(texts: Texts) -> Iterator[Line]:
     """Yield the lines of both programs' drafts, in which weights are digests as far as they can be read."""
     from miltext.drafting.writing import draft_text
 
-    style, before, new = Style(floats="decimal", elide=SHOWN), texts.old.program, texts.new.program
+    style, before, new = Style(floats="decimal", elide=SHOWN), texts.old.message, texts.new.message
     if texts.same_attributes:
         before = own_copy(before)
         before.attributes.clear()

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from miltext.merging.forms import words_of
 from miltext.merging.sides import Hole, Item, Key, Side, function_name
 from miltext.models.pairing.contents import Contents
-from miltext.models.pairing.graph import Graph, Keys
+from miltext.models.pairing.keyed import KeyedGraph, Keys
 from miltext.models.pairing.pairing import pair_functions
 from miltext.parsing.spans import bodies_of, name_in
 from miltext.syntax.tree import Node, named
 
 if TYPE_CHECKING:
-    from miltext.models.pairing.graph import Node as GraphNode
-    from miltext.models.pairing.graph import Region
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from miltext.ir.parts import Block, Op
     from miltext.models.pairing.pairing import PairedBlock
     from miltext.parsing.scopes import Value
 
@@ -54,10 +54,10 @@ class _Placed:
     def __init__(self, side: Side, keys: Keys) -> None:
         program, self._read = side.paired_program()
         self.side = side
-        self.items: dict[GraphNode, Item] = {}
-        self.holes: dict[Region, Hole] = {}
+        self.items: dict[Op, Item] = {}
+        self.holes: dict[Block, Hole] = {}
         self.functions = {function_name(item): item for item in side.program.holes[0].items}
-        self.graph = None if program is None else Graph(program, keys, Contents(keys, None))
+        self.graph = None if program is None else KeyedGraph(program, keys, Contents(keys, None))
         long = self._long_functions()
         for name, function in self.graph.functions.items() if self.graph else ():
             item = self.functions[name]
@@ -73,17 +73,17 @@ class _Placed:
             return {}
         return {name_in(each): [body for _, body in bodies_of(each)] for each in named(read.root, "function")}
 
-    def _place(self, hole: Hole, region: Region, long: Node | None) -> None:
-        self.holes[region] = hole
-        owners = self._owners(hole, long) if long else hole.items
-        if len(owners) != len(region.nodes):
+    def _place(self, hole: Hole, block: Block, long: Node | None) -> None:
+        self.holes[block] = hole
+        owners, ops = self._owners(hole, long) if long else hole.items, [*block]
+        if len(owners) != len(ops):
             return
-        for node, item in {id(item): (node, item) for node, item in zip(region.nodes, owners, strict=True)}.values():
-            self.items[node] = item
-            if len(item.holes) == len(node.blocks):
-                inner = named(long_of(long, region.nodes.index(node)), "inner_block") if long else ()
-                for each, block, body in zip_longest(item.holes, node.blocks, inner):
-                    self._place(each, block, body)
+        for op, item in {id(item): (op, item) for op, item in zip(ops, owners, strict=True)}.values():
+            self.items[op] = item
+            if len(item.holes) == len(op.blocks):
+                inner = named(long_of(long, ops.index(op)), "inner_block") if long else ()
+                for each, nested, body in zip_longest(item.holes, op.blocks, inner):
+                    self._place(each, nested, body)
 
     def _owners(self, hole: Hole, long: Node) -> list[Item]:
         """Return the statement of each operation of the long form."""
@@ -145,8 +145,8 @@ class _Link:
         self._values((old.inputs[i], new.inputs[j]) for i, j in given)
         kept = list(self._kept(old, new))
         known = {id(item) for pair in kept for item in pair}
-        for i, j in block.pairs.items():
-            a, b = self._base.items.get(block.old.nodes[i]), self._side.items.get(block.new.nodes[j])
+        for j, op, other in block.partners():
+            a, b = self._base.items.get(op), self._side.items.get(other)
             if a is not None and b is not None and known.isdisjoint((id(a), id(b))):
                 self._items(a, b)
                 for inner in block.inner.get(j, ()):

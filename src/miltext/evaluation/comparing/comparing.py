@@ -13,7 +13,7 @@ from miltext.evaluation.comparing.runners import Feeder, arranged, arranged_agai
 from miltext.evaluation.comparing.thresholds import OwnNumbers, thresholds_against, thresholds_between
 from miltext.evaluation.comparing.verdict import Verdict
 from miltext.evaluation.evaluator import require_seed
-from miltext.models.pairing.graph import Keys
+from miltext.models.pairing.keyed import Keys
 
 if TYPE_CHECKING:
     import os

@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from miltext.evaluation.comparing.measures import Measure, measure
+from miltext.ir.parts import Value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import TensorType, Type, spelled
 
 if TYPE_CHECKING:
-    from miltext.evaluation.comparing.partners import Pair, Partners, Walked
+    from miltext.evaluation.comparing.partners import Held, Pair, Partners, Walked
     from miltext.evaluation.machine import Made
-    from miltext.models.pairing.graph import Node
+    from miltext.ir.parts import Op
 
 EXACT_INTEGERS = 150.0
 """A ratio in dB that counts as exact, where no float's precision says so."""
 
 
 @dataclass(slots=True)
-class Held:
+class Waiting:
     """A value as it was made, its declared type, the count of values that its run had made before, and `left`, of how
     many partners it waits for.
     """
@@ -70,27 +71,27 @@ class Oddity(NamedTuple):
 
     kind: str
     elements: int
-    number: int
+    value: Value
     turn: int
 
 
 @dataclass
 class Side:
-    """One run: what waits for partners, by number and turn, its bytes but for constants, how often each was made."""
+    """One run: what waits for partners, by value and turn, its bytes but for constants, how often each was made."""
 
     walked: Walked | None
-    waiting: dict[tuple[int, int], Held] = field(default_factory=dict)
-    turns: Counter[int] = field(default_factory=Counter)
+    waiting: dict[tuple[Held, int], Waiting] = field(default_factory=dict)
+    turns: Counter[Held] = field(default_factory=Counter)
     moment: int = 0
     oddities: dict[str, Oddity] = field(default_factory=dict)
     size: int = 0
 
-    def keep(self, key: tuple[int, int], held: Held) -> None:
+    def keep(self, key: tuple[Held, int], held: Waiting) -> None:
         """Have a value wait."""
         self.waiting[key] = held
         self.size += held.size
 
-    def drop(self, key: tuple[int, int]) -> None:
+    def drop(self, key: tuple[Held, int]) -> None:
         """Let go of a value."""
         self.size -= self.waiting.pop(key).size
 
@@ -103,7 +104,7 @@ class Lockstep:
         self.thresholds = thresholds
         self.sides = (Side(old), Side(partners.new))
         self.tracks = [Track() for _ in partners.pairs]
-        self._of: tuple[dict[int, list[int]], dict[int, list[int]]] = ({}, {})
+        self._of: tuple[dict[Held, list[int]], dict[Held, list[int]]] = ({}, {})
         for index, pair in enumerate(partners.pairs):
             self._of[0].setdefault(pair.old, []).append(index)
             self._of[1].setdefault(pair.new, []).append(index)
@@ -128,23 +129,23 @@ class Lockstep:
     def _take(self, side: int, made: Made) -> None:
         walked = self.sides[side].walked
         assert walked is not None
-        node = walked.nodes[made.step.path]
-        for number, value, declared in zip(node.values, made.values, made.step.types, strict=False):
-            self.put(side, number, value, declared, is_constant=node.operation.type == "const")
-        if node.blocks:
-            self._close(side, node)
+        op = walked.ops[made.step.path]
+        for value, array, declared in zip(op.outputs, made.values, made.step.types, strict=False):
+            self.put(side, value, array, declared, is_constant=op.type == "const")
+        if op.blocks:
+            self._close(side, op)
 
-    def put(self, side: int, number: int, value: Any, type: Type, *, is_constant: bool = False) -> None:
+    def put(self, side: int, value: Held, array: Any, type: Type, *, is_constant: bool = False) -> None:
         """Take a value that one side has made, and measure what can be measured now."""
         own = self.sides[side]
-        turn, own.turns[number] = own.turns[number], own.turns[number] + 1
+        turn, own.turns[value] = own.turns[value], own.turns[value] + 1
         own.moment += 1
-        if own.walked is not None and not is_constant:
-            self._look_for_oddities(own, number, value, turn)
-        partners = self._of[side].get(number)
+        if isinstance(value, Value) and not is_constant:
+            self._look_for_oddities(own, value, array, turn)
+        partners = self._of[side].get(value)
         if partners:
-            size = 0 if is_constant else getattr(value, "nbytes", 1)
-            own.keep((number, turn), Held(value, type, own.moment, len(partners), size))
+            size = 0 if is_constant else getattr(array, "nbytes", 1)
+            own.keep((value, turn), Waiting(array, type, own.moment, len(partners), size))
             for index in partners:
                 self._meet(index, turn)
 
@@ -161,20 +162,20 @@ class Lockstep:
             if not held.left:
                 side.drop(key)
 
-    def _close(self, side: int, node: Node) -> None:
+    def _close(self, side: int, op: Op) -> None:
         """Let go of what was made inside an operation that has ended on both sides: its partners are not to come."""
-        for index in self._of[side].get(node.values[0], ()) if node.values else ():
+        for index in self._of[side].get(op.outputs[0], ()) if op.outputs else ():
             pair = self.partners.pairs[index]
             if self.sides[0].turns[pair.old] == self.sides[1].turns[pair.new]:
-                for each, number in zip(self.sides, pair[:2], strict=True):
-                    maker = each.walked.graph.makers[number] if each.walked and each.waiting else None
-                    inner = {*each.walked.inside(maker)} if each.walked and maker else ()
+                for each, value in zip(self.sides, pair[:2], strict=True):
+                    maker = value.maker if isinstance(value, Value) and each.waiting else None
+                    inner = {made for inside in maker.walk() for made in inside.outputs} if maker else ()
                     for key in [key for key in each.waiting if key[0] in inner]:
                         each.drop(key)
 
     # ---- what is found
 
-    def _record(self, index: int, pair: Pair, turn: int, old: Held, new: Held) -> None:
+    def _record(self, index: int, pair: Pair, turn: int, old: Waiting, new: Waiting) -> None:
         track = self.tracks[index]
         found = measure(old.value, new.value)
         track.types = track.types or (spelled_of(old), spelled_of(new))
@@ -191,14 +192,14 @@ class Lockstep:
         if track.fall is None and has_fallen(found, self.thresholds[index]):
             track.fall = sighting
 
-    def _look_for_oddities(self, side: Side, number: int, value: Any, turn: int) -> None:
-        if len(side.oddities) == 2 or not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+    def _look_for_oddities(self, side: Side, value: Value, array: Any, turn: int) -> None:
+        if len(side.oddities) == 2 or not isinstance(array, np.ndarray) or array.dtype.kind != "f":
             return
-        if not np.isfinite(value).all():
+        if not np.isfinite(array).all():
             for kind, test in (("NaN", np.isnan), ("infinity", np.isinf)):
-                count = int(np.count_nonzero(test(value)))
+                count = int(np.count_nonzero(test(array)))
                 if count and kind not in side.oddities:
-                    side.oddities[kind] = Oddity(kind, count, number, turn)
+                    side.oddities[kind] = Oddity(kind, count, value, turn)
 
 
 def has_fallen(found: Measure, threshold: float) -> bool:
@@ -214,7 +215,7 @@ def precision(type: Type) -> float:
     return 6.02 * (dtype.mantissa + 1) + 7
 
 
-def spelled_of(held: Held) -> str:
+def spelled_of(held: Waiting) -> str:
     """Spell the type of a value, with the sizes that it has."""
     if isinstance(held.type, TensorType) and isinstance(held.value, np.ndarray):
         return spelled(TensorType(held.type.dtype, held.value.shape))

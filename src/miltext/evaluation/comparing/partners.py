@@ -3,95 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.models.pairing.graph import EXACT
+from miltext.ir.parts import Block, Op, Value
+from miltext.models.pairing.keyed import EXACT
 from miltext.models.pairing.matching import match_names
 from miltext.schema.paths import Key
 
 if TYPE_CHECKING:
-    from miltext.models.pairing.graph import FunctionGraph, Graph, Node, Region
+    from miltext.models.pairing.keyed import KeyedGraph
     from miltext.models.pairing.pairing import PairedBlock
     from miltext.schema.paths import Path
 
+
+Held: TypeAlias = "Value | int"
+"""A value that is held against another, or the place of an array where there is no old program."""
 
 VALUE, OUTPUT, STATE = "value", "output", "state"
 """The kinds of pairs: of inner values and inputs, of outputs, and of what states hold in the end."""
 
 
 class Walked:
-    """One function of a graph, all its blocks included.
+    """A function of a graph with one of its blocks: the operations inside by their `paths`, and where values come from.
 
-    Values have the numbers that the graph gives them. `nodes` are the operations by their paths, `paths` the paths by
-    the numbers of what they make or take in. `inputs` and `outputs` are the numbers of the function's; `around` has the
-    operations whose inner blocks take in values, by the numbers of these.
+    `values` are the inputs and what operations make, in the order of the text, each operation before those inside it.
     """
 
-    def __init__(self, graph: Graph, name: str, opset: str) -> None:
+    def __init__(self, graph: KeyedGraph, name: str, opset: str) -> None:
         self.graph = graph
-        function: FunctionGraph = graph.functions[name]
-        self.region = function.blocks[opset]
-        self.inputs = function.inputs.inputs
-        self.outputs = self.region.outputs
-        self.nodes: dict[Path, Node] = {}
-        self.paths: dict[int, Path] = {}
-        self.around: dict[int, Node] = {}
-        self._written: dict[int, list[int]] = {}
-        path: Path = ("functions", Key(name))
-        self.paths.update({number: (*path, "inputs", place) for place, number in enumerate(self.inputs)})
-        self._walk(self.region, (*path, "block_specializations", Key(opset)))
+        self.function = graph.functions[name]
+        self.block = self.function.blocks[opset]
+        path: Path = ("functions", Key(name), "block_specializations", Key(opset))
+        self.ops = {place: part for place, part in self.block.parts(path) if isinstance(part, Op)}
+        self.paths = {op: place for place, op in self.ops.items()}
+        self.values = [*self.function.inputs, *(value for op in self.paths for value in op.outputs)]
 
-    def _walk(self, region: Region, path: Path) -> None:
-        for node in region.nodes:
-            place = (*path, "operations", node.index)
-            self.nodes[place] = node
-            self.paths.update({number: (*place, "outputs", at) for at, number in enumerate(node.values)})
-            if node.operation.type == "write_state" and node.operands:
-                *data, state = node.operands  # in the order of their parameters' names: `data`, `input`
-                self._written.setdefault(state, []).extend(data)
-            for at, inner in enumerate(node.blocks):
-                self.around.update(dict.fromkeys(inner.inputs, node))
-                self._walk(inner, (*place, "blocks", at))
+    def path(self, value: Value) -> Path:
+        """Return the place where a value is declared."""
+        if value.maker is None:
+            return ("functions", Key(self.function.name), "inputs", self.function.inputs.index(value))
+        return (*self.paths[value.maker], "outputs", value.maker.outputs.index(value))
 
-    def sources(self, number: int) -> Iterator[int]:
+    def sources(self, value: Value) -> Iterator[Value]:
         """Yield the values that a value comes from: what its operation takes, what inner blocks or states hand on."""
-        node = self.graph.makers[number] or self.around.get(number)
-        yield from self._written.get(number, ())
-        if node is not None:
-            yield from node.operands
-            for block in node.blocks:
+        op = value.owner.owner if isinstance(value.owner, Block) else value.maker
+        for use in value.uses:
+            if use.op in self.paths and use.op.type == "write_state" and use.op.operands[-1] is value:
+                yield from use.op.operands[:-1]  # in the order of their parameters' names: `data`, `input`
+        if isinstance(op, Op):
+            yield from op.operands
+            for block in op.blocks:
                 yield from block.outputs
 
-    def through(self, number: int, paired: Container[int]) -> Iterable[int]:
+    def through(self, value: Value, paired: Container[Held]) -> Iterable[Value]:
         """Return the values that a value comes from, and for those that are not `paired` what they come from."""
-        seen: dict[int, None] = {}
-        waiting = list(self.sources(number))
+        seen: dict[Value, None] = {}
+        waiting = list(self.sources(value))
         while waiting:
-            value = waiting.pop()
-            if value not in seen and value != number:
-                seen[value] = None
-                if value not in paired:
-                    waiting += self.sources(value)
+            source = waiting.pop()
+            if source not in seen and source is not value:
+                seen[source] = None
+                if source not in paired:
+                    waiting += self.sources(source)
         return seen
 
-    def is_constant(self, number: int) -> bool:
+    def is_constant(self, value: Value) -> bool:
         """Tell whether a value comes from no input."""
-        maker = self.graph.makers[number]
-        return maker is not None and not maker.grounded
-
-    def inside(self, node: Node) -> Iterator[int]:
-        """Yield the values that are made in the inner blocks of an operation."""
-        for block in node.blocks:
-            for inner in block.nodes:
-                yield from inner.values
-                yield from self.inside(inner)
+        return value.maker is not None and not self.graph.facts[value.maker].grounded
 
 
 class Pair(NamedTuple):
-    """Two values that are held against each other, by number; `kind` is one of VALUE, OUTPUT and STATE."""
+    """Two values that are held against each other; `kind` is one of VALUE, OUTPUT and STATE."""
 
-    old: int
-    new: int
+    old: Held
+    new: Value
     kind: str = VALUE
 
 
@@ -107,49 +92,53 @@ class Partners:
         self.pairs = pairs
         self.lost = lost
         self.gained = gained
-        self.main: dict[int, int] = {}
+        self.main: dict[Value, int] = {}
         for index, pair in enumerate(pairs):
             if pair.kind != STATE:
                 self.main.setdefault(pair.new, index)
-        self._nearest: dict[int, tuple[int, ...]] = {}
+        self._nearest: dict[Value, tuple[int, ...]] = {}
 
-    def nearest(self, number: int) -> tuple[int, ...]:
+    def nearest(self, value: Value) -> tuple[int, ...]:
         """Return the pairs of the values that a value of the new program comes from, through what has no partner."""
-        if number not in self._nearest:
-            found = (self.main.get(value) for value in self.new.through(number, self.main))
-            self._nearest[number] = tuple(index for index in found if index is not None)
-        return self._nearest[number]
+        if value not in self._nearest:
+            found = (self.main.get(source) for source in self.new.through(value, self.main))
+            self._nearest[value] = tuple(index for index in found if index is not None)
+        return self._nearest[value]
 
     def are_made_alike(self, old: Walked | None, pair: Pair) -> bool:
         """Tell whether one operation makes both values of a pair, of the same type and arguments, from pairs.
 
         What it makes differs then only as what it takes does: a program always computes the same from the same.
         """
-        maker = old.graph.makers[pair.old] if old else None
-        other = self.new.graph.makers[pair.new]
-        if maker is None or other is None or not maker.operands or maker.blocks or other.blocks:
+        maker, other = pair.old.maker if old and isinstance(pair.old, Value) else None, pair.new.maker
+        if old is None or maker is None or other is None or not maker.operands or maker.blocks or other.blocks:
             return False
-        if maker.kinds[EXACT] != other.kinds[EXACT] or maker.slots != other.slots:
+        facts, others = old.graph.facts[maker], self.new.graph.facts[other]
+        if facts.kinds[EXACT] != others.kinds[EXACT] or facts.slots != others.slots:
             return False
-        partners = (self.main.get(number) for number in other.operands)
+        partners = (self.main.get(value) for value in others.operands)
         return all(
-            index is not None and self.pairs[index].old == number
-            for index, number in zip(partners, maker.operands, strict=True)
+            index is not None and self.pairs[index].old is value
+            for index, value in zip(partners, facts.operands, strict=True)
         )
 
 
-def between(walked: Walked, number: int, paired: Container[int]) -> list[Node]:
+def between(walked: Walked, value: Value, paired: Container[Held]) -> list[Op]:
     """Return the operations without partners that stand between a value and the nearest that have one."""
-    makers = [walked.graph.makers[value] for value in walked.through(number, paired) if value not in paired]
+    makers = [source.maker for source in walked.through(value, paired) if source not in paired]
     return list(dict.fromkeys(maker for maker in makers if maker is not None))
 
 
 def by_structure(
-    old: Walked, new: Walked, inputs: Mapping[int, int], states: Mapping[int, int], block: PairedBlock | None
+    old: Walked,
+    new: Walked,
+    inputs: Mapping[Value, Value],
+    states: Mapping[Value, Value],
+    block: PairedBlock | None,
 ) -> Partners:
     """Return the values of two functions that correspond, as `diff` finds them, and the outputs that do.
 
-    `inputs` and `states` are those that correspond, by number; `block` is how `diff` pairs the blocks of the two.
+    `inputs` and `states` are those that correspond; `block` is how `diff` pairs the blocks of the two.
     """
     same = dict(inputs)
     if block is not None:
@@ -160,57 +149,55 @@ def by_structure(
     pairs = [Pair(a, b, OUTPUT if outputs.get(a) == b else VALUE) for a, b in same.items()]
     pairs += [Pair(a, b, OUTPUT) for a, b in outputs.items() if same.get(a) != b]
     pairs += [Pair(a, b, STATE) for a, b in states.items()]
-    lost = [old.graph.names[number] for number in old.outputs if number not in outputs]
-    gained = [new.graph.names[number] for number in new.outputs if number not in outputs.values()]
+    lost = [value.name for value in old.block.outputs if value not in outputs]
+    gained = [value.name for value in new.block.outputs if value not in outputs.values()]
     return Partners(new, [*pairs, *_casts(new, pairs)], lost, gained)
 
 
 def by_name(new: Walked, names: Iterable[str]) -> Partners:
     """Return what is called by the names: values of the function's own block, or else the first of inner blocks.
 
-    The old numbers are the places of the names, and all count as outputs. Raise KeyError for a name that no value has.
+    All count as outputs. Raise KeyError for a name that no value has.
     """
-    own = (*new.inputs, *(number for node in new.region.nodes for number in node.values))
-    known = {new.graph.names[number]: number for number in (*reversed(new.paths), *own)}
-    found = [known[name] for name in names]
-    return Partners(new, [Pair(place, number, OUTPUT) for place, number in enumerate(found)])
+    known = {value.name: value for value in (*reversed(new.values), *new.function.inputs, *new.block.made())}
+    return Partners(new, [Pair(place, known[name], OUTPUT) for place, name in enumerate(names)])
 
 
-def _outputs(old: Walked, new: Walked, same: Mapping[int, int], *, has_more: bool) -> dict[int, int]:
+def _outputs(old: Walked, new: Walked, same: Mapping[Value, Value], *, has_more: bool) -> dict[Value, Value]:
     """Return the outputs that correspond: those of one name, those that correspond by structure, the rest in order.
 
     The rest is paired only where the functions have more in common than inputs.
     """
-    names, others = old.graph.names, new.graph.names
-    by_name = {others[number]: number for number in new.outputs}
-    found = {number: by_name[names[number]] for number in old.outputs if names[number] in by_name}
-    for number in old.outputs:
-        partner = same.get(number)
-        if number not in found and partner in new.outputs and partner not in found.values():
-            found[number] = partner
-    left = [number for number in dict.fromkeys(old.outputs) if number not in found]
-    free = [number for number in dict.fromkeys(new.outputs) if number not in found.values()]
+    before, now = old.block.outputs, new.block.outputs
+    named = {value.name: value for value in now}
+    found = {value: named[value.name] for value in before if value.name in named}
+    for value in before:
+        partner = same.get(value)
+        if value not in found and partner is not None and partner in now and partner not in found.values():
+            found[value] = partner
+    left = [value for value in dict.fromkeys(before) if value not in found]
+    free = [value for value in dict.fromkeys(now) if value not in found.values()]
     rest = match_names(old.graph, left, new.graph, free) if has_more else []
     return found | {left[i]: free[j] for i, j in rest}
 
 
-def _constants(old: Walked, new: Walked, same: Mapping[int, int]) -> dict[int, int]:
+def _constants(old: Walked, new: Walked, same: Mapping[Value, Value]) -> dict[Value, Value]:
     """Return the constants that nothing else pairs, and that corresponding operations take in the same place.
 
     So a weight is held against the weight that is compressed.
     """
-    found: dict[int, int] = {}
+    found: dict[Value, Value] = {}
     taken = {*same.values()}
     for a, b in same.items():
-        maker, other = old.graph.makers[a], new.graph.makers[b]
-        if maker is None or other is None:
+        if a.maker is None or b.maker is None:
             continue
-        places = dict(zip(other.slots, other.operands, strict=True))
-        for slot, number in zip(maker.slots, maker.operands, strict=True):
-            partner = places.get(slot, -1)
-            is_free = number not in same and number not in found and partner >= 0 and partner not in taken
-            if is_free and old.is_constant(number) and new.is_constant(partner):
-                found[number] = partner
+        facts, others = old.graph.facts[a.maker], new.graph.facts[b.maker]
+        places = dict(zip(others.slots, others.operands, strict=True))
+        for slot, value in zip(facts.slots, facts.operands, strict=True):
+            partner = places.get(slot)
+            is_free = value not in same and value not in found and partner is not None and partner not in taken
+            if partner is not None and is_free and old.is_constant(value) and new.is_constant(partner):
+                found[value] = partner
                 taken.add(partner)
     return found
 
@@ -219,29 +206,27 @@ def _casts(new: Walked, pairs: Iterable[Pair]) -> list[Pair]:
     """Return the casts that only the new program has, each with what the value that it casts is held against."""
     partners = {pair.new: pair.old for pair in reversed(list(pairs))}
     found: list[Pair] = []
-    for node in new.nodes.values():
-        if node.operation.type == "cast" and node.operands and node.values[0] not in partners:
-            source = partners.get(node.operands[0])
+    for op in new.paths:
+        if op.type == "cast" and op.operands and op.outputs[0] not in partners:
+            source = partners.get(op.operands[0])
             if source is not None:
-                partners[node.values[0]] = source
-                found.append(Pair(source, node.values[0]))
+                partners[op.outputs[0]] = source
+                found.append(Pair(source, op.outputs[0]))
     return found
 
 
-def _operations(block: PairedBlock) -> dict[int, int]:
+def _operations(block: PairedBlock) -> dict[Value, Value]:
     """Return the values of operations that correspond, those of inner blocks included."""
-    assert block.old is not None
-    assert block.new is not None
-    found: dict[int, int] = {}
-    for i, j in block.pairs.items():
-        found.update(zip(block.old.nodes[i].values, block.new.nodes[j].values, strict=False))
+    found: dict[Value, Value] = {}
+    for j, op, other in block.partners():
+        found.update(zip(op.outputs, other.outputs, strict=False))
         for inner in block.inner.get(j, ()):
             if inner.old is not None and inner.new is not None:
                 found.update(_operations(inner))
     return found
 
 
-def _add_inner_outputs(block: PairedBlock, same: dict[int, int]) -> None:
+def _add_inner_outputs(block: PairedBlock, same: dict[Value, Value]) -> None:
     """Pair what inner blocks that correspond hand on, where they make it and nothing else pairs it."""
     taken = {*same.values()}
     for inner in (each for blocks in block.inner.values() for each in blocks):
@@ -253,5 +238,5 @@ def _add_inner_outputs(block: PairedBlock, same: dict[int, int]) -> None:
             _add_inner_outputs(inner, same)
 
 
-def _makes(region: Region, number: int) -> bool:
-    return any(number in node.values for node in region.nodes)
+def _makes(block: Block, value: Value) -> bool:
+    return value.maker is not None and value.maker.block is block

@@ -18,8 +18,9 @@ from miltext.evaluation.inputs import known_sizes
 from miltext.evaluation.planning import steps_of
 from miltext.evaluation.random_inputs import random_inputs
 from miltext.evaluation.subjects import Runnable, Subject, opened
+from miltext.ir.parts import Value
 from miltext.models.pairing.contents import Contents
-from miltext.models.pairing.graph import Graph, Keys
+from miltext.models.pairing.keyed import KeyedGraph, Keys
 from miltext.models.pairing.pairing import pair_functions
 from miltext.schema.types import StateType, TensorType, Type, compatible, show, spelled
 
@@ -35,7 +36,7 @@ class Side(NamedTuple):
 
     name: str
     subject: Subject
-    graph: Graph
+    graph: KeyedGraph
 
 
 def compared_subject(source: Runnable | Subject, weights: str | os.PathLike[str] | None) -> Subject:
@@ -49,7 +50,7 @@ def compared_subject(source: Runnable | Subject, weights: str | os.PathLike[str]
 def side(source: Runnable | Subject, name: str, keys: Keys, weights: str | os.PathLike[str] | None) -> Side:
     """Return a program to be compared; one that has no name of its own gets `name`. Raise MiltextError."""
     subject = compared_subject(source, weights)
-    graph = Graph(subject.program, keys, Contents(keys, subject.folder))
+    graph = KeyedGraph(subject.program, keys, Contents(keys, subject.folder))
     return Side(name if subject.name in (None, "<text>") else str(subject.name), subject, graph)
 
 
@@ -71,17 +72,18 @@ class Runner:
     def _made(self) -> dict[Path, Sequence[Type]]:
         return {step.path: step.types for step in steps_of(self.evaluator.plan)}
 
-    def type(self, number: int) -> Type:
+    def type(self, value: Value) -> Type:
         """Return the declared type of a value, None where nothing is known of it."""
-        if number in self.walked.inputs:
-            return self.types[self.walked.graph.names[number]]
-        *maker, _, place = self.walked.paths[number]
-        types = self._made.get(tuple(maker), ())
-        return types[place] if isinstance(place, int) and place < len(types) else None
+        maker = value.maker
+        if maker is None:
+            return self.types[value.name]
+        types = self._made.get(self.walked.paths[maker], ())
+        place = maker.outputs.index(value)
+        return types[place] if place < len(types) else None
 
-    def number(self, name: str) -> int:
-        """Return the number of what the function takes in under a name."""
-        return next(each for each in self.walked.inputs if self.walked.graph.names[each] == name)
+    def input(self, name: str) -> Value:
+        """Return what the function takes in under a name."""
+        return next(each for each in self.walked.function.inputs if each.name == name)
 
 
 def runner(side: Side, function: str, compute: str) -> Runner:
@@ -120,14 +122,15 @@ def arranged(old: Side, new: Side, function: str, compute: str) -> Arrangement:
             codes.NOTHING_TO_COMPARE, f"{new.name} has no function that corresponds to {named(chosen)} of {old.name}"
         )
     second = runner(new, paired.name, compute)
-    inputs = [(first.walked.inputs[i], second.walked.inputs[j]) for i, j in paired.inputs]
-    names = {old.graph.names[i]: new.graph.names[j] for i, j in inputs}
+    ours, theirs = first.walked.function.inputs, second.walked.function.inputs
+    inputs = [(ours[i], theirs[j]) for i, j in paired.inputs]
+    names = {value.name: other.name for value, other in inputs}
     _refuse_other_inputs(first, second, names)
     block = next(
-        (each for each in paired.blocks if each.old is first.walked.region and each.new is second.walked.region), None
+        (each for each in paired.blocks if each.old is first.walked.block and each.new is second.walked.block), None
     )
-    states = {i: j for i, j in inputs if old.graph.names[i] in first.evaluator.states}
-    tensors = {i: j for i, j in inputs if i not in states}
+    states = {value: other for value, other in inputs if value.name in first.evaluator.states}
+    tensors = {value: other for value, other in inputs if value not in states}
     partners = by_structure(first.walked, second.walked, tensors, states, block)
     if all(pair.kind == VALUE for pair in partners.pairs):
         raise refused(
@@ -141,8 +144,8 @@ def arranged(old: Side, new: Side, function: str, compute: str) -> Arrangement:
 def arranged_against(side: Side, arrays: Mapping[str, Any], function: str, compute: str) -> Arrangement:
     """Return one program, to be held against arrays. Raise MiltextError (MIL844) for a name that it does not have."""
     only = runner(side, function, compute)
-    graph = only.walked.graph
-    known = dict.fromkeys(graph.names[number] for number in (*only.walked.outputs, *only.walked.paths))
+    outputs = only.walked.block.outputs
+    known = dict.fromkeys(value.name for value in (*outputs, *only.walked.values))
     unknown = [name for name in arrays if name not in known]
     if unknown or not arrays:
         raise MiltextError(
@@ -150,7 +153,7 @@ def arranged_against(side: Side, arrays: Mapping[str, Any], function: str, compu
         )
     partners = by_name(only.walked, arrays)
     _refuse_other_arrays(only, arrays, partners)
-    partners.gained = [graph.names[number] for number in only.walked.outputs if graph.names[number] not in arrays]
+    partners.gained = [value.name for value in outputs if value.name not in arrays]
     return Arrangement([only], partners, {name: name for name in only.types})
 
 
@@ -198,9 +201,10 @@ def _refuse_other_inputs(first: Runner, second: Runner, names: Mapping[str, str]
 def _refuse_other_outputs(first: Runner, second: Runner, partners: Partners) -> None:
     told = []
     for pair in (each for each in partners.pairs if each.kind == OUTPUT):
+        assert isinstance(pair.old, Value), "both are programs"
         old, new = first.type(pair.old), second.type(pair.new)
         if not compatible(_shape(old), _shape(new)):
-            name, other = first.walked.graph.names[pair.old], second.walked.graph.names[pair.new]
+            name, other = pair.old.name, pair.new.name
             message = f"the output {named(name)} is {spelled(old)} in {first.name}, and {named(other)} is"
             rest = f"{spelled(new)} in {second.name}; programs are compared by outputs of one shape"
             told.append(error(codes.PORTS_DIFFER, f"{message} {rest}"))
@@ -317,8 +321,8 @@ class Feeder:
             taken, _ = each.evaluator.taken(values, each.state, self._allow_nan)
             steps[side] = each.evaluator.steps(taken, each.state, seed, allow_nan=True)
             for name, declared in each.evaluator.inputs.items():
-                lockstep.put(side, each.number(name), taken[name], declared)
+                lockstep.put(side, each.input(name), taken[name], declared)
         lockstep.run(steps, progress)
         for side, each in enumerate(self._runners, 2 - len(self._runners)):
             for name, state in each.evaluator.states.items():
-                lockstep.put(side, each.number(name), each.state[name], state.wrapped)
+                lockstep.put(side, each.input(name), each.state[name], state.wrapped)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from miltext.ir.parts import Value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import StateType, TensorType, Type
 from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
-    from miltext.evaluation.comparing.partners import Pair, Walked
+    from miltext.evaluation.comparing.partners import Pair
     from miltext.evaluation.comparing.runners import Runner
 
 COARSE = frozenset(name for name, dtype in BY_NAME.items() if dtype.kind == "float" and dtype.bits < 32)
@@ -38,19 +39,16 @@ class OwnNumbers(dict[str, Any]):
 def thresholds_between(old: Runner, new: Runner, pairs: list[Pair]) -> list[float]:
     """Return the threshold of each pair of two programs."""
     before, after = coarseness(old), coarseness(new)
-    return [_threshold(before[pair.old], after[pair.new]) for pair in pairs]
+    return [_threshold(before[pair.old], after[pair.new]) for pair in pairs if isinstance(pair.old, Value)]
 
 
 def thresholds_against(arrays: Mapping[str, Any], runner: Runner, pairs: list[Pair], *, own: bool) -> list[float]:
-    """Return the threshold of each pair of an array and a value; arrays count as fp32 unless they are fp16, or `own`.
-
-    The old numbers are the places of the arrays.
-    """
-    found, given = coarseness(runner), list(arrays.values())
+    """Return the threshold of each pair of an array and a value; arrays count as fp32 unless fp16, or `own`."""
+    found = coarseness(runner)
     if own:
         return [EVEN if found[pair.new] & ROUNDED else FINE for pair in pairs]
-    halves = [getattr(array, "dtype", None) == np.float16 for array in given]
-    return [UNEVEN if halves[pair.old] or found[pair.new] else FINE for pair in pairs]
+    halves = [getattr(array, "dtype", None) == np.float16 for array in arrays.values()]
+    return [UNEVEN if half or found[pair.new] else FINE for half, pair in zip(halves, pairs, strict=True)]
 
 
 def _threshold(old: int, new: int) -> float:
@@ -59,30 +57,28 @@ def _threshold(old: int, new: int) -> float:
     return EVEN if old & ROUNDED else FINE
 
 
-def coarseness(runner: Runner) -> dict[int, int]:
+def coarseness(runner: Runner) -> dict[Value, int]:
     """Return what makes each value of a function coarse, as flags: its own type, and all that it is computed from."""
     walked = runner.walked
-    found = {number: _own(walked, number, runner.type(number)) for number in walked.paths}
-    found |= dict.fromkeys(walked.around, 0)
-    users: dict[int, list[int]] = {}
-    for number in found:
-        maker = walked.graph.makers[number]
-        if maker is None or maker.operation.type not in SIZES_ONLY:
-            for source in walked.sources(number):
-                users.setdefault(source, []).append(number)
-    waiting = [number for number, flags in found.items() if flags]
+    found = {value: _own(value, runner.type(value)) for value in walked.values}
+    found |= dict.fromkeys((value for op in walked.paths for block in op.blocks for value in block.inputs), 0)
+    users: dict[Value, list[Value]] = {}
+    for value in found:
+        if value.maker is None or value.maker.type not in SIZES_ONLY:
+            for source in walked.sources(value):
+                users.setdefault(source, []).append(value)
+    waiting = [value for value, flags in found.items() if flags]
     while waiting:
-        number = waiting.pop()
-        for user in users.get(number, ()):
-            if found[user] | found[number] != found[user]:
-                found[user] |= found[number]
+        value = waiting.pop()
+        for user in users.get(value, ()):
+            if found[user] | found[value] != found[user]:
+                found[user] |= found[value]
                 waiting.append(user)
     return found
 
 
-def _own(walked: Walked, number: int, type: Type) -> int:
+def _own(value: Value, type: Type) -> int:
     """Return what makes a value coarse by itself."""
     held = type.wrapped if isinstance(type, StateType) else type
-    maker = walked.graph.makers[number]
     rounded = ROUNDED if isinstance(held, TensorType) and held.dtype in COARSE else 0
-    return rounded | (COMPRESSED if maker is not None and is_compressed(maker.operation.type) else 0)
+    return rounded | (COMPRESSED if value.maker is not None and is_compressed(value.maker.type) else 0)

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from miltext.checking.findings import named
 from miltext.evaluation.comparing.comparison import ComparedValue, FirstOddity, Origin
 from miltext.evaluation.comparing.partners import VALUE, between
+from miltext.ir.parts import Op, Value
+from miltext.models.pairing.keyed import label
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
     from miltext.evaluation.comparing.lockstep import Lockstep, Side, Sighting
-    from miltext.models.pairing.graph import Graph, Node
+    from miltext.evaluation.comparing.partners import Held
 
 HEALED = 40.0
 """How many dB an operation may regain, as a sum with larger numbers does, and still hand an error on."""
@@ -37,7 +39,7 @@ class Verdict:
 
     def values(self, *, outputs: bool) -> Iterator[ComparedValue]:
         """Yield what was compared, outputs or all else, in the order of the new program."""
-        places = {number: place for place, number in enumerate(self._partners.new.outputs)}
+        places = {value: place for place, value in enumerate(self._partners.new.block.outputs)}
         chosen = [index for index in self.seen if self._is_output(index) is outputs]
         if outputs:
             chosen.sort(key=lambda index: places.get(self._pairs[index].new, len(places)))
@@ -52,14 +54,14 @@ class Verdict:
         assert track.worst is not None
         assert track.steepest is not None
         assert track.types is not None
-        operation = self._operation(self._partners.new.graph, pair.new)
-        old = self._lockstep.sides[0].walked
+        operation = _operation(pair.new)
+        old = pair.old if isinstance(pair.old, Value) else None
         return ComparedValue(
             kind={"": "input", "const": "constant"}.get(operation, VALUE) if pair.kind == VALUE else pair.kind,
             name=self._name(index),
-            old_name=old.graph.names[pair.old] if old else self._partners.new.graph.names[pair.new],
+            old_name=(old or pair.new).name,
             operation=operation,
-            old_operation=self._operation(old.graph, pair.old) if old else "",
+            old_operation=_operation(old) if old else "",
             type=track.types[1],
             old_type=track.types[0],
             measure=track.worst.measure,
@@ -70,11 +72,7 @@ class Verdict:
         )
 
     def _name(self, index: int) -> str:
-        return self._partners.new.graph.names[self._pairs[index].new]
-
-    def _operation(self, graph: Graph, number: int) -> str:
-        maker = graph.makers[number]
-        return maker.operation.type if maker else ""
+        return self._pairs[index].new.name
 
     def _moment(self, index: int) -> int:
         worst = self._tracks[index].fall or self._tracks[index].worst
@@ -93,7 +91,7 @@ class Verdict:
         }
 
     def _is_constant(self, index: int) -> bool:
-        return self._operation(self._partners.new.graph, self._pairs[index].new) == "const"
+        return _operation(self._pairs[index].new) == "const"
 
     def _fell_before(self, index: int) -> list[int]:
         """Return the pairs that fell before a pair and that it comes from, through others that hand an error on."""
@@ -154,10 +152,11 @@ class Verdict:
         return reached
 
     def _origin(self, index: int, sighting: Sighting, reaches_output: bool) -> Origin:
-        number = self._pairs[index].new
+        before, now, _ = self._pairs[index]
         old = self._lockstep.sides[0].walked
-        alone = between(self._partners.new, number, self._partners.main) if old else []
-        gone = between(old, self._pairs[index].old, {pair.old for pair in self._pairs}) if old else []
+        alone = between(self._partners.new, now, self._partners.main) if old else []
+        known: set[Held] = {pair.old for pair in self._pairs}
+        gone = between(old, before, known) if old and isinstance(before, Value) else []
         inputs = [(name_text(self._name(other)), level) for other, level in sighting.inputs]
         return Origin(
             value=self.value(index),
@@ -167,7 +166,7 @@ class Verdict:
             between=_labels(alone),
             removed=_labels(gone),
             reaches_output=reaches_output,
-            path=self._partners.new.paths[number],
+            path=self._partners.new.path(now),
         )
 
     # ---- where most was lost
@@ -219,11 +218,7 @@ class Verdict:
 
     def _oddity(self, name: str, side: Side, kind: str) -> FirstOddity:
         found = side.oddities[kind]
-        assert side.walked is not None
-        graph = side.walked.graph
-        return FirstOddity(
-            name, kind, graph.names[found.number], self._operation(graph, found.number), found.elements, found.turn
-        )
+        return FirstOddity(name, kind, found.value.name, _operation(found.value), found.elements, found.turn)
 
     # ---- what does not run alike
 
@@ -237,22 +232,27 @@ class Verdict:
         """Yield a note for each operation whose inner blocks do not run as often in both programs."""
         told: set[str] = set()
         for pair in self._pairs:
-            turns = [side.turns[number] for side, number in zip(self._lockstep.sides, pair[:2], strict=True)]
-            outer = self._partners.new.paths[pair.new][:-4]
-            if turns[0] != turns[1] and "blocks" in outer and self._lockstep.sides[0].walked:
-                node = self._partners.new.nodes[outer[: len(outer) - outer[::-1].index("blocks") - 1]]
-                if node.label not in told:
-                    told.add(node.label)
-                    yield (
-                        f"a block of {node.label} ({node.operation.type}) runs {_times(turns[0])} in the old program, "
-                        f"and {_times(turns[1])} in the new one"
-                    )
+            turns = [side.turns[value] for side, value in zip(self._lockstep.sides, pair[:2], strict=True)]
+            around = pair.new.maker.block if pair.new.maker else None
+            outer = around.owner if around else None
+            is_told = turns[0] == turns[1] or not self._lockstep.sides[0].walked
+            if isinstance(outer, Op) and not is_told and label(outer) not in told:
+                told.add(label(outer))
+                yield (
+                    f"a block of {label(outer)} ({outer.type}) runs {_times(turns[0])} in the old program, "
+                    f"and {_times(turns[1])} in the new one"
+                )
 
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def _labels(nodes: list[Node]) -> tuple[str, ...]:
+def _labels(ops: list[Op]) -> tuple[str, ...]:
     """Return operations as they are named."""
-    return tuple(f"{node.label} ({node.operation.type})" for node in nodes)
+    return tuple(f"{label(op)} ({op.type})" for op in ops)
+
+
+def _operation(value: Value) -> str:
+    """Return the type of the operation that makes a value; empty for an input."""
+    return value.maker.type if value.maker else ""

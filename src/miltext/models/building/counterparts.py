@@ -10,13 +10,15 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from miltext.ir.parts import Value
 from miltext.models.pairing.contents import Contents
-from miltext.models.pairing.graph import EXACT, TYPED, FunctionGraph, Graph, Keys
+from miltext.models.pairing.keyed import EXACT, TYPED, KeyedGraph, Keys, names_of
 from miltext.models.pairing.likeness import Sources, local
 from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
-    from miltext.models.pairing.graph import Node
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Op
     from miltext.schema.function_io import Interface, Types
     from miltext.schema.proto import Program, ValueType
 
@@ -71,10 +73,10 @@ class _Pairing:
     def __init__(self, before: Version, after: Version) -> None:
         self._old, self._new = before.interfaces, after.interfaces
         keys = Keys()
-        self._graphs: tuple[Graph, Graph] | None = None
+        self._graphs: tuple[KeyedGraph, KeyedGraph] | None = None
         if before.program is not None and after.program is not None:
             programs = before.program, after.program
-            old, new = (Graph(program, keys, Contents(keys, None)) for program in programs)
+            old, new = (KeyedGraph(program, keys, Contents(keys, None)) for program in programs)
             self._graphs = old, new
 
     # ---- functions
@@ -111,9 +113,8 @@ class _Pairing:
         if self._graphs is None:
             return {}
         functions = self._graphs[place].functions
-        blocks = {name: functions[name].blocks.values() for name in names}
-        nodes = {name: [node for block in found for node in block.nodes] for name, found in blocks.items()}
-        return {name: tuple(sorted(each.operation.type for each in found)) for name, found in nodes.items() if found}
+        ops = {name: [op for block in functions[name].blocks.values() for op in block] for name in names}
+        return {name: tuple(sorted(op.type for op in found)) for name, found in ops.items() if found}
 
     # ---- sides
 
@@ -124,7 +125,7 @@ class _Pairing:
             return {side: _by_name(side, old[side], new[side], []) for side in old}
         functions = self._graphs[0].functions[name], self._graphs[1].functions[new_name]
         if self._is_renamed(*functions):
-            return _by_position(self._graphs, functions, old)
+            return _by_position(*functions, old)
         if self._is_retyped(*functions):
             return {side: {name: name for name in old[side] if name in new[side]} for side in old}
         settled = {side: _unchanged(old[side], new[side]) for side in old}
@@ -140,7 +141,7 @@ class _Pairing:
         ]
         return {side: _by_name(side, old[side], new[side], around) for side in old}
 
-    def _is_renamed(self, old: FunctionGraph, new: FunctionGraph) -> bool:
+    def _is_renamed(self, old: Function, new: Function) -> bool:
         """Whether only names changed: then each place in the text is what it was.
 
         Where the same lines have the same names, in whatever order, nothing was renamed.
@@ -151,7 +152,7 @@ class _Pairing:
             return False
         return {*_lines(a, old, EXACT)} != {*_lines(b, new, EXACT)}
 
-    def _is_retyped(self, old: FunctionGraph, new: FunctionGraph) -> bool:
+    def _is_retyped(self, old: Function, new: Function) -> bool:
         """Whether only types and attributes changed: the same lines have the same names, in whatever order."""
         assert self._graphs is not None
         a, b = self._graphs
@@ -170,40 +171,40 @@ def _named(interface: Interface) -> Hashable:
     return frozenset((side, name) for side, types in interface.sides.items() for name in types)
 
 
-def _names(function: FunctionGraph) -> set[str]:
+def _names(function: Function) -> set[str]:
     """Return the names of a function's values, those of inner blocks aside."""
-    return {name for region in (function.inputs, *function.blocks.values()) for name in region.scope}
+    values = [*function.inputs]
+    for block in function.blocks.values():
+        values += [*block.inputs, *block.made()]
+    return {value.name for value in values}
 
 
 def _all(sides: Mapping[str, Types]) -> Iterator[str]:
     return (name for types in sides.values() for name in types)
 
 
-def _lines(graph: Graph, function: FunctionGraph, level: int) -> Iterator[Hashable]:
+def _lines(graph: KeyedGraph, function: Function, level: int) -> Iterator[Hashable]:
     """Yield the lines of a function with their names: operations with what they make and take, and the outputs.
 
     At the level TYPED, types and attributes do not count.
     """
-    for region in function.blocks.values():
-        for node in region.nodes:
-            taken = [graph.names[value] for value in (*node.operands, *node.captures)]
-            yield local(graph, node, level), node.slots, node.names, *taken
-        yield frozenset(graph.names[value] for value in region.outputs)
+    for block in function.blocks.values():
+        for op in block:
+            facts = graph.facts[op]
+            taken = [value.name for value in (*facts.operands, *facts.captures)]
+            yield local(graph, op, level), facts.slots, names_of(op), *taken
+        yield frozenset(value.name for value in block.outputs)
     typed = level is EXACT
-    yield frozenset((graph.names[value], graph.types[value] if typed else None) for value in function.inputs.inputs)
+    yield frozenset((value.name, graph.types[value] if typed else None) for value in function.inputs)
 
 
-def _by_position(
-    graphs: tuple[Graph, Graph], functions: tuple[FunctionGraph, FunctionGraph], old: Mapping[str, Types]
-) -> dict[str, Names]:
+def _by_position(before: Function, after: Function, old: Mapping[str, Types]) -> dict[str, Names]:
     """Return the Names where each place is what it was."""
-    (a, b), (before, after) = graphs, functions
-
-    def named(values: list[int], others: list[int]) -> Names:
-        return {a.names[value]: b.names[other] for value, other in zip(values, others, strict=True)}
-
-    taken = named(before.inputs.inputs, after.inputs.inputs)
-    names = {"input": taken, "state": taken, "output": named(own_outputs(before), own_outputs(after))}
+    taken, given = (
+        {value.name: other.name for value, other in zip(*both, strict=True)}
+        for both in ((before.inputs, after.inputs), (_outputs(before), _outputs(after)))
+    )
+    names = {"input": taken, "state": taken, "output": given}
     return {side: {name: names[side][name] for name in types} for side, types in old.items()}
 
 
@@ -271,13 +272,9 @@ def _only_ones(old: Mapping[str, Hashable], new: Mapping[str, Hashable], found: 
 # ---- what stands around a value
 
 
-def own_outputs(function: FunctionGraph) -> list[int]:
-    """Return the outputs of a function: of the block of its own opset, or of the only one there is; as `own_block` has
-    it.
-    """
-    blocks = function.blocks
-    own = blocks.get(function.function.opset) or (next(iter(blocks.values())) if len(blocks) == 1 else None)
-    return own.outputs if own else []
+def _outputs(function: Function) -> Sequence[Value]:
+    """Return the outputs of a function's own block."""
+    return function.block.outputs if function.block else ()
 
 
 class Places:
@@ -289,65 +286,65 @@ class Places:
     """
 
     def __init__(
-        self, graph: Graph, function: FunctionGraph, lasting: Collection[str], inner: Collection[str], level: int
+        self, graph: KeyedGraph, function: Function, lasting: Collection[str], inner: Collection[str], level: int
     ) -> None:
         self._graph = graph
         self._level = level
         self._lasting = lasting
         self._inner = inner
         self._known: dict[Hashable, int] = {}
-        self._users: dict[int, list[tuple[int, Node]]] = {}
-        for region in function.blocks.values():
-            for node in region.nodes:
-                for slot, value in _taken(graph, node):
-                    self._users.setdefault(value, []).append((slot, node))
-        inputs = {graph.names[value]: value for value in function.inputs.inputs}
-        outputs = {graph.names[value]: value for value in own_outputs(function)}
+        self._users: dict[Value, list[tuple[int, Op]]] = {}
+        for block in function.blocks.values():
+            for op in block:
+                for slot, value in _taken(graph, op):
+                    self._users.setdefault(value, []).append((slot, op))
+        inputs = {value.name: value for value in function.inputs}
+        outputs = {value.name: value for value in _outputs(function)}
         self._values = {"input": inputs, "state": inputs, "output": outputs}
 
     def places(self, side: str, names: Iterable[str], steps: int) -> dict[str, int]:
         """Return an integer for all that is so many steps around each value, as far as that says something."""
         values = {name: self._values[side][name] for name in names if name not in self._inner}
-        makers, users = self._graph.makers, self._users
-        return {name: self._key(at, steps) for name, at in values.items() if makers[at] is not None or at in users}
+        return {name: self._key(at, steps) for name, at in values.items() if at.maker is not None or at in self._users}
 
     def landmarks(self, side: str, name: str) -> set[Hashable] | None:
         """Return the uses that operations of lasting names have for a value; None for a name of an inner value."""
         users = self._users.get(self._values[side][name], ())
-        found: set[Hashable] = {(slot, names) for slot, node in users if (names := self._lasting_names(node))}
+        found: set[Hashable] = {(slot, names) for slot, op in users if (names := self._lasting_names(op))}
         return None if name in self._inner else found
 
-    def _lasting_names(self, node: Node) -> tuple[str, ...]:
-        return tuple([name for name in node.names if name in self._lasting])
+    def _lasting_names(self, op: Op) -> tuple[str, ...]:
+        return tuple([name for name in names_of(op) if name in self._lasting])
 
-    def _key(self, what: int | Node, steps: int) -> int:
+    def _key(self, what: Value | Op, steps: int) -> int:
         """Return an integer for a value or an operation, and so many steps around it."""
         known = self._known.get((what, steps))
         if known is None:
-            found = self._around(what, steps) if isinstance(what, int) else self._look(what, steps)
+            found = self._around(what, steps) if isinstance(what, Value) else self._look(what, steps)
             known = self._known[what, steps] = self._graph.keys[found]
         return known
 
-    def _around(self, value: int, steps: int) -> Hashable:
+    def _around(self, value: Value, steps: int) -> Hashable:
         if steps == 0:
             return "a value", self._graph.types[value] if self._level == EXACT else None
-        maker = self._graph.makers[value]
-        made = None if maker is None else (self._graph.places[value], self._key(maker, steps - 1))
+        maker = value.maker
+        made = None if maker is None else (maker.outputs.index(value), self._key(maker, steps - 1))
         uses = sorted([(slot, self._key(user, steps - 1)) for slot, user in self._users.get(value, ())])
         return "around", made, tuple(uses)
 
-    def _look(self, node: Node, steps: int) -> Hashable:
-        names = self._lasting_names(node)
+    def _look(self, op: Op, steps: int) -> Hashable:
+        names = self._lasting_names(op)
         if names:
             return "called", names
-        taken = [(slot, self._key(value, steps)) for slot, value in _taken(self._graph, node)] if steps else []
-        made = [self._key(value, steps) for value in node.values] if steps else []
-        return "look", local(self._graph, node, self._level), tuple(taken), tuple(made)
+        taken = [(slot, self._key(value, steps)) for slot, value in _taken(self._graph, op)] if steps else []
+        made = [self._key(value, steps) for value in op.outputs] if steps else []
+        return "look", local(self._graph, op, self._level), tuple(taken), tuple(made)
 
 
-def _taken(graph: Graph, node: Node) -> list[tuple[int, int]]:
+def _taken(graph: KeyedGraph, op: Op) -> list[tuple[int, Value]]:
     """Return the values that an operation takes, each with the slot that it is taken in; its inner blocks' come
     last.
     """
-    inside = [(graph.keys["inside", place], value) for place, value in enumerate(node.captures)]
-    return [*zip(node.slots, node.operands, strict=True), *inside]
+    facts = graph.facts[op]
+    inside = [(graph.keys["inside", place], value) for place, value in enumerate(facts.captures)]
+    return [*zip(facts.slots, facts.operands, strict=True), *inside]

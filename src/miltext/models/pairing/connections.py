@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
+
     from miltext.models.pairing.likeness import Side
     from miltext.models.pairing.sequences import Pair
 
@@ -54,7 +55,7 @@ class Flood:
             for pair in [*self._makers(*partner), *self._users(*partner)]:
                 i, j = pair
                 self._votes[pair] = votes = self._votes.get(pair, 0) + 1
-                heappush(self._heap, (-votes, a.names(i) != b.names(j), abs(i - j), pair))
+                heappush(self._heap, (-votes, a.names[i] != b.names[j], abs(i - j), pair))
 
     def _makers(self, i: int, j: int) -> Iterator[Pair]:
         """Yield the operations that partners take a value from in the same slot."""
@@ -64,7 +65,7 @@ class Flood:
             other, other_place = there.get(slot, (-1, -1))
             if place != other_place or a.mates[maker] is not None or b.mates[other] is not None:
                 continue
-            wanted = not (self._constants and a.nodes[maker].grounded)
+            wanted = not (self._constants and a.facts[maker].grounded)
             if wanted and a.local(maker, level) == b.local(other, level):
                 yield maker, other
 
@@ -74,7 +75,7 @@ class Flood:
         A constant with several users is not evidence for any of them.
         """
         a, b = self._a, self._b
-        shared = not a.nodes[i].grounded and (len(a.uses[i]) > 1 or len(b.uses[j]) > 1)
+        shared = not a.facts[i].grounded and (len(a.uses[i]) > 1 or len(b.uses[j]) > 1)
         if not (self._constants or shared):
             yield from only_pairs(self._unpaired_users(a, i), self._unpaired_users(b, j))
 
@@ -113,7 +114,7 @@ def agreeing(a: Side, b: Side, found: Mapping[int, int]) -> list[int]:
             agreed.add(i)
         there = {*b.makers[j]}
         for slot, maker, place in a.makers[i]:
-            if a.nodes[maker].grounded and (slot, found.get(maker, a.mates[maker]), place) in there:
+            if a.facts[maker].grounded and (slot, found.get(maker, a.mates[maker]), place) in there:
                 agreed.update({i, maker} & found.keys())
     return sorted(agreed)
 
@@ -127,11 +128,10 @@ def _uses(side: Side, index: int) -> Iterator[tuple[int, int, int | None]]:
 
 def _same_values(a: Side, i: int, b: Side, j: int) -> bool:
     """Whether two operations take the same value, of an input or from outside, in the same slot."""
-    there = dict(zip(b.nodes[j].slots, b.nodes[j].operands, strict=True))
-    for slot, value in zip(a.nodes[i].slots, a.nodes[i].operands, strict=True):
-        maker = a.graph.makers[value]
-        if slot in there and (maker is None or maker.grounded):
-            token = a.graph.tokens[value]
-            if token is not None and token == b.graph.tokens[there[slot]]:
+    there = dict(zip(b.facts[j].slots, b.facts[j].operands, strict=True))
+    for slot, value in zip(a.facts[i].slots, a.facts[i].operands, strict=True):
+        if slot in there and (value.maker is None or a.graph.facts[value.maker].grounded):
+            token = a.graph.tokens.get(value)
+            if token is not None and token == b.graph.tokens.get(there[slot]):
                 return True
     return False

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.models.refusals import WeightsError
@@ -14,7 +12,10 @@ from miltext.schema.walk import inner_values
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
-    from miltext.models.pairing.graph import Keys
+    from collections.abc import Hashable
+    from pathlib import Path
+
+    from miltext.models.pairing.keyed import Keys
     from miltext.models.weights import Blob, BlobFile
     from miltext.schema.proto import NamedValueType
 

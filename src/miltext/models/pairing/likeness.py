@@ -2,44 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING
 
-from miltext.models.pairing.graph import EXACT, HELD, LOOSE, NAME, SHAPED, TYPED
-from miltext.schema.walk import is_constant
+from miltext.ir.parts import Value
+from miltext.models.pairing.keyed import EXACT, HELD, LOOSE, NAME, SHAPED, TYPED, names_of
 
 if TYPE_CHECKING:
-    from miltext.models.pairing.graph import FunctionGraph, Graph, Node, Region
+    from collections.abc import Callable, Hashable, Iterable
+
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Block, Op
+    from miltext.models.pairing.keyed import KeyedGraph
 
 
-def local(graph: Graph, node: Node, level: int) -> int:
+def local(graph: KeyedGraph, op: Op, level: int) -> int:
     """Return an integer for an operation by itself, at a level."""
-    known = node.kinds.get(level)
+    kinds = graph.facts[op].kinds
+    known = kinds.get(level)
     if known is None:
-        known = node.kinds[level] = graph.keys[_LEVELS[level](graph, node)]
+        known = kinds[level] = graph.keys[_LEVELS[level](graph, op)]
     return known
 
 
-def _shape(graph: Graph, node: Node) -> Hashable:
+def _shape(graph: KeyedGraph, op: Op) -> Hashable:
     """Return an operation with the types of its literals, but without their values."""
-    type_key, operation = graph.contents.type_key, node.operation
+    type_key, attributes = graph.contents.type_key, op.attributes
     arguments = [
-        (
-            key,
-            *[type_key(each.value) if each.HasField("value") else None for each in operation.inputs[key].arguments],
-        )
-        for key in sorted(operation.inputs)
+        (key, *[None if each is None or isinstance(each, Value) else type_key(each) for each in operands])
+        for key, operands in op.inputs.items()
     ]
-    stated = [(key, type_key(operation.attributes[key])) for key in sorted(operation.attributes) if key != NAME]
-    types = [type_key(output) for output in operation.outputs]
-    return "shape", operation.type, tuple(arguments), tuple(stated), tuple(types), len(node.blocks)
+    stated = [(key, type_key(attributes[key])) for key in sorted(attributes) if key != NAME]
+    types = [graph.types[output] for output in op.outputs]
+    return "shape", op.type, tuple(arguments), tuple(stated), tuple(types), len(op.blocks)
 
 
-_LEVELS: dict[int, Callable[[Graph, Node], Hashable]] = {
+_LEVELS: dict[int, Callable[[KeyedGraph, Op], Hashable]] = {
     SHAPED: _shape,
-    TYPED: lambda _, node: ("type", node.operation.type),
-    HELD: lambda graph, node: "held" if is_constant(node.operation) else graph.keys.fresh(),
-    LOOSE: lambda _, node: ("grounded", node.grounded),
+    TYPED: lambda _, op: ("type", op.type),
+    HELD: lambda graph, op: "held" if op.is_constant else graph.keys.fresh(),
+    LOOSE: lambda graph, op: ("grounded", graph.facts[op].grounded),
 }
 """What an operation is by itself, at each level but the exact one."""
 
@@ -50,43 +51,46 @@ class Sources:
     Operations must be visited after those that they take values from.
     """
 
-    def __init__(self, graph: Graph, level: int) -> None:
+    def __init__(self, graph: KeyedGraph, level: int) -> None:
         self._graph = graph
         self._level = level
-        self._known: dict[int, int] = {}
+        self._known: dict[Value, int] = {}
 
-    def function(self, function: FunctionGraph) -> Hashable:
+    def function(self, function: Function) -> Hashable:
         """Return everything in a function except its own name and those of its values."""
         types = self._inputs(function.inputs, 0)
-        blocks = [(opset, self.block(region, 1)) for opset, region in function.blocks.items()]
-        attributes = function.function.attributes
+        blocks = [(opset, self.block(block, 1)) for opset, block in function.blocks.items()]
+        attributes = function.attributes
         stated = [(name, self._graph.contents.key(attributes[name])) for name in sorted(attributes)]
-        return function.function.opset, types, tuple(blocks), tuple(stated)
+        return function.message.opset, types, tuple(blocks), tuple(stated)
 
-    def node(self, node: Node, depth: int = 0) -> int:
+    def op(self, op: Op, depth: int = 0) -> int:
         """Return the integer of an operation inside `depth` blocks."""
-        keys = self._graph.keys
-        operands = self._tokens(node.operands)
-        blocks = tuple([self.block(block, depth + 1) for block in node.blocks]) if node.blocks else ()
-        number = keys["from", self._level, local(self._graph, node, self._level), node.slots, operands, blocks]
-        for place, value in enumerate(node.values):
+        keys, facts = self._graph.keys, self._graph.facts[op]
+        operands = self._tokens(facts.operands)
+        blocks = tuple([self.block(block, depth + 1) for block in op.blocks]) if op.blocks else ()
+        own = facts.kinds.get(self._level)
+        if own is None:
+            own = local(self._graph, op, self._level)
+        number = keys["from", self._level, own, facts.slots, operands, blocks]
+        for place, value in enumerate(op.outputs):
             self._known[value] = keys["output", number, place] if place else number
         return number
 
-    def block(self, region: Region, depth: int) -> int:
+    def block(self, block: Block, depth: int) -> int:
         """Return the integer of a block, whatever the order of its operations."""
-        types = self._inputs(region, depth)
-        made = sorted([self.node(node, depth) for node in region.nodes])
-        return self._graph.keys["block", types, tuple(made), self._tokens(region.outputs)]
+        types = self._inputs(block.inputs, depth)
+        made = sorted([self.op(op, depth) for op in block])
+        return self._graph.keys["block", types, tuple(made), self._tokens(block.outputs)]
 
-    def _inputs(self, region: Region, depth: int) -> tuple[int, ...]:
-        for place, value in enumerate(region.inputs):
+    def _inputs(self, inputs: Iterable[Value], depth: int) -> tuple[int, ...]:
+        for place, value in enumerate(inputs):
             self._known[value] = self._graph.keys["input", depth, place]
-        return tuple([self._graph.types[value] for value in region.inputs])
+        return tuple([self._graph.types[value] for value in inputs])
 
-    def _tokens(self, values: Iterable[int]) -> tuple[int, ...]:
+    def _tokens(self, values: Iterable[Value]) -> tuple[int, ...]:
         known, tokens = self._known, self._graph.tokens
-        return tuple([known[value] if (token := tokens[value]) is None else token for value in values])
+        return tuple([known[value] if (token := tokens.get(value)) is None else token for value in values])
 
 
 class Side:
@@ -98,41 +102,39 @@ class Side:
     output for an index.
     """
 
-    def __init__(self, graph: Graph, region: Region) -> None:
+    def __init__(self, graph: KeyedGraph, block: Block) -> None:
         self.graph = graph
-        self.region = region
-        self.nodes = region.nodes
-        self.mates: list[int | None] = [None] * len(self.nodes)
-        self.tokens: list[int] = [0] * len(self.nodes)
+        self.block = block
+        self.ops = [*block]
+        self.facts = [graph.facts[op] for op in self.ops]
+        self.names = [names_of(op) for op in self.ops]
+        self.mates: list[int | None] = [None] * len(self.ops)
+        self.tokens: list[int] = [0] * len(self.ops)
         self.exits: dict[int, list[tuple[int, int, int]]] = {}
-        self.makers: list[list[tuple[int, int, int]]] = [self._makers(node) for node in self.nodes]
-        self.uses: list[list[tuple[int, int, int]]] = [[] for _ in self.nodes]
+        self.makers = [self._makers(index) for index in range(len(self.ops))]
+        self.uses: list[list[tuple[int, int, int]]] = [[] for _ in self.ops]
         for index, makers in enumerate(self.makers):
             for slot, maker, place in makers:
                 self.uses[maker].append((place, slot, index))
 
-    def _makers(self, node: Node) -> list[tuple[int, int, int]]:
-        inside = self.graph.keys["inside"]
-        taken = [*zip(node.slots, node.operands, strict=True), *[(inside, value) for value in node.captures]]
-        return [
-            (slot, maker.index, self.graph.places[value])
-            for slot, value in taken
-            if (maker := self.maker(value)) is not None
-        ]
+    def _makers(self, index: int) -> list[tuple[int, int, int]]:
+        facts, inside = self.facts[index], self.graph.keys["inside"]
+        taken = [*zip(facts.slots, facts.operands, strict=True), *[(inside, value) for value in facts.captures]]
+        return [(slot, *made) for slot, value in taken if (made := self._made(value)) is not None]
 
-    def maker(self, value: int) -> Node | None:
-        """Return the operation of this block that makes a value, if any."""
-        maker = self.graph.makers[value]
-        own = maker is not None and maker.index < len(self.nodes) and self.nodes[maker.index] is maker
-        return maker if own else None
+    def _made(self, value: Value) -> tuple[int, int] | None:
+        """Return the operation of this block that makes a value, and the place among its outputs."""
+        maker = value.maker
+        if maker is None or maker.block is not self.block:
+            return None
+        return self.graph.facts[maker].index, maker.outputs.index(value)
 
     def set_exits(self, tokens: list[int]) -> None:
         """Set the token of each output of the block: those that correspond share theirs."""
         outside = self.graph.keys["outside"]
-        for value, token in zip(self.region.outputs, tokens, strict=True):
-            maker = self.maker(value)
-            if maker is not None:
-                self.exits.setdefault(maker.index, []).append((self.graph.places[value], outside, token))
+        for value, token in zip(self.block.outputs, tokens, strict=True):
+            if (made := self._made(value)) is not None:
+                self.exits.setdefault(made[0], []).append((made[1], outside, token))
 
     def is_used(self, index: int) -> bool:
         """Whether anything takes a value of an operation."""
@@ -140,7 +142,7 @@ class Side:
 
     def is_telling(self, index: int) -> bool:
         """Whether an operation is known by its text and name: it has weights, or is not a constant."""
-        return self.nodes[index].grounded or self.nodes[index].weighty
+        return self.facts[index].grounded or self.facts[index].weighty
 
     def single(self, start: int = 0, stop: int | None = None) -> list[int]:
         """Return the unpaired operations, all or those of a range."""
@@ -148,21 +150,18 @@ class Side:
 
     def local(self, index: int, level: int) -> int:
         """Return an integer for an operation by itself, at a level."""
-        return local(self.graph, self.nodes[index], level)
-
-    def names(self, index: int) -> tuple[str, ...]:
-        """Return the names of an operation's outputs."""
-        return self.nodes[index].names
+        known = self.facts[index].kinds.get(level)
+        return local(self.graph, self.ops[index], level) if known is None else known
 
     def line(self, index: int) -> Hashable:
         """Return an operation as it is written, except weights, inner blocks and the attribute `name`."""
-        node, names = self.nodes[index], self.graph.names
-        return node.kinds[EXACT], node.slots, self.names(index), tuple([names[value] for value in node.operands])
+        facts = self.facts[index]
+        return facts.kinds[EXACT], facts.slots, self.names[index], tuple([value.name for value in facts.operands])
 
     def upward(self, level: int) -> dict[int, int]:
         """Return an integer for all that each unpaired operation is made from, up to the inputs or to partners."""
         sources = Sources(self.graph, level)
-        return {index: sources.node(self.nodes[index]) for index in self.single()}
+        return {index: sources.op(self.ops[index]) for index in self.single()}
 
     def downward(self, level: int) -> dict[int, int]:
         """Return an integer for all that is made from each unpaired operation, down to the outputs or to partners."""

@@ -13,17 +13,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.models.pairing.connections import Flood, agreeing, only_pairs
-from miltext.models.pairing.graph import EXACT, HELD, LOOSE, SHAPED, TYPED
+from miltext.models.pairing.keyed import EXACT, HELD, LOOSE, SHAPED, TYPED
 from miltext.models.pairing.likeness import Side
 from miltext.models.pairing.sequences import Pair, common, in_order
 
 if TYPE_CHECKING:
-    from miltext.models.pairing.graph import Graph, Region
+    from miltext.ir.parts import Block, Value
+    from miltext.models.pairing.keyed import KeyedGraph
 
-__all__ = ["match_names", "match_regions"]
+__all__ = ["match_blocks", "match_names"]
 
 
-def match_regions(old: Graph, a: Region, new: Graph, b: Region) -> list[Pair]:
+def match_blocks(old: KeyedGraph, a: Block, new: KeyedGraph, b: Block) -> list[Pair]:
     """Return the pairs of operations of two blocks, by index, in the order of the first.
 
     All values from outside, and the inputs of both, must have their tokens; those that the blocks make get theirs.
@@ -33,16 +34,20 @@ def match_regions(old: Graph, a: Region, new: Graph, b: Region) -> list[Pair]:
     return matcher.finish()
 
 
-def match_names(old: Graph, a: Sequence[int], new: Graph, b: Sequence[int]) -> list[Pair]:
+def match_names(old: KeyedGraph, a: Sequence[Value], new: KeyedGraph, b: Sequence[Value]) -> list[Pair]:
     """Return the pairs of values, by index: of the same name, else of the same type, in order.
 
     Those that are left are paired in order, if both sides have the same number.
     """
     left, free = dict(enumerate(a)), dict(enumerate(b))
     pairs: list[Pair] = []
-    for old_keys, new_keys in ((old.names, new.names), (old.types, new.types)):
+    keys: list[Callable[[KeyedGraph, Value], Hashable]] = [
+        lambda _, value: value.name,
+        lambda graph, value: graph.types[value],
+    ]
+    for key in keys:
         found = _pair_off(
-            {i: old_keys[value] for i, value in left.items()}, {j: new_keys[value] for j, value in free.items()}
+            {i: key(old, value) for i, value in left.items()}, {j: key(new, value) for j, value in free.items()}
         )
         pairs += found
         for i, j in found:
@@ -69,9 +74,9 @@ class _Matcher:
         self._a = a
         self._b = b
         self._keys = a.graph.keys
-        exits = match_names(a.graph, a.region.outputs, b.graph, b.region.outputs)
+        exits = match_names(a.graph, a.block.outputs, b.graph, b.block.outputs)
         for side, place in ((a, 0), (b, 1)):
-            tokens = [self._keys.fresh() for _ in side.region.outputs]
+            tokens = [self._keys.fresh() for _ in side.block.outputs]
             for pair in exits:
                 tokens[pair[place]] = self._keys["exit", pair]
             side.set_exits(tokens)
@@ -103,10 +108,9 @@ class _Matcher:
     def finish(self) -> list[Pair]:
         """Return the pairs, and give all other values a token of their own."""
         for side in (self._a, self._b):
-            for node in side.nodes:
-                for value in node.values:
-                    if side.graph.tokens[value] is None:
-                        side.graph.tokens[value] = self._keys.fresh()
+            for value in side.block.made():
+                if value not in side.graph.tokens:
+                    side.graph.tokens[value] = self._keys.fresh()
         return self._pairs()
 
     def _pairs(self) -> list[Pair]:
@@ -116,9 +120,9 @@ class _Matcher:
         a, b = self._a, self._b
         a.mates[i], b.mates[j] = j, i
         a.tokens[i] = b.tokens[j] = self._keys.fresh()
-        for old, new in zip(a.nodes[i].values, b.nodes[j].values, strict=False):  # one may have more outputs
+        for old, new in zip(a.ops[i].outputs, b.ops[j].outputs, strict=False):  # one may have more outputs
             a.graph.tokens[old] = b.graph.tokens[new] = self._keys.fresh()
-            a.graph.known_as[old] = b.graph.names[new]
+            a.graph.known_as[old] = new.name
 
     def _match_closures(self, level: int) -> None:
         """Match by all that operations are made from, then by all that is made from them."""
@@ -140,7 +144,7 @@ class _Matcher:
         a, b = self._a, self._b
         old, new = _surroundings(a), _surroundings(b)
         for i, j in _pair_off(
-            {i: (key, a.names(i)) for i, key in old.items()}, {j: (key, b.names(j)) for j, key in new.items()}
+            {i: (key, a.names[i]) for i, key in old.items()}, {j: (key, b.names[j]) for j, key in new.items()}
         ):
             self._match(i, j)
             del old[i], new[j]
@@ -155,9 +159,9 @@ class _Matcher:
         a, b = self._a, self._b
         found: dict[int, int] = {}
         start, stop = 0, 0
-        for end, edge in [*in_order(self._pairs()), (len(a.nodes), len(b.nodes))]:
-            left = [i for i in a.single(start, end) if a.nodes[i].grounded]
-            free = [j for j in b.single(stop, edge) if b.nodes[j].grounded]
+        for end, edge in [*in_order(self._pairs()), (len(a.ops), len(b.ops))]:
+            left = [i for i in a.single(start, end) if a.facts[i].grounded]
+            free = [j for j in b.single(stop, edge) if b.facts[j].grounded]
             pairs = common([a.local(i, level) for i in left], [b.local(j, level) for j in free])
             found.update((left[i], free[j]) for i, j in pairs)
             start, stop = end + 1, edge + 1
@@ -177,7 +181,7 @@ def _sources(side: Side, level: int) -> dict[int, Hashable]:
     Constants are known by their users: if several change, one often becomes what another was, and converters number
     them anew.
     """
-    return {index: key for index, key in side.upward(level).items() if side.nodes[index].grounded}
+    return {index: key for index, key in side.upward(level).items() if side.facts[index].grounded}
 
 
 def _results(side: Side, level: int) -> dict[int, Hashable]:
@@ -192,7 +196,7 @@ def _lines(side: Side, _: int) -> dict[int, Hashable]:
 
 def _weights(side: Side, _: int) -> dict[int, Hashable]:
     """Return the contents of weights."""
-    return {index: side.nodes[index].kinds[EXACT] for index in side.single() if side.nodes[index].weighty}
+    return {index: side.facts[index].kinds[EXACT] for index in side.single() if side.facts[index].weighty}
 
 
 def _surroundings(side: Side) -> dict[int, Hashable]:
@@ -208,4 +212,4 @@ def _named(side: Side, level: int) -> dict[int, Hashable]:
 
 def _constants(side: Side, level: int) -> dict[int, Hashable]:
     """Return operations by themselves, and their names: for constants that their users do not identify."""
-    return {index: (side.local(index, level), side.names(index)) for index in side.single()}
+    return {index: (side.local(index, level), side.names[index]) for index in side.single()}

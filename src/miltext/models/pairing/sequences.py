@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Sequence
 
 _EFFORT = 100
 """How many differences between two sequences are considered at once."""
