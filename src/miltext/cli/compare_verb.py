@@ -141,6 +141,6 @@ def _inputs(subject: Subject, given: Given, function: str) -> dict[str, Any]:
 
 
 def _operations(subject: Subject) -> int:
-    """Return the number of operations of a program, without those of inner blocks."""
+    """Return the number of operations of a program, without inner blocks."""
     functions = subject.program.functions.values()
     return sum(len(block.operations) for each in functions for block in each.block_specializations.values())

@@ -40,7 +40,7 @@ class Unit(NamedTuple):
 class Scope:
     """The block of a function for an opset: its units in order, and the unit that makes each value.
 
-    `gives` are the names of the outputs, and `idle` the unused values that are no outputs.
+    `gives` are the names of the outputs, and `idle` the unused values, outputs excepted.
     """
 
     function: str
