@@ -94,7 +94,7 @@ def _kept() -> list[Report] | None:
 
 
 def _plain(thing: Any) -> Any:
-    """Return a value that JSON can hold: numbers that are not finite as the strings `nan`, `inf` and `-inf`, and U+FFFD
+    """Return a value that JSON can hold: infinite numbers and NaN as the strings `nan`, `inf` and `-inf`, and U+FFFD
     for bytes of a file's name outside UTF-8.
     """
     if isinstance(thing, str):

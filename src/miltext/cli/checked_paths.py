@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from miltext.settings.settings import Settings
 
 TEXTS, FILES = (".mil",), (".mil", ".mlmodel")
-"""The ends of the names of texts, and of the files that are looked for in a folder."""
+"""The ends of the names of texts, and of the files found in a folder."""
 
 
 MODEL_PARTS = (
@@ -35,9 +35,9 @@ MODEL_PARTS = (
 
 
 class Rules(NamedTuple):
-    """The choices of the command line about findings, which override those of projects.
+    """The choices of the command line about findings, which override the projects' choices.
 
-    `settings` replace those of projects. `unsafe` and `drafts` are None without an option.
+    `settings` replace the projects' own. `unsafe` and `drafts` are None without an option.
     """
 
     settings: Settings | None

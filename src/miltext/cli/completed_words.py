@@ -28,7 +28,7 @@ FILES, PART = "files", "part"
 
 
 def files(*endings: str) -> Source:
-    """Return the source of files with one of the endings, and of folders; without endings, of all files."""
+    """Return the source of files with any of the endings, and of folders; without endings, of all files."""
 
     def found(_context: click.Context, begun: str) -> list[Item]:
         return [CompletionItem(begun, FILES, endings=endings)]
@@ -224,7 +224,7 @@ class Word(_Type):
 
 
 def takes_text(parameter: click.Parameter) -> bool:
-    """Return whether a parameter takes a word of any text: neither a number, nor one of some words."""
+    """Return whether a parameter takes a word of any text: neither a number nor a choice."""
     is_flag = isinstance(parameter, click.Option) and (parameter.is_flag or parameter.count)
     return not is_flag and (parameter.type is click.STRING or isinstance(parameter.type, click.Path))
 

@@ -39,7 +39,7 @@ def script(shell: str) -> str:
 
 
 class Completion(ShellComplete):
-    """The part shared by all shells. The script passes the words of the line, and the last one is completed."""
+    """The part shared by all shells. The script passes the words of the line, whose last is completed."""
 
     source_template = ""
 
@@ -147,7 +147,7 @@ def _place_of_verb(args: list[str], verbs: click.Group) -> int:
 
 
 def _open_option(args: list[str], verb: click.Command | None) -> click.Option | None:
-    """Return the option of a verb that is the last word, and needs a value."""
+    """Return the option of a verb if the last word is one without its value."""
     options = [each for each in verb.params if isinstance(each, click.Option) and not each.is_flag] if verb else []
     return next((each for each in options if args[-1] in each.opts), None)
 

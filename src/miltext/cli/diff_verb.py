@@ -139,7 +139,7 @@ def _compared(old: Model, new: Model, *, nested: str | None, breaking: bool, **o
 
 
 def _check_output(output: str, kind: str, names: tuple[str, ...]) -> None:
-    """Refuse an output that is one of the models, or a file of another kind, before the comparison."""
+    """Refuse an output that is an input model, or a file of another kind, before the comparison."""
     if output != "-":
         from miltext.models.outputs import check_output
 
@@ -185,7 +185,7 @@ class Form(NamedTuple):
             raise click.UsageError("--limit is the length of a comment: add --format markdown")
 
     def write(self, difference: Difference, output: str, names: tuple[str, ...]) -> bool | None:
-        """Write a difference in this form, and return whether the models are the same; None if that is unknown."""
+        """Write a difference in this form, and return whether the models are the same; None if unknown."""
         write_text(output, [self.text(difference, output)], self.kind, *names)
         return difference.same
 

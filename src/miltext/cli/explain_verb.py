@@ -16,7 +16,7 @@ Exit status: 0 it is explained; 2 usage, such as an unknown code.
 """
 
 MOST = 9
-"""The most codes that are suggested for an unknown one."""
+"""The most suggestions for an unknown code."""
 
 
 @click.command("explain", epilog=EPILOG)

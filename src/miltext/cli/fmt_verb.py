@@ -84,7 +84,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool, width: int | None) 
 
 
 def _files(paths: tuple[str, ...]) -> list[str]:
-    """Return the files that the paths name, those of a folder in order, without sidecars, which are formatted when
+    """Return the files that the paths name, in order within a folder, without sidecars, which are formatted when
     made.
     """
     from miltext.review.sidecar import is_sidecar

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from miltext.evaluation.features import Feature
 
 JSON = re.compile(r'[\[{"\d+-]|null$')
-"""The beginnings of words that are JSON, unless a file has this name."""
+"""The beginnings of words in JSON, unless a file has this name."""
 
 
 class Given(NamedTuple):
@@ -37,7 +37,7 @@ class Given(NamedTuple):
 
     @property
     def read(self) -> list[str]:
-        """The files that are read, and words that are not files."""
+        """The files to read, and words without a file."""
         return [*self.words.values(), *([self.archive] if self.archive is not None else [])]
 
 

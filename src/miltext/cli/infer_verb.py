@@ -98,7 +98,7 @@ def _write(text: str, draft: str, output: str) -> None:
 
 
 def _tell(output: str | None, text: str | None) -> None:
-    """Report as JSON, if that is the output format, the file of the text, or else the text."""
+    """Report as JSON, if selected, the file of the text, or else the text."""
     if asks_json():
         write_json({"output": output, "text": text})
 

@@ -27,7 +27,7 @@ message.
 """
 
 LONGEST = 2000
-"""The most characters of an operation's text that are shown; longer ones lose their middle."""
+"""The most shown characters of an operation's text; longer ones lose their middle."""
 
 
 @click.command("locate", epilog=EPILOG + STATUSES)

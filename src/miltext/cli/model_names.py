@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 LARGEST = 3 << 20
-"""The most bytes of a text or a program that are read while the user waits: that takes less than 0.1 s."""
+"""The most bytes of a text or a program read while the user waits: that takes less than 0.1 s."""
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_@]*"
 _MADE = re.compile(rf"^[ \t]*([A-Za-z_][^=;(){{}}\n]*?)[ \t]*=[ \t]*({_NAME})(?:<[^<>\n]*>)?\(", re.MULTILINE)

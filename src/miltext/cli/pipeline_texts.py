@@ -114,7 +114,7 @@ def file_name(stage: Stage, kind: str) -> str:
 
 
 def _require_folder(folder: Path, whole: Model) -> None:
-    """Refuse an output that is a file, by its name or on the disk, or a model."""
+    """Refuse a model, or a file by its name or on the disk, as the output."""
     if _is_file(folder):
         programs = f"{len(whole.select_all())} ML Programs"
         raise refusal(
@@ -130,7 +130,7 @@ def _is_file(output: Path) -> bool:
 
 
 def _require_text(path: Path, kind: str, source: str) -> None:
-    """Refuse to replace a file that is not a text."""
+    """Refuse to replace any other file than a text."""
     check_output(str(path), kind, source)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))

@@ -22,7 +22,7 @@ QUIET_SECONDS = 1.0
 
 
 class Progress:
-    """A bar on standard error, if that is a terminal, for work that takes longer than a second."""
+    """A bar on standard error, if it is a terminal, for work that takes longer than a second."""
 
     def __init__(self, label: str, size: Callable[[], int] | None = None) -> None:
         """Make a bar with this label; `size` returns the number of bytes, once it is needed; else `expect` sets it."""

@@ -179,7 +179,7 @@ class _Work:
         done = self._ended()
         if not done.is_complete:
             run = tally(done.tests, "test")
-            tell(f"miltext: stopped after {run}, the limit of --max-tests: more may be removable")
+            tell(f"miltext: stopped after {run}, as set by --max-tests: more may be left out")
         return told(done.original, done.best, done.tests, done.reused)
 
     def record(self) -> dict[str, Any]:

@@ -26,7 +26,7 @@ KINDS = {".npy": "npy", ".png": "png"}
 EMPTY = "the name of the file is empty: name an .npz"
 
 NOT_FINITE = re.compile(r"\b(nan|inf)\b")
-"""The parts of a shown value that are not finite."""
+"""The infinities and NaN in a shown value."""
 
 SIDES = ("inputs", "constants", "values", "outputs", "states")
 """The kinds of results, in the order in which they are shown; `values` are inner values of operations."""
@@ -55,8 +55,8 @@ class Targets(NamedTuple):
         return {**dict.fromkeys(archives, "npz"), **{path: _kind(path) for path in self.single.values()}}
 
     def check(self, read: Iterable[str], states: str | None) -> None:
-        """Refuse, before the run, files that may not be written: any that is `read`. The file of the initial `states`
-        may also be the file of the final ones.
+        """Refuse, before the run, files that may not be written: a file in `read`. The file of the initial `states` may
+        also be the file of the final ones.
 
         Raise ModelError (MIL401, MIL402) and click's UsageError.
         """
@@ -195,7 +195,7 @@ def _png_pieces(value: Any, image: ImageFeatureType) -> Iterator[bytes]:
 
 
 class Shown:
-    """The rows of a table, or the records of JSON, of results that are released at once."""
+    """The rows of a table, or the records of JSON, of results released at once."""
 
     def __init__(self, as_json: bool) -> None:
         from miltext.evaluation.summaries import record, row
@@ -215,8 +215,8 @@ class Shown:
         return {side: list(looks.values()) for side, looks in self._looks.items()}
 
     def to_text(self, *, color: bool = False) -> str:
-        """Return a table of the results, with an empty line between sides; in colour, rows that are not finite
-        are red.
+        """Return a table of the results, with an empty line between sides; in colour, rows with infinities or NaN are
+        red.
         """
         from miltext.evaluation.summaries import table
 

@@ -100,7 +100,7 @@ def _made(path: Path, form: str, width: int | None) -> list[tuple[Path, str]]:
 
 
 def _whole(name: str) -> Path:
-    """Return the package or bundle that a path names, or that is around it; else the path itself."""
+    """Return the package or bundle that a path names, or the one around it; else the path itself."""
     path = Path(os.path.abspath(name))
     outer = [each for each in (path, *path.parents) if each.suffix in MODEL_FOLDERS]
     whole = outer[-1] if outer else path

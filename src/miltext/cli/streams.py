@@ -57,7 +57,7 @@ Exit status: 0 all is well, warnings or not; 1 the input is wrong; 2 usage, file
 COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 FORCING = {"NO_COLOR": False, "FORCE_COLOR": True, "CLICOLOR_FORCE": True}
-"""The meaning for colours of a variable that is set, and not empty; the first of them counts.
+"""The meaning for colours of a variable that has a value; the first such variable counts.
 
 no-color.org and force-color.org define the first two. By bixense.com/clicolors, NO_COLOR precedes CLICOLOR_FORCE, whose
 `0` has always meant that it is not set.

@@ -255,7 +255,7 @@ def edit_model(
     """Write a model with its text edited; `edit` gets the text and the `path` for errors.
 
     Literals of more than `elide` elements are left out of the text of a model. An output that ends in `.mil` gets the
-    edited text itself. The `choices` are those of `miltext.build`.
+    edited text itself. The `choices` are as in `miltext.build`.
     """
     from miltext.models.programs import TextModel
     from miltext.printing.printing import to_text
@@ -280,7 +280,7 @@ def edit_model(
 def write_model(source: Model, output: str, *, original: Model | None = None, **choices: Any) -> None:
     """Build a model, and show a bar, its warnings and the changes to its description.
 
-    The `choices` are those of `miltext.build`.
+    The `choices` are as in `miltext.build`.
     """
     from miltext.drafting.building import build
 

@@ -25,7 +25,7 @@ def leftover(whole: Message, said: Message) -> bytes | None:
 
 
 def _rest(whole: Whole, said: Whole) -> bytes:
-    """Return the fields of a message that are missing or different in the other one, one after the other."""
+    """Return the fields of a message missing or different in the other, one after the other."""
     rest = b""
     for name, part in whole.parts.items():
         there = said.parts.get(name)

@@ -30,7 +30,7 @@ MODEL = "CoreML.Specification.Model"
 """The message with kinds that the schema lacks: those are named by `MODEL_KINDS`."""
 
 SHOWN = 32
-"""The most unknown bytes that are shown; of more, the digest is shown."""
+"""The most unknown bytes shown; more are shown as a digest."""
 
 _DOUBLE, _FLOAT, _STRING, _MESSAGE, _BYTES = 1, 2, 9, 11, 12
 """Types of fields, by FieldDescriptorProto.Type of protobuf's descriptor.proto: all other types of the schema are
@@ -43,7 +43,7 @@ UNKNOWN = "field "
 """The beginning of the names of fields that the schema lacks."""
 
 EMPTY = "set"
-"""The text for a message that is present and empty."""
+"""The text for an empty message that is set."""
 
 
 class Difference(NamedTuple):

@@ -34,7 +34,7 @@ from miltext.toml.reading import Keys, Mistake, NotToml, noun, read_toml
 from miltext.toml.writing import value_text
 
 MOST_TOLD = 20
-"""The most mistakes of one file that are reported: it takes a while to find the place of each."""
+"""The most reported mistakes of one file: it takes a while to find the place of each."""
 
 
 def read_description(source: str, path: str) -> Surroundings:
@@ -67,7 +67,7 @@ class _Reading:
         self.mistakes: list[Mistake] = []
 
     def model(self, table: dict[str, Any], at: Keys) -> Surroundings:
-        """Return the contents of a model's table: the whole text's, or that of a pipeline's stage."""
+        """Return the contents of a model's table: the whole text's, or a pipeline's stage's."""
         around = Surroundings(Spec(), at=at)
         of_stage = STAGE if at else ()
         tables = ("metadata", *SIDES, FUNCTIONS, STAGES)

@@ -34,7 +34,7 @@ def needed_when_compiled(ops: Iterable[Op], given: Iterable[Value], opset: str) 
 
 
 def _constants(ops: Iterable[Op], varying: dict[Value, Value], opset: str) -> Iterator[Constant]:
-    """Yield the constants among operations; `varying` contains the sources of values, and gets those of the outputs."""
+    """Yield the constants among operations; `varying` contains the sources of values, and gets the outputs' sources."""
     for op in ops:
         source = next((varying[value] for value in op.used() if value in varying), None)
         if source is not None:

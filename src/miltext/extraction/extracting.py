@@ -77,7 +77,7 @@ def extract(
     a text, and for which impossible inputs and outputs of a model are warnings.
 
     The part is a model with one function: the one named `function`, or the only one with all of the values. Its inputs
-    are the `inputs`, with their types, in the sizes of `ranges` or else those that follow from the ranges of the
+    are the `inputs`, with their types, in the sizes of `ranges` or else in sizes that follow from the ranges of the
     model's inputs, and the function's own inputs that are still needed; names stay. The description keeps all that
     still applies, and only used weights are kept. The part contains all writes to a state that it uses. `stage` selects
     the model of a pipeline; by default, the model with the values. `weights` locates the weight files that a text
@@ -166,7 +166,7 @@ def _part_text(source: Model, wanted: Wanted, function: str | None) -> tuple[str
 def _write_text(source: Model, wanted: Wanted, function: str | None, output: Path, force: bool) -> list[Diagnostic]:
     """Write the text of a part, and return the warnings.
 
-    Raise FileExistsError for an existing file, unless `force`; ParseError for arrays that are not beside it.
+    Raise FileExistsError for an existing file, unless `force`; ParseError for arrays elsewhere.
     """
     check_output(str(output), "mil", str(source.path or "-"), force=force)
     text, told = part_text(source, wanted.outputs, wanted.inputs, function=function)

@@ -171,7 +171,7 @@ class Comments:
         self.spelled.setdefault(start, [self._text[start:end]]).extend(placed)
 
     def _placed(self, following: int) -> list[Comment]:
-        """Return the comments before the token at `following`; hand those of the previous token to that token."""
+        """Return the comments before the token at `following`; hand the previous token's to it."""
         places: list[Place] = []
         for comment, start, end in reversed(self._waiting):
             alone = comment[1] == "/" or _LINE_BREAK.search(self._text, end, following)

@@ -46,7 +46,7 @@ Children = Sequence[Any]
 """The results for the parts of a phrase: documents, or other callbacks' results; None for an absent part."""
 
 Keyed = tuple["str | None", Document]
-"""A part that is sorted: its key and its document. Python's order of strings is that of their bytes in UTF-8.
+"""A sorted part: its key and its document. Python's order of strings is the order of their bytes in UTF-8.
 
 A positional argument has no key, and precedes all that have one, even an empty name.
 """

@@ -1,4 +1,4 @@
-"""The client: its abilities to handle answers, and the errors that are sent to it."""
+"""The client: its abilities to handle answers, and its errors."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from miltext.schema.operations import Parameter
 
 MOST = 100
-"""The most items that are sent at once; the client requests more as the word grows."""
+"""The most items sent at once; the client requests more as the word grows."""
 
 OPTIONS = lsp.CompletionOptions(trigger_characters=["(", "=", ",", "<", "[", " "], resolve_provider=True)
 SIGNATURE_OPTIONS = lsp.SignatureHelpOptions(trigger_characters=["(", ","], retrigger_characters=["="])
@@ -77,7 +77,7 @@ def resolve(item: lsp.CompletionItem, client: Abilities) -> lsp.CompletionItem:
 
 
 def _fitting(items: Iterable[Item], word: str) -> list[Item]:
-    """Return the items whose texts contain the word, first those that begin with it."""
+    """Return the items whose texts contain the word, those beginning with it first."""
     known: dict[tuple[str, lsp.CompletionItemKind], Item] = {}
     for item in items:
         known.setdefault((item.text, item.kind), item)

@@ -31,15 +31,15 @@ _IN_BLOCK, _IN_PROGRAM = "_rest_of_block", "_functions"
 """The phrases of the grammar that begin where a statement does."""
 
 LONGEST = 1000
-"""The longest word that is completed."""
+"""The longest completed word."""
 
 FARTHEST = 1 << 15
-"""The most characters before a place that are parsed: edits far apart may leave no place between them known."""
+"""The most characters parsed before a place: edits far apart may leave no place between them known."""
 
 
 class Call(NamedTuple):
-    """An unfinished operation: its signature, if known, the `given` parameters, the parameter that is being `bound`,
-    and the parameter that a positional argument would have.
+    """An unfinished operation: its signature, if known, the `given` parameters, the parameter being `bound`, and the
+    parameter that a positional argument would have.
     """
 
     signature: Signature | None
@@ -132,7 +132,7 @@ def _last_end(phrase: Node, inside: str, place: int) -> int:
 def _parsed(text: str, kind: str, begin: int, end: int) -> tuple[list[Node], list[str]]:
     """Return the open phrases at `end` of a parse from `begin`, and the possible next terminals.
 
-    If the parse fails, or would take long, return those of the apparent last statement.
+    If the parse fails, or would take long, parse the apparent last statement instead.
     """
     found = _open(kind, text[begin:end]) if end - begin <= FARTHEST else None
     if found is None:

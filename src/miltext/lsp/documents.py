@@ -91,8 +91,8 @@ class Document:
 class View:
     """A document with its reading or, if `shift` is not None, with a reading of an earlier version.
 
-    `text`, `scopes`, offsets and spans are those of the reading; the client gets places in the document. `client`
-    contains the client's abilities.
+    `text`, `scopes`, offsets and spans belong to the reading; the client gets places in the document. `client` contains
+    the client's abilities.
     """
 
     def __init__(self, document: Document, reading: Reading, client: Abilities = Abilities()) -> None:  # noqa: B008  # it cannot change

@@ -35,7 +35,7 @@ TICK = 0.1
 """Seconds between two looks at the processes."""
 
 CROWD = 4
-"""The most processes for texts that are merely slow; texts that keep a process from listening always get their own."""
+"""The most processes for merely slow texts; texts that keep a process from listening always get their own."""
 
 REQUEST_FAILED = -32803
 """The protocol's code for a request that cannot be met."""
@@ -51,7 +51,7 @@ LAST = 5.0
 
 
 class Pending(NamedTuple):
-    """An unanswered request of the client: its message, its document, and the process that is to answer.
+    """An unanswered request of the client: its message, its document, and the process to answer it.
 
     The message is empty if each new process gets it anyway.
     """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
 LONGEST = 300
-"""The most characters of a constant that are shown."""
+"""The most shown characters of a constant."""
 
 _WORDS = {"bool": "a truth value", "string": "a string", "float": "a float", "int": "an integer", "uint": "an integer"}
 

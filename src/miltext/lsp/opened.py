@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 MOST = 200
-"""The most changes that are kept before they are applied to the text."""
+"""The most changes kept before they are applied to the text."""
 
 
 class Opened:

@@ -45,7 +45,7 @@ class Positions:
         )
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Return the line and the character of an offset; inside CR LF, those of the line's end."""
+        """Return the line and the character of an offset; inside CR LF, of the line's end."""
         line = bisect_right(self.starts, offset) - 1
         return line, self.units(self.text[self.starts[line] : min(offset, self.line_end(line))])
 
@@ -101,5 +101,5 @@ class Shift(NamedTuple):
 
 
 def _common(most: int, is_common: Callable[[int], bool]) -> int:
-    """Return the largest size up to `most` that is common, if every smaller one is."""
+    """Return the largest size up to `most` in common, if all smaller sizes are."""
     return bisect_right(range(1, most + 1), False, key=lambda size: not is_common(size))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TYPES = "namespace type parameter variable property function macro keyword comment string number".split()
 MODIFIERS = "declaration readonly defaultLibrary".split()
 LEGEND = lsp.SemanticTokensLegend(TYPES, MODIFIERS)
-"""The kinds and modifiers of tokens that are used here, out of the protocol's."""
+"""The kinds and modifiers of tokens used here, out of the protocol's."""
 
 DECLARATION, READONLY, DEFAULT_LIBRARY = 1, 2, 4
 

@@ -113,7 +113,7 @@ class Server(LanguageServer):
             self._keep(Document(item.uri, item.version, Positions(item.text, self._encoding)), 0)
 
     def changed(self, params: lsp.DidChangeTextDocumentParams) -> None:
-        """Keep the document's next version, and start its check. Ignore a document that is not open."""
+        """Keep the document's next version, and start its check. Ignore a closed document."""
         document = self.documents.get(params.text_document.uri)
         if document is not None:
             with self._at(document.uri):
@@ -249,7 +249,7 @@ class Server(LanguageServer):
         return diagnosing.asked_for(document.uri, checked.diagnostics)
 
     def _publish(self, document: Document, found: list[Diagnostic]) -> None:
-        """Publish the findings of a document; if it was superseded meanwhile, those that still hold for the latest
+        """Publish the findings of a document; if it was superseded meanwhile, the still valid ones for the latest
         version.
         """
         latest = self.documents.get(document.uri)

@@ -1,5 +1,5 @@
-"""The contents of a weight in a text: its record in a file beside the document, summarized as far as that is quick; for
-an array, the facts in its header.
+"""The contents of a weight in a text: its record in a file beside the document, summarized as far as possible quickly;
+for an array, the facts in its header.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
 MOST_BYTES = 1 << 24
-"""The most bytes of a weight that are read for its summary; a multiple of every element's size."""
+"""The most bytes of a weight read for its summary; a multiple of every element's size."""
 
 
 def describe_weight(spelled: str, folder: Path | None) -> str | None:

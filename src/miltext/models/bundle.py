@@ -152,7 +152,9 @@ class BundleModel(Model):
 
     @cached_property
     def _record(self) -> CoreMLData | None:
-        """The bundle's facts about the model: from `coremldata.bin`, or from `metadata.json` if that is unreadable."""
+        """The bundle's facts about the model: from `coremldata.bin`, or from `metadata.json` if the former is
+        unreadable.
+        """
         if self.type == UNKNOWN:
             return None
         if not self._has(coremldata.FILE_NAME):

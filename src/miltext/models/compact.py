@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message, Operation, Program, Value
 
 ELIDE = 64
-"""The most elements of a literal that is written out by default; larger ones are shown by their digests."""
+"""The most elements of a literal in full by default; larger ones are shown by their digests."""
 
 READABLE = Style(floats="decimal", elide=ELIDE)
 """The default style."""
@@ -82,7 +82,7 @@ def _says_itself(operation: Operation) -> bool:
 
 def fold(block: Block, folds: Callable[[Value, int], bool]) -> None:
     """Replace the uses of constants of a block, and of its inner blocks, by their values: of constants for which
-    `folds` returns true for the value and the number of uses. Names that are defined twice stay, and the outputs of
+    `folds` returns true for the value and the number of uses. Names with two definitions stay, and the outputs of
     blocks.
     """
     counts = Counter(value.name for value in block.defined())

@@ -27,7 +27,7 @@ _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 _FIELDS = "|".join(field.name for field in Program.DESCRIPTOR.fields)
 _PROTOBUF_TEXT = re.compile(rf"\s*(#|({_FIELDS})\s*[:{{<])".encode())
-"""The beginning of protobuf's text of a Program: one of its comments or fields."""
+"""The beginning of protobuf's text of a Program: a comment or a field."""
 
 AnyMessage = TypeVar("AnyMessage", bound="Message")
 
@@ -79,7 +79,7 @@ def read_inside(folder: Path, name: str, most: int | None = None) -> bytes:
 def inside(folder: Path, name: str) -> Path:
     """Return the path of a regular file in `folder`, if `name` leads to one.
 
-    Raise ModelError (MIL255) as `within` does, and for a missing file or one that is not regular.
+    Raise ModelError (MIL255) as `within` does, and for a missing file or an irregular one.
     """
     path = within(folder, name)
     with refusing(lambda failure: _untraceable(name, folder, failure)):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 KEYS = {*MODEL, *SIDES, FUNCTIONS, STAGES, LABELS, "metadata"}
-"""Keys of descriptions: every description that is not empty has one."""
+"""Keys of descriptions: every non-empty description has at least one."""
 
 WAY_OUT = "name a file in TOML, as `miltext describe MODEL -o model.toml` writes it; it is not read from standard input"
 IS_TEXT = "this is the text of a description, not the name of its file"
@@ -50,8 +50,8 @@ def description_text(model: Model) -> str:
 def updated_description(model: Model, text: str, path: str) -> str:
     """Return the text of a description, from the file `path`, updated to a model; comments are kept.
 
-    Raise ModelError, besides as `description_text` does: MIL470 to MIL475 for mistakes in the text, and MIL402 for a
-    text that is not a description, or has a spelling that cannot be kept.
+    Raise ModelError, besides as `description_text` does: MIL470 to MIL475 for mistakes in the text, and MIL402 for any
+    other text, or a spelling that cannot be kept.
     """
     if not is_description(text):
         raise refusal(codes.TARGET_WOULD_BE_LOST, "the target is not a description, and is not replaced", path)

@@ -12,13 +12,13 @@ from typing import NoReturn
 from miltext.models.staging import Staging
 
 PIECE = 1 << 20
-"""The bytes that are copied at once."""
+"""The bytes copied at once."""
 
 MODEL_FOLDERS = (".mlpackage", ".mlmodelc")
-"""The ends of the names of models that are folders."""
+"""The endings of models in folders."""
 
 MODEL_FILES = (".mil", ".mlmodel", ".pb", ".txtpb")
-"""The ends of the names of models that are files."""
+"""The endings of models in files."""
 
 Progress = Callable[[int], object]
 """A callback for the progress of work: it gets the number of bytes, or elements, of each finished piece."""

@@ -67,7 +67,7 @@ class Facts(NamedTuple):
 
 
 class MetadataJson:
-    """The contents of a `metadata.json`; `facts` can be compared with those of `coremldata.bin`."""
+    """The contents of a `metadata.json`; `facts` can be compared with the facts of `coremldata.bin`."""
 
     def __init__(self, data: bytes, path: str | os.PathLike[str]) -> None:
         """Raise ModelError (MIL258) when the bytes are not the JSON that Apple's compiler writes."""

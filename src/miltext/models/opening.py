@@ -84,7 +84,7 @@ def _is_package(folder: Path) -> bool:
 
 
 def is_bundle(folder: Path) -> bool:
-    """Return whether a path is a folder that is opened as a compiled model."""
+    """Return whether a path is a folder to open as a compiled model."""
     from miltext.models.bundle import SIGNS
     from miltext.models.coremldata import TEXT
 

@@ -34,7 +34,7 @@ ENDINGS = {
     ".mlpackage": "model",
     ".mlmodelc": "model",
 }
-"""The endings that decide the kind of a name; any other ending fits all kinds that are not strict."""
+"""The endings that decide the kind of a name; any other ending fits all kinds outside STRICT."""
 
 STRICT = ("npz",)
 """The kinds that do not fit a name with another ending, known or not."""
@@ -59,13 +59,13 @@ FOLDERS = {".mlpackage": ("package", (MANIFEST,)), ".mlmodelc": ("compiled model
 """The nouns for folders of models, by their endings, and the files that such a folder contains."""
 
 BINARY = ("pb", "npy", "npz", "png")
-"""The kinds that are recognized by a file's beginning, whatever its name."""
+"""The kinds recognized by a file's beginning, whatever its name."""
 
 PROGRAMS = ("mil", "pb", "txtpb")
 """The kinds of input that a model does not replace."""
 
 _HEAD = 1 << 16
-"""The bytes of a file that are examined."""
+"""The bytes of a file for the examination of its kind."""
 
 
 def _is_program(data: bytes) -> bool:
@@ -145,8 +145,8 @@ def _is_same_file(output: str, source: str) -> bool:
 def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
     """Refuse a target that may not be written for a result made from the models `read`.
 
-    Raise FileExistsError for an existing one, unless `force`; ModelError (MIL402) for one that is never replaced: a
-    folder that is not such a model, anything but a file for a file, and a target that contains an input or is inside
+    Raise FileExistsError for an existing one, unless `force`; ModelError (MIL402) for a target that cannot be replaced:
+    a folder that is not such a model, anything but a file for a file, and a target that contains an input or is inside
     one.
     """
     real = Path(os.path.realpath(output))
@@ -169,7 +169,7 @@ def check_target(output: Path, force: bool, read: Iterable[Model]) -> None:
 
 
 def check_kept(output: Path, files: Iterable[Path]) -> None:
-    """Refuse a target that is one of the read `files`, or contains one. Raise ModelError (MIL402)."""
+    """Refuse a target that is a read file, one of `files`, or contains such a file. Raise ModelError (MIL402)."""
     if not output.exists():
         return
     target = output.stat()

@@ -181,7 +181,7 @@ def _unnamed_files(model: Model) -> list[Summary]:
 
 
 def _sharing(whole: Model, model: Model) -> Iterator[Model]:
-    """Yield the ML Programs in a model that share the weight files of one of them."""
+    """Yield the ML Programs inside `whole` with the weight files of `model`."""
     if whole.type == PROGRAM and whole.model_path == model.model_path:
         yield whole
     for inner in whole.models:

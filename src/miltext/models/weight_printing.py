@@ -25,7 +25,7 @@ Spell: TypeAlias = "Callable[[Value], str | None]"
 """Spell a value in a weight file in place of the file and the offset."""
 
 DIGITS = 16
-"""The number of hexadecimal digits of a weight's digest that are shown: enough to distinguish weights."""
+"""The hexadecimal digits shown of a weight's digest: enough to distinguish weights."""
 
 
 def inline_weights(program: Program, folder: BlobFolder, most: int | None = None) -> Program:

@@ -232,7 +232,7 @@ class BlobWriter:
             self.discard()
 
     def close(self) -> None:
-        """Complete the file and move it into place, unless that is done."""
+        """Complete the file and move it into place, unless it is done."""
         if self._file.closed:
             return
         with self._staging:

@@ -27,7 +27,7 @@ PLACE = "{}"
 """The mark for the path in a command."""
 
 LINES, MOST = 20, 1 << 20
-"""The number of a command's last lines that are reported, and the most bytes that are read for them."""
+"""The number of reported last lines of a command, and the most bytes read for them."""
 
 TIMEOUT = 300.0
 """The seconds of a command by default, as in C-Reduce: creduce(1), `--timeout`."""

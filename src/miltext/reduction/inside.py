@@ -59,7 +59,7 @@ def _chosen(block: Block, names: Collection[str]) -> Iterator[Op]:
 
 
 def _leave_out(op: Op, function: Function, opset: str) -> bool:
-    """Replace the outputs of an operation by inputs of the function; return whether that is possible."""
+    """Replace the outputs of an operation by inputs of the function; return whether it is possible."""
     for value in [each for each in op.outputs if each.uses]:
         is_fixed = any(use.op and use.parameter in constant_parameters(use.op.type, opset) for use in value.uses)
         if is_fixed or value.message is None or not can_take(value.message.type):

@@ -1,4 +1,4 @@
-"""The model that is made smaller, and the writing of a smaller program with the rest of the model."""
+"""The model to make smaller, and the writing of a smaller program with the rest of the model."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Candidate:
         return self._source.save(self.program, path, force=force, is_bare=self.is_bare)
 
     def require(self, kinds: Collection[str]) -> None:
-        """Write it as its kind, if that is required, and try the other kinds. Raise as `save` does."""
+        """Write it as its kind, if required, and try the other kinds. Raise as `save` does."""
         for kind in kinds:
             if kind == self.kind:
                 _ = self.path

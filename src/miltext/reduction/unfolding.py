@@ -1,6 +1,6 @@
 """Blocks of operations, spread out in the block around them: both branches of a `cond`, and a loop's body once.
 
-The outputs of a `cond` are then those of its first branch; the outputs of a loop, those of its body's first turn.
+The outputs of a `cond` are then its first branch's; the outputs of a loop, its body's after the first turn.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ FEWEST = 2
 
 
 def numbers(program: Program, most: int) -> list[int]:
-    """Return the places among a program's values of those that may become zeros, up to a number of elements.
+    """Return the places among a program's values of possible zeros, up to a number of elements.
 
     These are weights of floats; integers may be shapes, axes, or places in other weights.
     """

@@ -19,7 +19,7 @@ LEFT_OPEN = "…"
 """The mark for a value in a spelling."""
 
 _FEW = 3
-"""The most parameters of one data type that are named."""
+"""The most named parameters of one data type."""
 
 
 # ---- an operation

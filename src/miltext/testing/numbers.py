@@ -95,7 +95,7 @@ def _subject(source: Any) -> Subject:
 
 
 def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, **choices: Unpack[Running]) -> str:
-    """Return the differences of a model's numbers from those of a file; an empty text if there are none."""
+    """Return the differences of a model's numbers from a file's; an empty text if there are none."""
     from dataclasses import replace
 
     from miltext.diagnostics import MiltextError

@@ -15,7 +15,7 @@ from typing import IO, TypeAlias
 import numpy as np
 
 BOX = 1 << 23
-"""The most bytes that are turned at once; as many again are needed for the result."""
+"""The most bytes turned at once; as many again are needed for the result."""
 
 Read: TypeAlias = Callable[[int, memoryview], object]
 """Fill a view with the array's bytes from an offset on."""

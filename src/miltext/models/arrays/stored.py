@@ -60,7 +60,7 @@ class StoredArray:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """The values that are equal for two references to the same data, with the same type."""
+        """The properties shared by two references to the same data, with the same type."""
         return self._stamp, self.header, self.dtype
 
     def size(self, dtype: DType | None = None) -> int:

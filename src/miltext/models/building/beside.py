@@ -19,7 +19,7 @@ def weight_name(output: Path, name: str, taken: Collection[str], read: Collectio
     """Return the name, below the folder of the `.mlmodel` to write, for the weight file `name`; and whether it is free.
 
     It is another name if that file exists and does not belong to this model alone, so that no other model loses its
-    weights, or if it is among the files that are `read`.
+    weights, or if it is among the `read` files.
     """
     names = ((each, not os.path.lexists(output.parent / each)) for each in _names(output, name) if each not in taken)
     return next((each, free) for each, free in names if free or is_own(output, each, read))
@@ -38,7 +38,7 @@ def _names(output: Path, name: str) -> Iterator[str]:
 
 
 def is_own(output: Path, name: str, read: Collection[Path] = ()) -> bool:
-    """Whether the file at a name belongs only to the model that is replaced, and is not one that is read."""
+    """Whether the file at a name belongs only to the replaced model, and is not `read`."""
     if any(is_at(path, output.parent / name) for path in read) or not (output.is_file() and mentions(output, name)):
         return False
     beside = [path for path in output.parent.iterdir() if path.suffix.lower() in NAMING and path.is_file()]
@@ -46,7 +46,7 @@ def is_own(output: Path, name: str, read: Collection[Path] = ()) -> bool:
 
 
 def leads_elsewhere(folder: Path, names: Collection[str]) -> list[Path]:
-    """Return the paths of the weight files, named below a folder, that are links or behind links: models of other
+    """Return the paths of the weight files, named below a folder, if they are links or behind links: models of other
     folders may share them.
     """
     root = Path(os.path.realpath(folder))

@@ -63,7 +63,7 @@ def build(source: Model, output: str | os.PathLike[str], choices: Choices = NO_C
 
 
 def prepare(source: Model, output: Path, choices: Choices) -> NewModel:
-    """Return the model to write, whole except for values that are stored later. Raise as `build` does."""
+    """Return the model to write, whole except for values stored later. Raise as `build` does."""
     if output.suffix.lower() not in OUTPUTS:
         message = f"a model is built as an .mlpackage, an .mlmodel or an .mlmodelc, not as {output.name!r}"
         raise refusal(codes.WRONG_ENDING, message, output)

@@ -67,10 +67,10 @@ def pipelines_around(way: Sequence[Spec], check: bool) -> list[PipelineAround]:
 
 
 def carry(around: Iterable[PipelineAround], spec: Spec, known: Mapping[str, Counterpart]) -> Carried:
-    """Fit the pipelines around a model to its edited description, whose functions were those that are `known`.
+    """Fit the pipelines around a model to its edited description, whose former functions are `known`.
 
-    Raise ModelError: MIL431 for a name that is in use there, MIL456 for a type that another model does not take, MIL457
-    for a connection that would be lost, and the errors of renaming at the other ends.
+    Raise ModelError: MIL431 for a name in use there, MIL456 for a type that another model does not take, MIL457 for a
+    connection that would be lost, and the errors of renaming at the other ends.
     """
     carried = Carried([], [])
     kept: StillThere | None = None

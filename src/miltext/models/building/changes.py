@@ -39,7 +39,7 @@ _FLEXIBLE = tuple(
     )
 )
 MOST_LABELS = 4
-"""The most changed labels that are reported one by one."""
+"""The most changed labels that a report names."""
 
 _KIND = "kind"
 _OF_ANY = ("optional", "description")

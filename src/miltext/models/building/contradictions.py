@@ -53,7 +53,7 @@ def contradictions(spec: Spec, at: Keys) -> Iterator[Mistake]:
 
 
 def _described(described: Any, kind: str, at: Keys) -> Iterator[Mistake]:
-    """Yield the contradictions in the description of a model, or of one of its functions."""
+    """Yield the contradictions in the description of a model, or of a function."""
     for side in SIDES:
         for index, entry in enumerate(getattr(described, side, ())):
             yield from _sizes(entry, (*at, side, index))
@@ -80,7 +80,7 @@ def _predicted(key: str, entry: FeatureDescription, types: tuple[str, ...], at: 
 
 
 def _sizes(entry: FeatureDescription, at: Keys) -> Iterator[Mistake]:
-    """Yield a mistake for a list of sizes that is empty, or that lacks the preferred size."""
+    """Yield a mistake for an empty list of sizes, or one without the preferred size."""
     kind, sizes = entry.type.WhichOneof("Type") or "", flexible(entry)
     field, listed, preferred = LISTED.get(kind, ("", "", ""))
     if sizes is None or not getattr(entry.type, kind).HasField(field):

@@ -1,8 +1,8 @@
 """A compiled model turned back: the Model message that Apple's compiler read, without the compiler's additions.
 
-The compiler adds `coremlc-*` entries in buildInfo, FlexibleShapeInformation, and metadata that is empty where the
-package has none (`miltext.models.coremldata`); a comparison of bundles with their packages showed this. The compiler
-loses the order of a function's inputs, which the description keeps.
+The compiler adds `coremlc-*` entries in buildInfo, FlexibleShapeInformation, and empty metadata where the package has
+none (`miltext.models.coremldata`); a comparison of bundles with their packages showed this. The compiler loses the
+order of a function's inputs, which the description keeps.
 """
 
 from __future__ import annotations

@@ -264,7 +264,7 @@ class _Side:
         return made
 
     def _tell_gone(self, entry: FeatureDescription, added: Iterable[str]) -> None:
-        """Note the losses with a removed entry; a new entry may be the same feature, first one of its type."""
+        """Note the losses with a removed entry; a new entry may be the same feature, a new one with its type first."""
         old = self._old.get(entry.name)
         what = said(entry, old, self._side)
         if not what:
@@ -278,7 +278,7 @@ class _Side:
 
 
 def _name_predictions(described: Described, program: Program, function: str) -> None:
-    """Name the outputs of a new function that are a classifier's."""
+    """Name the classifier's outputs of a new function."""
     block = own_block(program.functions[function])
     if block is None:
         return

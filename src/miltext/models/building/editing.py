@@ -102,8 +102,8 @@ def expose(
     """Return the text with inner values as further outputs of their function: the only one with the values, or
     `function`.
 
-    Raise ParseError, and ModelError: MIL430 for an unknown name, MIL432 for a value of an inner block, for a value that
-    is already an output, and for a value in several functions; without `any_name`, MIL426 for a name that is not an
+    Raise ParseError, and ModelError: MIL430 for an unknown name, MIL432 for a value of an inner block, for a value
+    already output, and for a value in several functions; without `any_name`, MIL426 for a name that is not an
     identifier.
     """
     functions = _functions(text, function, path)

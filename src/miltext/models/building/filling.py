@@ -78,7 +78,7 @@ def fill(text: str, path: str, folder: Path | None, originals: Sequence[Program]
     """Return the Program of a text. Elided literals are taken from the `originals`, after digest, type and count agree.
 
     Arrays are found in `folder`; if it is None, values keep their names. Raise ParseError: as `parse` does; MIL410 and
-    MIL411 for a literal that is not found, MIL412 to MIL419 for an array, each with its operation.
+    MIL411 for a missing literal, MIL412 to MIL419 for an array, each with its operation.
     """
     lowering = Filling(folder, originals)
     try:
@@ -241,7 +241,7 @@ class Blaming(LeavingOut):
 
 
 class BlamedArray(ArrayFile):
-    """An array that is refused if it has the mark; any other is left out."""
+    """Refuse the array with the mark, and leave out any other."""
 
     def __init__(self, children: Sequence[Any], blaming: Blaming) -> None:
         super().__init__(children)

@@ -140,7 +140,7 @@ def _model_path(folder: Path) -> Path:
 
 
 def _weight_file(path: Path) -> Path:
-    """Return the real path of a weight file, or of the only one of a model or folder."""
+    """Return the real path of a weight file, or of the only file of a model or folder."""
     if path.is_dir():
         found = _weight_files(_model_path(path))
         if len(found) != 1:

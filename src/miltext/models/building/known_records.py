@@ -1,4 +1,4 @@
-"""The records of a new weight file: data equal to one of them is not stored again."""
+"""The records of a new weight file: equal data is not stored again."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class KnownRecords(Generic[Known]):
 
 
 def records_of(file: BlobFile | None) -> KnownRecords[int]:
-    """Return the records of a weight file that is added to, by their offsets; none without a file.
+    """Return the records of a growing weight file, by their offsets; none without a file.
 
     Of a damaged file, these are the records before the damage, which does not affect additions.
     """

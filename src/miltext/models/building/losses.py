@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Loss(NamedTuple):
     """A fact that a description lost; `is_meant` if the program itself lost it.
 
-    A number that is rounded to the data type of the program is only reported.
+    A number rounded to the data type of the program is only reported.
     """
 
     message: str

@@ -75,7 +75,7 @@ def _blob_names(*programs: Program) -> set[str]:
 
 
 def _given(original: Model, source: Model, choices: Choices) -> GivenWeights | None:
-    """Return the weights given for a program: also those of its own model, if it is not a text."""
+    """Return the weights given for a program: also the weights of its own model, if it is not a text."""
     if source is original or source.kind not in WITH_DESCRIPTION or source.model_path is None:
         return choices.weights
     return with_folder(choices.weights, source.model_path)

@@ -138,7 +138,9 @@ def _describe(spec: Spec, head: Spec) -> None:
 
 
 def _versioned(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[Mistake]:
-    """Give a model the least specification version that it needs, unless one is stated; yield one that is too small."""
+    """Give a model the least specification version that it needs, if the description has none; yield a version that is
+    too small.
+    """
     said = around.head.specificationVersion
     if kind == PROGRAM:
         needed = (required_version if said else known_version)(spec.mlProgram, spec.description)

@@ -108,7 +108,7 @@ class Storing:
 
 
 class _Adding:
-    """Add records to a weight file, none twice, and none that is `known`; each method returns the offset."""
+    """Add records to a weight file, none twice, and no `known` one; each method returns the offset."""
 
     def __init__(self, writer: BlobWriter, known: KnownRecords[int]) -> None:
         self._writer = writer

@@ -141,7 +141,7 @@ def _check_names(weights: Collection[str], model: str) -> None:
 
 
 def write_weights(new: NewModel, name: str, called: str, target: Path, progress: Progress | None) -> None:
-    """Write a weight file to a target: its records, and after them the values that are still to be stored.
+    """Write a weight file to a target: its records, and after them the values still to store.
 
     `name` is the known name of the file, and `called` its name in the written model.
     """
@@ -165,7 +165,7 @@ def serialized(spec: Spec) -> bytes:
         raise refusal(codes.MODEL_TOO_LARGE, message)
     if spec.WhichOneof("Type") == PROGRAM:
         return spec.SerializeToString(deterministic=True)
-    with refusing_depth():  # a pipeline may nest a program that is itself as deep as possible
+    with refusing_depth():  # a pipeline may nest a program of the greatest depth
         data = spec.SerializeToString(deterministic=True)
         type(spec).FromString(data)
     return data

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message, Model
 
 _HELD = ("specificationVersion", "description")
-"""The fields of a Model, beside its Type's, that are in `coremldata.bin`."""
+"""The fields of a Model in `coremldata.bin`, beside its Type's."""
 
 
 def unheld_of(new: NewModel) -> list[str]:

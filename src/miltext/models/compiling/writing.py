@@ -168,7 +168,7 @@ def _write_analytics(spec: Spec, folder: Path, details: analytics.Tables | None)
 def _source(new: NewModel) -> tuple[bytes, str]:
     """Return the bytes of the compiled `.mlmodel`, and its name without the ending.
 
-    It is the model's own file if that is still the same, else the one that a package would contain.
+    It is the model's own file if unchanged, else a package's.
     """
     data = serialized(uncompiled(new))
     if new.origin is not None:

@@ -1,7 +1,7 @@
 """New names for the inputs and outputs of a model: in its description and inside it, through all models of a pipeline.
 
-Only names change: each model keeps its connections, and every other byte. A name that is already in use on the way is
-refused, as is a model with unknown inner names.
+Only names change: each model keeps its connections, and every other byte. A name already in use on the way is refused,
+as is a model with unknown inner names.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _rename_inside(spec: Spec, renames: Renames, place: Place) -> None:
 
 
 def _refuse_two_names(spec: Spec, renames: Renames, place: Place) -> None:
-    """Refuse different names for an input and an output that are the same value."""
+    """Refuse different names for the input and the output of a single value."""
     for name in taken(spec).keys() & given(spec).keys():
         if renames.taken.get(name, name) != renames.given.get(name, name):
             raise _two_names(name, place)
