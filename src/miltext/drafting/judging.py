@@ -85,6 +85,29 @@ def judge_compiled(new: NewModel) -> Iterator[Diagnostic]:
             yield warning(found.code, f"{where}{found.message}", None, COMPILED_SO)
 
 
+def refuse_text(source: Model, choices: Choices, failure: MiltextError) -> None:
+    """Refuse a text that has no original for what `check` finds in it, where another failure kept it from being built.
+
+    The errors of a text come before those of a model. Raise ParseError with all that was found, unless its first error
+    is the failure.
+    """
+    if not choices.check or choices.original is not None or source.kind != "mil":
+        return
+    from miltext.checking.verifier import examine
+
+    found = examine(source).diagnostics
+    errors = _errors(found)
+    if errors and not _is_same(found[errors[0]], failure.diagnostics[0]):
+        raise ParseError(found, text=source.text, path=source.name) from failure
+
+
+def _is_same(found: Diagnostic, said: Diagnostic) -> bool:
+    """Tell whether two errors are one, of which `said` may have a closer place."""
+    if found.span is None or said.span is None:
+        return (found.code, found.span) == (said.code, said.span)
+    return found.code == said.code and found.span.start <= said.span.start and said.span.end <= found.span.end
+
+
 def judge_draft(found: list[Diagnostic], source: Model, choices: Choices) -> None:
     """Refuse a draft, in which no errors were found, for what is UNKNOWN in it and not in its original.
 
