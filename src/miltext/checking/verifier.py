@@ -22,8 +22,8 @@ from miltext.checking.loading import loader_findings
 from miltext.checking.operations import DEFAULT_ASKED_FOR
 from miltext.checking.programs import verify
 from miltext.checking.retyping import retype
-from miltext.diagnostics import MiltextError, Note, ParseError, PrintError
-from miltext.diagnostics.selection import DRAFT
+from miltext.diagnostics import MiltextError, ParseError, PrintError
+from miltext.diagnostics.selection import DRAFT, keeps_from_reading, noted
 from miltext.models.model import Model
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.recovery import recover
@@ -46,10 +46,6 @@ if TYPE_CHECKING:
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path as Place
     from miltext.schema.proto import Message, Program
-
-
-CANNOT_IGNORE = Note("this cannot be ignored here: a type that the draft leaves out does not follow; write that type")
-"""What is said of an error that a comment ignores, where nothing can be made of a draft with it."""
 
 
 class Checked(NamedTuple):
@@ -102,7 +98,9 @@ class CheckedText(NamedTuple):
         kept = [each for each in self.stopping if each not in left]
         if not _errors([*left, *kept]):
             kept = [each for each in _errors(self.diagnostics) if each not in left]
-        return in_order([*left, *(each._replace(notes=(*each.notes, CANNOT_IGNORE)) for each in kept)])
+        stopping = self.stopping or _errors(self.diagnostics)
+        stated = [each._replace(stops=each in stopping and not keeps_from_reading(each)) for each in left]
+        return in_order([*stated, *(noted(each._replace(stops=True)) for each in kept)])
 
 
 def check(subject: str | PathLike[str] | Message | Model, *, path: str | None = None) -> list[Diagnostic]:
