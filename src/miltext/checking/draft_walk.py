@@ -11,7 +11,7 @@ from miltext.checking.draft_arrays import HeldArray, conversion
 from miltext.checking.draft_constants import OpenConstant, Use, UsualWalk, is_of_function, takes
 from miltext.checking.findings import Finding, named, operations_around
 from miltext.checking.inference.operands import Arguments, Operand, read_value
-from miltext.checking.inference.program import UNDEFINED, Scope, bound
+from miltext.checking.inference.program import UNDEFINED, Scope, bound, is_misnamed
 from miltext.checking.inference.reading import Operation, Reader
 from miltext.checking.inference.rules import followed
 from miltext.checking.literal_types import Beside, Misfit, Undecided, literal_type, usual_type
@@ -489,11 +489,6 @@ class Surroundings(Beside):
     def note(self, name: str, index: int, operand: Operand) -> None:
         super().note(name, index, operand)
         self.bound[name][index] = operand
-
-
-def is_misnamed(operation: Operation | Message, known: Signature | None) -> bool:
-    """Tell whether an operation names a parameter that it does not have."""
-    return known is not None and not known.open and any(name not in known.parameters for name in operation.inputs)
 
 
 def lacks_a_name(operation: Operation, scope: Scope, unknown: Collection[Operand] = (UNDEFINED,)) -> bool:
