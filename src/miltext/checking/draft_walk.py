@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from miltext.parsing.recovery import Recovered
     from miltext.schema.operations import Signature
     from miltext.schema.proto import NamedValueType
-    from miltext.schema.proto import Operation as Message
     from miltext.schema.types import ListType, Type
 
     Operands = Mapping[str, Sequence[Operand]]

@@ -24,7 +24,7 @@ from miltext.checking.programs import verify
 from miltext.checking.retyping import retype
 from miltext.diagnostics import MiltextError, ParseError, PrintError
 from miltext.diagnostics.selection import DRAFT, keeps_from_reading, noted
-from miltext.models.model import Model
+from miltext.models.model import WITH_DESCRIPTION, Model
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.recovery import recover
 from miltext.schema.refused import CODES
@@ -275,13 +275,14 @@ def examine(
         text_or_program = subject.program if subject.text is None else subject.text
     else:
         text_or_program = subject
+    is_model = isinstance(subject, Model) and subject.kind in WITH_DESCRIPTION
     with gc_paused:
         if isinstance(text_or_program, str):
             if isinstance(subject, Model):
                 folder = subject.model_path or _folder(subject.name)
-            checked = _check_text(text_or_program, said, folder, originals, _compiled(subject))
+            checked = _check_text(text_or_program, said, folder, originals, _compiled(subject), is_model=is_model)
             return Checked(checked.told(text_or_program), text_or_program)
-        return _check_program(text_or_program, said)
+        return _check_program(text_or_program, said, is_model=is_model)
 
 
 def _around(subject: object) -> list[Diagnostic]:
@@ -308,10 +309,11 @@ def _check_text(
     known: Program | None = None,
     *,
     keep: bool = False,
+    is_model: bool = False,
 ) -> CheckedText:
     """Return the findings about a text, and those that others `said` of its Program, which may be `known`.
 
-    With `keep`, the tree of a draft is kept as `recover` does.
+    With `keep`, the tree of a draft is kept as `recover` does. `is_model` tells that the text is that of a model.
     """
     told: list[Diagnostic] = []
     arrays = Arrays(folder)
@@ -324,7 +326,7 @@ def _check_text(
             whole = broken.types.written()
             told = broken.read.told(whole.told(program_of(whole.text, originals)[1]))
         return broken._replace(diagnostics=in_order([*told, *broken.diagnostics]))
-    findings = [*verify(program, dialect_of(text), arrays=arrays), *said]
+    findings = [*verify(program, dialect_of(text), arrays=arrays, is_model=is_model), *said]
     found = located(findings, parse_tree(text, whole=True).root) if findings else []
     return CheckedText(in_order([*told, *found]))
 
@@ -362,12 +364,12 @@ def _with_defaults(found: list[Diagnostic]) -> list[Diagnostic]:
     return [each for each in found if each.code != DEFAULT_ASKED_FOR]
 
 
-def _check_program(program: Message, said: list[Finding]) -> Checked:
+def _check_program(program: Message, said: list[Finding], *, is_model: bool = False) -> Checked:
     """Return the findings about a Program, and those that others `said` of it, with the text that it prints as."""
     from miltext.printing.printing import to_text
 
     try:
-        findings = [*verify(own_copy(program)), *said]
+        findings = [*verify(own_copy(program), is_model=is_model), *said]
         if not findings:
             return Checked([], None)
         text = to_text(program)

@@ -22,12 +22,14 @@ DRAFT = "MIL712"
 FIRST_OF_PROGRAMS = "MIL501"
 """Errors of smaller codes keep a text or a model from being read."""
 
-AROUND_PROGRAMS = ("MIL26", "MIL456", "MIL457")
-"""How the codes begin of what does not fit in the files of a compiled model, and between the models of a pipeline."""
+AROUND_PROGRAMS = ("MIL26", "MIL420", "MIL456", "MIL457")
+"""How the codes begin of what does not fit in the files of a compiled model, between the models of a pipeline, and
+between a program and the description of a model.
+"""
 
 
 CANNOT_IGNORE = Note("this cannot be ignored here: a type that the draft leaves out does not follow; write that type")
-"""What is said of an error that a comment or a choice of codes ignores, where nothing can be made of a draft with it."""
+"""What is said of an error that is ignored, by a comment or a choice of codes, where it stops a draft."""
 
 
 class Selection(NamedTuple):

@@ -78,9 +78,9 @@ def build(
     alone (MIL444).
 
     What `miltext.check` finds in the program comes before the warnings, and errors are raised before anything is
-    written, of a text before any of the model's; without `check`, nothing looks for them. An error that the original has already, or the model that is
-    written as it is, is a warning, and its warnings are left out. A draft is completed first, and always checked; what
-    is found has places in it.
+    written, of a text before any of the model's; without `check`, nothing looks for them. An error that the original
+    has already, or the model that is written as it is, is a warning, and its warnings are left out. A draft is
+    completed first, and always checked; what is found has places in it.
 
     Raise ParseError for the text, FileExistsError and OSError for the files, WeightsError (MIL30x) for weights, and
     ModelError: MIL25x for the models that are read, MIL4xx for what keeps this one from being built, of which MIL47x

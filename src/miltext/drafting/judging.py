@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.checking.programs import as_diagnostics, findings_in
 from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, PrintError, line_and_column, warning
 from miltext.models.building.new_model import models_with_programs, way_to
-from miltext.models.building.originals import WITH_DESCRIPTION
 from miltext.models.contents import parse_text
+from miltext.models.model import WITH_DESCRIPTION
 from miltext.printing.printing import to_text
 from miltext.schema.wire import wire_of
 
@@ -163,7 +163,7 @@ def _as_read(source: Model, place: str) -> Program | None:
 
 def _findings(program: Program, text: str | None = None) -> list[Finding]:
     """Return what is found in a program, where what is UNKNOWN is an error."""
-    found = findings_in(program, text, each_use=True)
+    found = findings_in(program, text, each_use=True, is_model=True)
     return [each._replace(severity="error") if each.code in UNKNOWN else each for each in found]
 
 
