@@ -1,7 +1,7 @@
 """Change texts in hostile ways, and have the verbs read them: `python scripts/try_hostile.py`.
 
 No text may keep `parse`, `check` or `fmt` for longer than a second a kilobyte, or end one in a traceback. `parse`,
-`check`, `infer` and, of each so many-th text, `build` have to agree whether a text is taken, and where its first error
+`check`, `infer` and, of each so many-th text, `build` have to agree whether a text is taken, and what its first error
 is. The script counts what fails, shows the shortest text of each kind of failure, and saves them in the folder that
 --save names. It needs the tests' requirements, and a system with timers.
 """
@@ -17,9 +17,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Span
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -32,7 +35,6 @@ import miltext
 from fuzz.targets import TARGETS
 from fuzz.texts import by_tokens, changed, decoded, encoded
 from miltext import Diagnostic, MiltextError, ParseError
-from miltext.diagnostics import Span
 
 PER_KILOBYTE = 1.0
 """Seconds of the process that a verb may take for each kilobyte of a text, and for one that is shorter."""
@@ -189,7 +191,7 @@ def stop(*_: object) -> None:
 @click.command()
 @click.option("--cases", "count", default=1000, show_default=True, help="How many texts.")
 @click.option("--first", default=0, show_default=True, help="The number of the first.")
-@click.option("--kinds", default=",".join(KINDS), show_default=True, help="The kinds, separated by commas.")
+@click.option("--kinds", default=",".join(KINDS), show_default=True, help="The kinds by commas, also repeated.")
 @click.option("--builds", default=20, show_default=True, help="Of each so many-th text, a model is built.")
 @click.option("--minutes", type=float, help="Stop after so many minutes.")
 @click.option("--save", type=click.Path(path_type=Path), help="A folder for the shortest text of each failure.")

@@ -220,7 +220,7 @@ r = relu(y); s = relu(n);"""
 
 LISTS = (
     'l = make_list(dytpe = "fp16", init_length = 2, elem_shape = (2, 4));',
-    'l = make_list(init_length = 2, elem_shpae = (2, 4));',
+    "l = make_list(init_length = 2, elem_shpae = (2, 4));",
     'l = make_list(init_length = 2, elem_shape = (2, 4), dtyp = "fp16");',
 )
 """Lists of which a parameter that decides their type has a wrong name."""

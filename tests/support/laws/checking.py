@@ -146,17 +146,23 @@ def build_agrees(text: str) -> None:
             source = open_model(path)
         except MiltextError:  # these bytes are no text, which any verb says
             return
-        found = check(path)
-        try:
-            build(source, Path(folder, "M.mlmodel"))
-        except ParseError as refused:
-            said = first_error(refused.diagnostics)
-            assert any(_is_closer(said, first_error(each)) for each in (found, _to_build(found))), said
-        except MiltextError as refused:
-            assert first_error(found) is None, (str(refused), first_error(found))
-            assert refused.diagnostics[0].code.startswith(OF_MODELS), str(refused)
-        else:
-            assert first_error(found) is None
+        found, refused = check(path), _refusal(lambda: build(source, Path(folder, "M.mlmodel")))
+    first = first_error(found)
+    if isinstance(refused, ParseError):
+        said = first_error(refused.diagnostics)
+        assert any(_is_closer(said, first_error(each)) for each in (found, _to_build(found))), (said, first)
+    else:
+        assert first is None, (first, str(refused))
+        assert refused is None or refused.diagnostics[0].code.startswith(OF_MODELS), str(refused)
+
+
+def _refusal(build: Callable[[], object]) -> MiltextError | None:
+    """Return what a build is refused for; None where it is not."""
+    try:
+        build()
+    except MiltextError as refused:
+        return refused
+    return None
 
 
 def _is_closer(said: tuple[str, Span | None] | None, found: tuple[str, Span | None] | None) -> bool:
