@@ -104,9 +104,7 @@ BROKEN = (
     ),
     *("tensor<fp16, [3]> y = relu(x = x); z = nope(x);", "tensor<fp16, [3]> y = relu(x = x); z = add(x, ;"),
     *("bool q = relu(x = x); y = an_op(x = x)", "let y = relu(x); } -> y", "y = q; z = q.relu()", "y = relu(string);"),
-    *(
-        'fp16 y = const()[val = fp16(BLOBFILE(path = string("w.bin"), offset = uint64(64)))]; fp16 z = add(x = y, y = p);',
-    ),
+    'fp16 y = const()[val = fp16(BLOBFILE(path = string("w.bin"), offset = uint64(64)))]; z = add(x = y, y = p);',
     *(
         "tensor<fp16, [2]> y = relu(x = missing);",
         "tensor<fp16, [2]> x = relu(x = x);",

@@ -24,7 +24,8 @@ from miltext.checking.programs import verify
 from miltext.checking.retyping import retype
 from miltext.diagnostics import MiltextError, ParseError, PrintError
 from miltext.diagnostics.selection import DRAFT, keeps_from_reading, noted
-from miltext.models.model import WITH_DESCRIPTION, Model
+from miltext.models.files import WITH_DESCRIPTION
+from miltext.models.model import Model
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.recovery import recover
 from miltext.schema.refused import CODES

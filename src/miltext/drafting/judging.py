@@ -15,7 +15,7 @@ from miltext.checking.programs import as_diagnostics, findings_in
 from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, PrintError, line_and_column, warning
 from miltext.models.building.new_model import models_with_programs, way_to
 from miltext.models.contents import parse_text
-from miltext.models.model import WITH_DESCRIPTION
+from miltext.models.files import WITH_DESCRIPTION
 from miltext.printing.printing import to_text
 from miltext.schema.wire import wire_of
 

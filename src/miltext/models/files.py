@@ -17,6 +17,9 @@ PIECE = 1 << 20
 MODEL_FOLDERS = (".mlpackage", ".mlmodelc")
 """How the names of models end that are folders."""
 
+WITH_DESCRIPTION = ("mlpackage", "mlmodel", "mlmodelc")
+"""The kinds of models that are more than a program."""
+
 MODEL_FILES = (".mil", ".mlmodel", ".pb", ".txtpb")
 """How the names of models end that are files."""
 

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Model as Spec
 
 
-WITH_DESCRIPTION = ("mlpackage", "mlmodel", "mlmodelc")
-"""The kinds of models that are more than a program."""
-
-
 class Stage(NamedTuple):
     """A model inside a pipeline, and its path there, as in `1/0`; empty for a model that is not in one."""
 

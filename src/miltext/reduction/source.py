@@ -14,8 +14,7 @@ from miltext.evaluation.subjects import opened
 from miltext.models.building.choices import Choices
 from miltext.models.building.ranges import by_function, read_ranges
 from miltext.models.building.storing import named_files
-from miltext.models.files import write_file
-from miltext.models.model import WITH_DESCRIPTION
+from miltext.models.files import WITH_DESCRIPTION, write_file
 from miltext.models.model_weights import BlobFolder, LooseFolder, blob_values
 from miltext.models.outputs import check_name
 from miltext.models.programs import BareProgram

@@ -32,7 +32,7 @@ from miltext.models.building.writing import work, write_model
 from miltext.models.compiling.judging import refuse_kinds
 from miltext.models.compiling.other_files import files_beside
 from miltext.models.compiling.writing import compiled_work, write_compiled
-from miltext.models.model import WITH_DESCRIPTION
+from miltext.models.files import WITH_DESCRIPTION
 from miltext.models.model_weights import MODEL_PATH, LooseFolder, resolve
 from miltext.models.outputs import check_kept, check_target
 from miltext.models.refusals import WeightsError, refusal

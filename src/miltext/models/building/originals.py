@@ -15,8 +15,8 @@ from miltext.models.building.given_weights import GivenFolder, with_folder
 from miltext.models.building.new_model import NewModel, ml_programs, way_to
 from miltext.models.compiling.other_files import other_files
 from miltext.models.contents import parse_text
+from miltext.models.files import WITH_DESCRIPTION
 from miltext.models.manifest import model_file
-from miltext.models.model import WITH_DESCRIPTION
 from miltext.models.model_weights import BlobFolder, blob_values
 from miltext.models.refusals import refusal
 from miltext.schema.function_io import interfaces
