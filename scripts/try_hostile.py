@@ -1,7 +1,7 @@
 """Change texts in hostile ways, and have the verbs read them: `python scripts/try_hostile.py`.
 
 No text may keep `parse`, `check` or `fmt` for longer than a second a kilobyte, or end one in a traceback. `parse`,
-`check`, `infer` and, of each so many-th text, `build` have to agree whether a text is taken, and where its first error
+`check`, `infer` and, of each so many-th text, `build` have to agree whether a text is taken, and what its first error
 is. The script counts what fails, shows the shortest text of each kind of failure, and saves them in the folder that
 --save names. It needs the tests' requirements, and a system with timers.
 """
@@ -10,29 +10,31 @@ from __future__ import annotations
 
 import signal
 import sys
-import tempfile
 import time
 import traceback
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+
+if TYPE_CHECKING:
+    from miltext.diagnostics import Span
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from support.grammar_phrases import AROUND as AROUND_STATEMENTS
 from support.grammar_phrases import GIVEN, LITERALS, NAMES, STATEMENTS
-from support.laws.checking import check_first_report, check_places, first_error, refusal
+from support.laws.checking import agree_on_first, build_agrees, check_places, first_error
 
 import miltext
 from fuzz.targets import TARGETS
 from fuzz.texts import by_tokens, changed, decoded, encoded
-from miltext import MiltextError, ParseError
+from miltext import Diagnostic, MiltextError, ParseError
 
 PER_KILOBYTE = 1.0
 """Seconds of the process that a verb may take for each kilobyte of a text, and for one that is shorter."""
@@ -117,63 +119,68 @@ def cases(kinds: list[str], first: int, count: int) -> Iterator[Case]:
 # ---- what must hold
 
 
-def within(text: str, verb: Callable[[str], object]) -> float:
-    """Return how many seconds a verb takes. Raise Slow where these are more than it may take."""
+class Read(NamedTuple):
+    """What a verb gave back, or None where it refused a text, with what it said of that; and the share of its time."""
+
+    result: Any
+    refused: list[Diagnostic]
+    share: float
+
+    @property
+    def error(self) -> tuple[str, Span | None] | None:
+        """The first error that a text was refused for."""
+        return first_error(self.refused)
+
+
+def within(text: str, verb: Callable[[str], Any]) -> Read:
+    """Have a verb read a text. Raise Slow where it takes longer than it may."""
     most = PER_KILOBYTE * max(len(text.encode(errors="surrogatepass")) / 1024, 1)
+    result, refused = None, []
     signal.setitimer(signal.ITIMER_VIRTUAL, most)
     start = time.process_time()
     try:
-        refusal(verb, text)
+        result = verb(text)
+    except ParseError as said:
+        refused = said.diagnostics
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    return (time.process_time() - start) / most
+    return Read(result, refused, (time.process_time() - start) / most)
 
 
-def agree(text: str, *, builds: bool) -> None:
+def agree(text: str, read: Mapping[str, Read], *, builds: bool) -> None:
     """Fail where the verbs do not agree on a text."""
-    found = miltext.check(text)
+    found = read["check"].result
     check_places(text, found)
-    check_first_report(text)
-    assert refusal(miltext.infer_draft, text) == first_error(found), "`infer` and `check` disagree"
-    if builds and not any("$npy" in text or "BLOBFILE" in text or each in text for each in ("$npz", "$blob", "$safe")):
-        assert built(text) or first_error(found) is None, "`build` and `check` disagree"
+    if read["parse"].refused:
+        agree_on_first(text, read["parse"].refused, found)
+    assert read["infer"].error == first_error(found), "`infer` and `check` disagree"
+    if builds:
+        build_agrees(text)
 
 
-def built(text: str) -> bool:
-    """Tell whether `build` refuses a text for an error that a check of it finds, too; it may see fewer before."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "draft.mil")
-        path.write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
-        try:
-            miltext.build(miltext.open_model(path), Path(folder, "M.mlpackage"))
-        except ParseError as refused:
-            return first_error(refused.diagnostics) in [(each.code, each.span) for each in miltext.check(text)]
-        except MiltextError:
-            return first_error(miltext.check(text)) is not None
-    return False
-
-
-VERBS: dict[str, Callable[[str], object]] = {
+VERBS: dict[str, Callable[[str], Any]] = {
     "parse": miltext.parse,
     "check": miltext.check,
     "format": miltext.format_text,
+    "infer": miltext.infer_draft,
 }
 
 
 def failure(case: Case, slowest: Counter[str], *, builds: bool) -> str | None:
     """Return what is wrong with the verbs on a text, in words that are the same for the same cause."""
+    read: dict[str, Read] = {}
     try:
         for name, verb in VERBS.items():
-            taken = within(case.text, verb)
-            slowest[name] = max(slowest[name], round(1000 * taken))
-        agree(case.text, builds=builds)
+            read[name] = within(case.text, verb)
+            slowest[name] = max(slowest[name], round(1000 * read[name].share))
+        agree(case.text, read, builds=builds)
     except Slow:
         return f"slow: {name}"
     except MiltextError as said:
         return f"{type(said).__name__}: {str(said)[:60]}"
     except Exception as fault:  # noqa: BLE001  # of whatever kind: none may come
         at = traceback.extract_tb(fault.__traceback__)[-1]
-        return f"{type(fault).__name__} in {Path(at.filename).name}, {at.name}: {str(fault)[:60]}"
+        return f"{type(fault).__name__} in {Path(at.filename).name}, {at.name}: {str(fault)[:90]}"
     return None
 
 
@@ -184,7 +191,7 @@ def stop(*_: object) -> None:
 @click.command()
 @click.option("--cases", "count", default=1000, show_default=True, help="How many texts.")
 @click.option("--first", default=0, show_default=True, help="The number of the first.")
-@click.option("--kinds", default=",".join(KINDS), show_default=True, help="The kinds, separated by commas.")
+@click.option("--kinds", default=",".join(KINDS), show_default=True, help="The kinds by commas, also repeated.")
 @click.option("--builds", default=20, show_default=True, help="Of each so many-th text, a model is built.")
 @click.option("--minutes", type=float, help="Stop after so many minutes.")
 @click.option("--save", type=click.Path(path_type=Path), help="A folder for the shortest text of each failure.")

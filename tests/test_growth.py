@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from miltext import ParseError, check, format_text, parse
+from miltext import ParseError, check, format_text, parse, to_draft
+from miltext.drafting.omitting import gaps_of
 from miltext.formatting.layout import Layout
 from miltext.highlight import MilLexer
 from miltext.syntax.memo import LONGEST, Memo
@@ -148,6 +149,36 @@ WRITTEN |= {each: lambda n, body=body: FUNCTION.format(body(n)) for each, body i
 @pytest.mark.parametrize("written", WRITTEN)
 def test_what_was_quadratic(written: str, verb: str) -> None:
     assert_linear(READ[verb], WRITTEN[written])
+
+
+# ---- drafts
+
+
+def given_to_one(constants: list[str], written: str, size: int) -> str:
+    """Return a program with constants of some types in turn, all given to one operation."""
+    chosen = [constants[index % len(constants)] for index in range(size // 16)]
+    names = [f"c{index}" for index in range(len(chosen))]
+    stated = [f"{kind} {name} = const()[val = {kind}([1])];" for kind, name in zip(chosen, names, strict=True)]
+    given = names if written == "consts" else [f"{kind}([1])" for kind in chosen]
+    whole = f"tensor<fp16, [{len(chosen)}]> z = concat(values = ({', '.join(given)}), axis = int32(0));"
+    body = f"{' '.join(stated) if written == 'consts' else ''} {whole}"
+    return f"program(1.3) {{ func main<ios18>(tensor<fp16, [1]> x) {{ {body} }} -> (z); }}"
+
+
+def literals_of(program: Any) -> set[Any]:
+    return gaps_of(program, lambda value: "[1]", set())
+
+
+@pytest.mark.parametrize("read", [to_draft, literals_of])
+@pytest.mark.parametrize("written", ["consts", "literals"])
+@pytest.mark.parametrize("dtypes", ["fp16", "fp32", "int32", "fp16 int32", "int32 fp16 fp32"])
+def test_constants_of_one_operation_are_left_out_in_linear_time(
+    dtypes: str, written: str, read: Callable[[Any], Any]
+) -> None:
+    """It asked each of them beside all others; constants whose types do not follow, each time one was found."""
+    kinds = [f"tensor<{dtype}, [1]>" for dtype in dtypes.split()]
+    programs = {size: parse(given_to_one(kinds, written, size)) for size in (SHORT * 2**step // 2 for step in range(5))}
+    assert_linear(lambda text: read(programs[len(text)]), lambda size: "x" * size)
 
 
 # ---- memory

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 import miltext
-from miltext.checking.verifier import CANNOT_IGNORE
 from miltext.cli import command
+from miltext.diagnostics.selection import CANNOT_IGNORE
 
 DRAFT = """\
 program(1.3)
@@ -76,3 +76,50 @@ def test_what_stops_inference_elsewhere_leaves_others_ignored() -> None:
 def test_a_whole_text_ignores_what_it_is_asked_to() -> None:
     text = DRAFT.format(made="tensor<fp16, [2, 3]> y = ", call="relu(x = nope)", codes="[MIL604]", after="")
     assert miltext.check(text) == []
+
+
+WAYS = {
+    "--ignore": (["--ignore", "{}"], ""),
+    "--ignore of all that begin so": (["--ignore", "MIL"], ""),
+    "--select of others": (["--select", "MIL9"], ""),
+    "ignore": ([], 'ignore = ["{}"]'),
+    "select": ([], 'select = ["MIL9"]'),
+    "per-file-ignores": ([], 'per-file-ignores = {{ "*.mil" = ["{}"] }}'),
+}
+"""How codes are ignored besides by comments: words of the command line, and settings of a project."""
+
+
+def checked_so(way: str, code: str, text: str) -> tuple[int, str]:
+    words, settings = WAYS[way]
+    Path("draft.mil").write_text(text)
+    Path("pyproject.toml").write_text(f"[tool.miltext]\n{settings.format(code)}\n")
+    result = CliRunner().invoke(command, ["check", "draft.mil", *(word.format(code) for word in words)])
+    return result.exit_code, result.output
+
+
+@pytest.mark.parametrize("after", AFTER)
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", CALLS)
+def test_no_choice_of_codes_hides_what_stops_inference(
+    name: str, way: str, after: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was hidden: `check` exited with 0, and `build` refused the draft."""
+    call, code, stops = CALLS[name]
+    text = DRAFT.format(made="y = ", call=call, codes="", after=AFTER[after]).replace(" // mil: ignore", "")
+    monkeypatch.chdir(tmp_path)
+    status, said = checked_so(way, code, text)
+    assert (status, f"error[{code}]" in said, CANNOT_IGNORE.message in said) == (int(stops), stops, stops)
+    if stops:
+        with pytest.raises(miltext.ParseError):
+            miltext.infer_draft(text)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_choice_of_codes_hides_what_stops_nothing(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    whole = DRAFT.format(made="tensor<fp16, [2, 3]> y = ", call="relu(x = nope)", codes="", after="")
+    assert checked_so(way, "MIL604", whole.replace(" // mil: ignore", "")) == (0, "nothing found in 1 program\n")
+    stops = DRAFT.format(made="y = ", call="relu(x)", codes="", after="z = relu(nope); w = gelu(x, mode = 1.5);")
+    status, said = checked_so(way, "MIL5", stops.replace(" // mil: ignore", ""))
+    assert (status, "MIL604" in said) == (1, True)
+    assert CANNOT_IGNORE.message not in checked_so("per-file-ignores", "MIL8", stops)[1]

@@ -218,6 +218,21 @@ LOOP = """y, n = while_loop((x, h))
 r = relu(y); s = relu(n);"""
 
 
+LISTS = (
+    'l = make_list(dytpe = "fp16", init_length = 2, elem_shape = (2, 4));',
+    "l = make_list(init_length = 2, elem_shpae = (2, 4));",
+    'l = make_list(init_length = 2, elem_shape = (2, 4), dtyp = "fp16");',
+)
+"""Lists of which a parameter that decides their type has a wrong name."""
+
+USES = (
+    "m = list_write(ls = l, index = 0, value = x);",
+    "m = list_scatter(ls = l, indices = [0], value = expand_dims(x, axes = [0]));",
+    "e = list_read(ls = l, index = 0); m = add(e, x);",
+    "m = list_write(ls = l, index = 0, value = x); n = list_gather(ls = m, indices = [0, 1]);",
+)
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -236,6 +251,11 @@ r = relu(y); s = relu(n);"""
         "y = relu(x) z = relu(y); r = add(y, z);",
         "y = relu(x); } first, second = split(x, num_splits = 2,\n axis = 1); r = add(first, second);",
         f"h = const()[val = 0.5.5]; {LOOP}",
+        f'h = const()[val = "s"]; {LOOP}',
+        LOOP.replace("h))", '"s"))'),
+        LOOP.replace("h))", "true))"),
+        LOOP.replace("(a, b)", "(_ a, string b)").replace("(d, e)", "(_ d, string e)").replace("h))", 'string("s")))'),
+        *(f"{made} {use}" for made in LISTS for use in USES),
     ],
 )
 @pytest.mark.parametrize("inputs", [X.replace("[1, 3, 8, 8]", "[2, 4]"), TWO])

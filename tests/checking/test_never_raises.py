@@ -7,7 +7,7 @@ from itertools import groupby
 
 import pytest
 from support.grammar_phrases import Rule, nested, of_drafts, rules, shortest, statements, texts
-from support.laws.checking import check_never_raises, first_error
+from support.laws.checking import build_agrees, check_never_raises, first_error
 
 import miltext
 
@@ -65,3 +65,65 @@ def test_a_list_that_nests_too_deeply_is_reported_where_it_stands() -> None:
     [said] = [each for each in found if each.code == "MIL006"]
     assert said.span is not None
     assert text[said.span.start] == "["
+
+
+def at_depth(calls: int, text: str) -> object:
+    """Return the first error of a text to a caller that stands in so many calls."""
+    return at_depth(calls - 1, text) if calls else first_error(miltext.check(text))
+
+
+@pytest.mark.parametrize("depth", [100, 260, 300, 990])
+@pytest.mark.parametrize("literal", ['$blob("w", 64)', '$npy("a.npy")', "1", "x"])
+def test_the_place_of_a_deep_list_does_not_depend_on_who_asks(literal: str, depth: int) -> None:
+    """`infer` and `build`, which ask from a call further in, said it of another bracket."""
+    text = statement(f"y = const()[val = {nested(literal, depth)}]; z = add(x, y);")
+    assert len({at_depth(calls, text) for calls in (0, 1, 2, 3, 50, 200)}) == 1
+    check_never_raises(text)
+
+
+def statement(written: str) -> str:
+    return f"program(1.3) {{ func main<ios18>(tensor<fp16, [2]> x, bool p) {{ {written} }} -> (x); }}"
+
+
+@pytest.mark.parametrize("after", ["y = relu(x)", "y = add(x, 1)", "y = relu(relu(x))"])
+@pytest.mark.parametrize("quote", ['x"', '"x', 'x" ', '" ,'])
+def test_an_open_string_before_a_short_spelling_is_told_in_the_words_of_the_draft(quote: str, after: str) -> None:
+    """What is found is quoted as it is written, without the parameters that elaboration puts in."""
+    text = f'program(1.3) {{ func main<ios18>(tensor<fp16, [2]> {quote}) {{ {after}[name = "y"]; }} -> (x); }}'
+    said = [each.message for each in miltext.check(text)]
+    assert not [each for each in said if "x = " in each]
+    check_never_raises(text)
+
+
+BROKEN = (
+    *(
+        "y = relu(x)",
+        "y = relu(x = x);;",
+        "tensor<fp16, [3]> y = relu(x = x); } }",
+        "fp16 tensor fp16 y = relu(x = x);",
+    ),
+    *("tensor<fp16, [3]> y = relu(x = x); z = nope(x);", "tensor<fp16, [3]> y = relu(x = x); z = add(x, ;"),
+    *("bool q = relu(x = x); y = an_op(x = x)", "let y = relu(x); } -> y", "y = q; z = q.relu()", "y = relu(string);"),
+    'fp16 y = const()[val = fp16(BLOBFILE(path = string("w.bin"), offset = uint64(64)))]; z = add(x = y, y = p);',
+    *(
+        "tensor<fp16, [2]> y = relu(x = missing);",
+        "tensor<fp16, [2]> x = relu(x = x);",
+        "state<tensor<fp16, [2]>> s = f();",
+    ),
+)
+"""Statements of which `build` said another mistake first than `check`, or of a model before those of the text."""
+
+
+@pytest.mark.parametrize("written", [*BROKEN, ""])
+@pytest.mark.parametrize("after", ["", "y2 = relu(x);", "tensor<fp16, [2]> y2 = relu(x = x);", "fp32 w = relu(x = x);"])
+@pytest.mark.parametrize("opset", ["ios18", "ios17", "none"])
+def test_build_refuses_a_text_for_the_first_error_of_a_check(written: str, after: str, opset: str) -> None:
+    build_agrees(statement(f"{written} {after}").replace("ios18", opset))
+    build_agrees(statement(f"{after} {written}").replace("ios18", opset))
+    build_agrees(statement(f"{written} {after}").replace("-> (x)", "-> (y, nope)"))
+
+
+@pytest.mark.parametrize("written", SHALLOW[::3], ids=lambda texts: texts[0][72:100])
+def test_build_and_check_agree_on_statements_of_a_draft(written: list[str]) -> None:
+    for text in random.Random(0).sample(written, min(len(written), 12)):
+        build_agrees(text)

@@ -101,7 +101,6 @@ NO_DRAFTS = {
     "slip": WHOLE.replace("silu(x = x)", "silu(x == x)"),
     "empty": " ",
     "cut": WHOLE[:60],
-    "wrong program": WHOLE.replace("-> (y)", "-> (nobody)"),
     "another language": "def main(x):\n    return silu(x)\n",
 }
 

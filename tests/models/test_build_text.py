@@ -145,15 +145,15 @@ def test_an_unknown_size_needs_a_range() -> None:
 )
 def test_a_type_that_no_description_has(parameters: str, output: str, saying: str, tmp_path: Path) -> None:
     with refused("MIL420", saying):
-        built(program(function(parameters, output)), tmp_path)
+        built(program(function(parameters, output)), tmp_path, check=False)
     assert not (tmp_path / "New.mlpackage").exists()
 
 
 def test_an_output_that_nothing_makes_and_an_opset_that_is_unknown(tmp_path: Path) -> None:
     with refused("MIL422", "the output `z` of `main`"):
-        built(program(function("fp32 x", "z")), tmp_path)
+        built(program(function("fp32 x", "z")), tmp_path, check=False)
     with refused("MIL421", "'future'", "ios18"):
-        built(program(relu("fp32", opset="future")), tmp_path)
+        built(program(relu("fp32", opset="future")), tmp_path, check=False)
 
 
 @pytest.mark.parametrize("head", ["program(1.3)", "program(1.0)", 'program(1.3)[a = string("b")]'])

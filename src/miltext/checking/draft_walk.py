@@ -11,7 +11,7 @@ from miltext.checking.draft_arrays import HeldArray, conversion
 from miltext.checking.draft_constants import Literal, OpenConstant, Surroundings, Use, UsualWalk, is_of_function, takes
 from miltext.checking.findings import Finding, named, operations_around
 from miltext.checking.inference.operands import Operand, read_value
-from miltext.checking.inference.program import UNDEFINED, Scope, bound
+from miltext.checking.inference.program import UNDEFINED, Scope, bound, is_misnamed
 from miltext.checking.inference.reading import Operation, Reader
 from miltext.checking.literal_types import Misfit, Undecided, usual_type
 from miltext.checking.not_inferred import why_not_inferred
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from miltext.parsing.recovery import Recovered
     from miltext.schema.operations import Signature
     from miltext.schema.proto import NamedValueType
-    from miltext.schema.proto import Operation as Message
     from miltext.schema.types import ListType, Type
 
 
@@ -467,11 +466,6 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
     inside = found is not None and whole.start <= found.start + shift and found.end + shift <= whole.end
     span = Span(found.start + shift, found.end + shift) if found and inside else whole
     return Diagnostic(diagnostic.severity, diagnostic.code, diagnostic.message, span)
-
-
-def is_misnamed(operation: Operation | Message, known: Signature | None) -> bool:
-    """Tell whether an operation names a parameter that it does not have."""
-    return known is not None and not known.open and any(name not in known.parameters for name in operation.inputs)
 
 
 def lacks_a_name(operation: Operation, scope: Scope, unknown: Collection[Operand] = (UNDEFINED,)) -> bool:

@@ -33,13 +33,18 @@ if TYPE_CHECKING:
 
 
 @with_room
-def findings_in(program: Program, text: str | None = None, *, each_use: bool = False) -> list[Finding]:
+def findings_in(
+    program: Program, text: str | None = None, *, each_use: bool = False, is_model: bool = False
+) -> list[Finding]:
     """Return all that is wrong with a Program, before it has places; suggest types in the dialect of its text.
 
-    A name that is not defined is told of once in a function, or with `each_use` wherever it is used.
+    A name that is not defined is told of once in a function, or with `each_use` wherever it is used. `is_model` tells
+    that it is the program of a model.
     """
     with gc_paused:
-        return verify_read(read_program(program), "1.3" if text is None else dialect_of(text), each_use=each_use)
+        return verify_read(
+            read_program(program), "1.3" if text is None else dialect_of(text), each_use=each_use, is_model=is_model
+        )
 
 
 @with_room
@@ -56,13 +61,19 @@ def as_diagnostics(findings: Collection[Finding], text: str | None) -> list[Diag
 
 
 def verify(
-    program: Program, dialect: str = "1.3", faulty: set[Place] | None = None, arrays: Arrays | None = None
+    program: Program,
+    dialect: str = "1.3",
+    faulty: set[Place] | None = None,
+    arrays: Arrays | None = None,
+    *,
+    is_model: bool = False,
 ) -> list[Finding]:
     """Return all that is wrong with a Program; suggest types in the dialect. The `arrays` are those its text names.
 
-    Add to `faulty` the paths of operations that are given what is wrong, even where that was told before.
+    Add to `faulty` the paths of operations that are given what is wrong, even where that was told before. `is_model`
+    tells that it is the program of a model.
     """
-    return verify_read(read_program(program), dialect, faulty, arrays)
+    return verify_read(read_program(program), dialect, faulty, arrays, is_model=is_model)
 
 
 def verify_read(
@@ -72,6 +83,7 @@ def verify_read(
     arrays: Arrays | None = None,
     *,
     each_use: bool = False,
+    is_model: bool = False,
 ) -> list[Finding]:
     """Return what `verify` does, for a Program that was read before; with `each_use` as `findings_in` does."""
     return [
@@ -79,5 +91,5 @@ def verify_read(
         *specialization_findings(read),
         *value_findings(read, arrays),
         *operation_findings(read, dialect, faulty),
-        *refused_findings(read),
+        *refused_findings(read, is_model=is_model),
     ]

@@ -18,18 +18,29 @@ if TYPE_CHECKING:
     from miltext.checking.inference.reading import Block, Function, Program
 
 PACKED = frozenset(dtype.name for dtype in DTYPES if dtype.packed)
-ROWS = {side: [row for row in REFUSED if row.side == side] for side in ("input", "output", "outputs", "constant")}
+ROWS = {side: [row for row in REFUSED if row.side == side] for side in {row.side for row in REFUSED}}
 
 
-def refused_findings(program: Program) -> Iterator[Finding]:
-    """Find what Core ML refuses of the functions of a Program."""
+def refused_findings(program: Program, *, is_model: bool = False) -> Iterator[Finding]:
+    """Find what Core ML refuses of the functions of a Program, and of those of a model, if it is known to be one."""
     for name, function in program.functions.items():
         path: Path = ("functions", Key(name))
         for index, value in enumerate(function.inputs):
-            port = Port("input", function.opset, value.name, value.stated.type)
-            yield from _findings(port, (*path, "inputs", index))
+            for side in ("input", "model input")[: 1 + is_model]:
+                port = Port(side, function.opset, value.name, value.stated.type)
+                yield from _findings(port, (*path, "inputs", index))
         for opset, block in function.blocks.items():
-            yield from _block(function, opset, block, block_path(name, opset))
+            place: Path = block_path(name, opset)
+            yield from _block(function, opset, block, place)
+            if is_model:
+                yield from _given(opset, block, place)
+
+
+def _given(opset: str, block: Block, path: Path) -> Iterator[Finding]:
+    """Find what is refused of what a function of a model gives back, of all that it makes itself."""
+    own = {output.name: output.stated.type for operation in block.operations for output in operation.outputs}
+    for index, name in enumerate(block.outputs):
+        yield from _findings(Port("model output", opset, name, own.get(name)), (*path, "outputs", index))
 
 
 def _block(function: Function, opset: str, block: Block, path: Path) -> Iterator[Finding]:

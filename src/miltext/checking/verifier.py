@@ -21,7 +21,9 @@ from miltext.checking.left_out import program_of
 from miltext.checking.loading import loader_findings
 from miltext.checking.programs import verify
 from miltext.checking.retyping import retype
-from miltext.diagnostics import MiltextError, Note, ParseError, PrintError, codes
+from miltext.diagnostics import MiltextError, ParseError, PrintError, codes
+from miltext.diagnostics.selection import keeps_from_reading, noted
+from miltext.models.files import WITH_DESCRIPTION
 from miltext.models.model import Model
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.recovery import recover
@@ -44,10 +46,6 @@ if TYPE_CHECKING:
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path as Place
     from miltext.schema.proto import Message, Program
-
-
-CANNOT_IGNORE = Note("this cannot be ignored here: a type that the draft leaves out does not follow; write that type")
-"""What is said of an error that a comment ignores, where nothing can be made of a draft with it."""
 
 
 class Checked(NamedTuple):
@@ -100,7 +98,9 @@ class CheckedText(NamedTuple):
         kept = [each for each in self.stopping if each not in left]
         if not _errors([*left, *kept]):
             kept = [each for each in _errors(self.diagnostics) if each not in left]
-        return in_order([*left, *(each._replace(notes=(*each.notes, CANNOT_IGNORE)) for each in kept)])
+        stopping = self.stopping or _errors(self.diagnostics)
+        stated = [each._replace(stops=each in stopping and not keeps_from_reading(each)) for each in left]
+        return in_order([*stated, *(noted(each._replace(stops=True)) for each in kept)])
 
 
 def check(subject: str | PathLike[str] | Message | Model, *, path: str | None = None) -> list[Diagnostic]:
@@ -275,13 +275,14 @@ def examine(
         text_or_program = subject.program if subject.text is None else subject.text
     else:
         text_or_program = subject
+    is_model = isinstance(subject, Model) and subject.kind in WITH_DESCRIPTION
     with gc_paused:
         if isinstance(text_or_program, str):
             if isinstance(subject, Model):
                 folder = subject.model_path or _folder(subject.name)
-            checked = _check_text(text_or_program, said, folder, originals, _compiled(subject))
+            checked = _check_text(text_or_program, said, folder, originals, _compiled(subject), is_model=is_model)
             return Checked(checked.told(text_or_program), text_or_program)
-        return _check_program(text_or_program, said)
+        return _check_program(text_or_program, said, is_model=is_model)
 
 
 def _around(subject: object) -> list[Diagnostic]:
@@ -308,10 +309,11 @@ def _check_text(
     known: Program | None = None,
     *,
     keep: bool = False,
+    is_model: bool = False,
 ) -> CheckedText:
     """Return the findings about a text, and those that others `said` of its Program, which may be `known`.
 
-    With `keep`, the tree of a draft is kept as `recover` does.
+    With `keep`, the tree of a draft is kept as `recover` does. `is_model` tells that the text is that of a model.
     """
     told: list[Diagnostic] = []
     arrays = Arrays(folder)
@@ -324,7 +326,7 @@ def _check_text(
             whole = broken.types.written()
             told = broken.read.told(whole.told(program_of(whole.text, originals)[1]))
         return broken._replace(diagnostics=in_order([*told, *broken.diagnostics]))
-    findings = [*verify(program, dialect_of(text), arrays=arrays), *said]
+    findings = [*verify(program, dialect_of(text), arrays=arrays, is_model=is_model), *said]
     found = located(findings, parse_tree(text, whole=True).root) if findings else []
     return CheckedText(in_order([*told, *found]))
 
@@ -362,12 +364,12 @@ def _with_defaults(found: list[Diagnostic]) -> list[Diagnostic]:
     return [each for each in found if each.code != codes.REQUIRED_DEFAULT]
 
 
-def _check_program(program: Message, said: list[Finding]) -> Checked:
+def _check_program(program: Message, said: list[Finding], *, is_model: bool = False) -> Checked:
     """Return the findings about a Program, and those that others `said` of it, with the text that it prints as."""
     from miltext.printing.printing import to_text
 
     try:
-        findings = [*verify(own_copy(program)), *said]
+        findings = [*verify(own_copy(program), is_model=is_model), *said]
         if not findings:
             return Checked([], None)
         text = to_text(program)

@@ -18,7 +18,7 @@ from miltext.diagnostics import codes
 from miltext.drafting.building import build_as_chosen
 from miltext.models.building.choices import Choices
 from miltext.models.building.given_weights import GivenFolder
-from miltext.models.building.originals import WITH_DESCRIPTION
+from miltext.models.files import WITH_DESCRIPTION
 from miltext.models.model_weights import BlobFolder, LooseFolder, blob_values
 from miltext.models.opening import open_model
 from miltext.models.tensor_data import tensor_dtype, tensor_shape

@@ -42,7 +42,7 @@ class Diagnostic(NamedTuple):
     """One finding: `severity` is `error`, `warning` or `note`; `code` is stable; `span` may be absent.
 
     `suggestion` is the text to put in place of the span; the message names it too. `applicability` says of it whether
-    it is certain: `safe` or `unsafe`.
+    it is certain: `safe` or `unsafe`. An error `stops` a draft from being completed if a type does not follow for it.
     """
 
     severity: str
@@ -52,6 +52,7 @@ class Diagnostic(NamedTuple):
     notes: tuple[Note, ...] = ()
     suggestion: str | None = None
     applicability: str = UNSAFE
+    stops: bool = False
 
 
 class MiltextError(ValueError):

@@ -16,8 +16,18 @@ if TYPE_CHECKING:
 ALL = "ALL"
 """The word for all codes."""
 
-AROUND_PROGRAMS = ("MIL26", codes.PIPELINE_TYPE_CLASH, codes.PIPELINE_CONNECTION_LOST)
-"""How the codes begin of what does not fit in the files of a compiled model, and between the models of a pipeline."""
+AROUND_PROGRAMS = (
+    "MIL26",
+    codes.TYPE_NOT_IN_DESCRIPTIONS,
+    codes.PIPELINE_TYPE_CLASH,
+    codes.PIPELINE_CONNECTION_LOST,
+)
+"""How the codes begin of what does not fit in the files of a compiled model, between the models of a pipeline, and
+between a program and the description of a model.
+"""
+
+CANNOT_IGNORE = Note("this cannot be ignored here: a type that the draft leaves out does not follow; write that type")
+"""What is said of an error that is ignored, by a comment or a choice of codes, where it stops a draft."""
 
 
 class Selection(NamedTuple):
@@ -32,13 +42,24 @@ class Selection(NamedTuple):
     drafts: bool = True
 
     def chosen(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Return the findings that are asked for."""
-        return [each if self.drafts else _without_drafts(each) for each in found if self.keeps(each)]
+        """Return the findings that are asked for, and those that are told in any case."""
+        kept = (each if self.asks_for(each) else noted(each) for each in found if self.keeps(each))
+        return [each if self.drafts else _without_drafts(each) for each in kept]
 
     def keeps(self, diagnostic: Diagnostic) -> bool:
         """Whether a finding is asked for, or is told in any case."""
-        code = diagnostic.code
-        return _reach(self.select, code) > _reach(self.ignore, code) or keeps_from_reading(diagnostic)
+        return self.asks_for(diagnostic) or diagnostic.stops or keeps_from_reading(diagnostic)
+
+    def asks_for(self, diagnostic: Diagnostic) -> bool:
+        """Whether a finding is asked for by its code."""
+        return _reach(self.select, diagnostic.code) > _reach(self.ignore, diagnostic.code)
+
+
+def noted(diagnostic: Diagnostic) -> Diagnostic:
+    """Return a finding that is told though it was to be ignored: where it stops a draft, it says so."""
+    if not diagnostic.stops or CANNOT_IGNORE in diagnostic.notes:
+        return diagnostic
+    return diagnostic._replace(notes=(*diagnostic.notes, CANNOT_IGNORE))
 
 
 def _without_drafts(diagnostic: Diagnostic) -> Diagnostic:

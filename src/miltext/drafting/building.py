@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import MiltextError, ParseError
-from miltext.drafting.judging import judge, judge_compiled, judge_draft
+from miltext.diagnostics import MiltextError, ModelError, ParseError
+from miltext.drafting.judging import judge, judge_compiled, judge_draft, refuse_text
 from miltext.models.building.build import COMPILED, prepare, write
 from miltext.models.building.choices import Choices
 from miltext.models.model import Model
@@ -78,9 +78,9 @@ def build(
     alone (MIL444).
 
     What `miltext.check` finds in the program comes before the warnings, and errors are raised before anything is
-    written; without `check`, nothing looks for them. An error that the original has already, or the model that is
-    written as it is, is a warning, and its warnings are left out. A draft is completed first, and always checked; what
-    is found has places in it.
+    written, of a text before any of the model's; without `check`, nothing looks for them. An error that the original
+    has already, or the model that is written as it is, is a warning, and its warnings are left out. A draft is
+    completed first, and always checked; what is found has places in it.
 
     Raise ParseError for the text, FileExistsError and OSError for the files, WeightsError (MIL30x) for weights, and
     ModelError: MIL25x for the models that are read, MIL4xx for what keeps this one from being built, of which MIL47x
@@ -114,7 +114,11 @@ def build_as_chosen(source: Model, output: Path, choices: Choices) -> list[Diagn
         new = prepare(source, output, choices)
     except ParseError as failure:
         if not is_draft(source, failure):
+            refuse_text(source, choices, failure)
             raise
+    except ModelError as failure:
+        refuse_text(source, choices, failure)
+        raise
     else:
         found = judge(new, source, choices) if choices.check else []
         return [*found, *_write(new, source, output, choices)]

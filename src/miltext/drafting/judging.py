@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.checking.programs import as_diagnostics, findings_in
 from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, PrintError, codes, line_and_column, warning
 from miltext.models.building.new_model import models_with_programs, way_to
-from miltext.models.building.originals import WITH_DESCRIPTION
 from miltext.models.contents import parse_text
+from miltext.models.files import WITH_DESCRIPTION
 from miltext.printing.printing import to_text
 from miltext.schema.wire import wire_of
 
@@ -85,6 +85,29 @@ def judge_compiled(new: NewModel) -> Iterator[Diagnostic]:
             yield warning(found.code, f"{where}{found.message}", None, COMPILED_SO)
 
 
+def refuse_text(source: Model, choices: Choices, failure: MiltextError) -> None:
+    """Refuse a text that has no original for what `check` finds in it, where another failure kept it from being built.
+
+    The errors of a text come before those of a model. Raise ParseError with all that was found, unless its first error
+    is the failure.
+    """
+    if not choices.check or choices.original is not None or source.kind != "mil":
+        return
+    from miltext.checking.verifier import examine
+
+    found = examine(source).diagnostics
+    errors = _errors(found)
+    if errors and not _is_same(found[errors[0]], failure.diagnostics[0]):
+        raise ParseError(found, text=source.text, path=source.name) from failure
+
+
+def _is_same(found: Diagnostic, said: Diagnostic) -> bool:
+    """Tell whether two errors are one, of which `said` may have a closer place."""
+    if found.span is None or said.span is None:
+        return (found.code, found.span) == (said.code, said.span)
+    return found.code == said.code and found.span.start <= said.span.start and said.span.end <= found.span.end
+
+
 def judge_draft(found: list[Diagnostic], source: Model, choices: Choices) -> None:
     """Refuse a draft, in which no errors were found, for what is UNKNOWN in it and not in its original.
 
@@ -140,7 +163,7 @@ def _as_read(source: Model, place: str) -> Program | None:
 
 def _findings(program: Program, text: str | None = None) -> list[Finding]:
     """Return what is found in a program, where what is UNKNOWN is an error."""
-    found = findings_in(program, text, each_use=True)
+    found = findings_in(program, text, each_use=True, is_model=True)
     return [each._replace(severity="error") if each.code in UNKNOWN else each for each in found]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.checking.draft_constants import UsualWalk, is_of_function, takes
@@ -16,7 +17,7 @@ from miltext.checking.draft_walk import lacks_a_name
 from miltext.checking.inference.operands import Operand, read_value
 from miltext.checking.inference.program import bound
 from miltext.checking.inference.reading import Constant, Operation, read_program
-from miltext.checking.literal_types import Misfit, Undecided, literal_type, usual_type
+from miltext.checking.literal_types import Beside, Misfit, Undecided, literal_type, usual_type
 from miltext.checking.operations import message_path
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path
@@ -24,7 +25,7 @@ from miltext.schema.types import StateType, TensorType, is_known, write_type
 from miltext.syntax.names import DRAFT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence, Set
+    from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
     from miltext.checking.inference.operands import NestedBlock
     from miltext.checking.inference.program import Path as InferencePath
@@ -39,6 +40,11 @@ if TYPE_CHECKING:
 
 STATEMENT = len(message_path(("function", "opset", 0)))
 """How long the path of an operation is that is in no other one."""
+
+ONE_BY_ONE = 16
+"""So many literals or constants of an operation get their types one after the other, as each may tell the others more;
+what does not follow then gets them together.
+"""
 
 _STRING = TensorType("string", ())
 
@@ -183,11 +189,13 @@ class _Omission(UsualWalk):
         """
         known = signature(operation.type, self.opset)
         literals = self.literals(operation, known) if known and not self.is_whole(place) else {}
-        while known and (mistake := self.mistake(operation, known, literals, scope)):
-            if isinstance(mistake, _OpenConstant):
-                self.close(mistake)
-            else:
-                del literals[mistake]
+        turns = count()
+        while known and (mistakes := self.mistakes(operation, known, literals, scope)):
+            for mistake in mistakes if next(turns) >= ONE_BY_ONE else mistakes[:1]:
+                if isinstance(mistake, _OpenConstant):
+                    self.close(mistake)
+                else:
+                    del literals[mistake]
         self.gaps.update((*place, "inputs", Key(name), "arguments", index) for name, index in literals)
 
     def literals(self, operation: Operation, known: Signature) -> dict[Place, str]:
@@ -200,54 +208,68 @@ class _Omission(UsualWalk):
                     found[name, index] = literal
         return found
 
-    def mistake(
+    def mistakes(
         self, operation: Operation, known: Signature, literals: dict[Place, str], scope: Scope
-    ) -> _OpenConstant | Place | None:
-        """Return the first constant or literal that does not get its type back while these literals have none."""
+    ) -> list[_OpenConstant] | list[Place]:
+        """Return the constants, or else the literals, that do not get their types back while these literals have none.
+
+        Of constants, none is undecided before the first that is wrong.
+        """
         inputs: dict[str, list[Binding]] = {name: [*bindings] for name, bindings in operation.inputs.items()}
         for name, index in literals:
             inputs[name][index] = None
-        draft = operation._replace(inputs=inputs)
+        beside = Beside(bound(operation._replace(inputs=inputs), scope))
         is_known = not lacks_a_name(operation, scope)
         decided: list[_OpenConstant] = []
-        mistake = self.misused(draft, known, scope, decided) if is_known and self.open else None
-        for (name, index), literal in literals.items() if mistake is None else ():
+        misused = [*self.misused(operation, known, scope, beside, decided)] if is_known and self.open else []
+        wrong = [] if misused else [*self.misread(operation, known, literals, beside, self.usual if is_known else None)]
+        for constant in decided if misused or wrong else ():
+            constant.unsettle()
+        return misused or wrong
+
+    def misread(
+        self,
+        operation: Operation,
+        known: Signature,
+        literals: dict[Place, str],
+        beside: Beside,
+        usual: Sequence[str] | None,
+    ) -> Iterator[Place]:
+        """Yield the literals that do not get their types back."""
+        for (name, index), literal in literals.items():
             value = operation.inputs[name][index]
             made: Type = None
             with suppress(Misfit, Undecided):
-                made = literal_type(literal, name, known, bound(draft, scope), self.usual if is_known else None)
+                made = literal_type(literal, name, known, beside.operands(), usual)
             if not isinstance(value, Constant) or made is None or write_type(made) != value.stated.message:
-                mistake = name, index
-                break
-            inputs[name][index] = value
-        for constant in decided if mistake else ():
-            constant.unsettle()
-        return mistake
+                yield name, index
+            else:
+                beside.note(name, index, Operand(made))
 
     def misused(
-        self, operation: Operation, known: Signature, scope: Scope, decided: list[_OpenConstant]
-    ) -> _OpenConstant | Place | None:
-        """Add the constants that this use of them decides to `decided`; return the first that does not get its type."""
+        self, operation: Operation, known: Signature, scope: Scope, beside: Beside, decided: list[_OpenConstant]
+    ) -> Iterator[_OpenConstant]:
+        """Yield the constants that do not get their types from this use; add those that it decides to `decided`."""
+        wrong: set[Operand] = set()
         for name, bindings in sorted(operation.inputs.items()):
-            for binding in bindings if name in known.parameters else ():
+            for index, binding in enumerate(bindings if name in known.parameters else ()):
                 constant = self.open.get(scope[binding]) if isinstance(binding, str) and binding in scope else None
-                if constant is None:
+                if constant is None or constant.operand in wrong:
                     continue
-                if not self.follows(constant, name, known, bound(operation, scope)):
-                    return constant
-                if not constant.is_used:
+                if not self.follows(constant, name, known, beside):
+                    wrong.add(constant.operand)
+                    yield constant
+                elif not constant.is_used:
                     constant.settle()
                     decided.append(constant)
-        return None
+                    beside.note(name, index, constant.operand)
 
-    def follows(
-        self, constant: _OpenConstant, name: str, known: Signature, operands: Mapping[str, Sequence[Operand]]
-    ) -> bool:
+    def follows(self, constant: _OpenConstant, name: str, known: Signature, beside: Beside) -> bool:
         """Tell whether a use of a constant decides its own type, or takes what is decided."""
         stated = constant.value.stated.type
         if constant.is_used:
-            return takes(known, name, getattr(stated, "dtype", None), operands)
-        beside = {other: [each for each in bound if each is not constant.operand] for other, bound in operands.items()}
+            return takes(known, name, getattr(stated, "dtype", None), beside.operands())
         with suppress(Misfit, Undecided):
-            return literal_type(constant.literal, name, known, beside, self.usual) == stated
+            others = beside.operands(without=constant.operand)
+            return literal_type(constant.literal, name, known, others, self.usual) == stated
         return False

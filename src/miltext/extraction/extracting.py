@@ -20,8 +20,7 @@ from miltext.extraction.trimming import trimmed
 from miltext.extraction.wanted import Wanted, function_with, listed, makes, wanted_values
 from miltext.ir.graph import Graph
 from miltext.models.building.choices import Choices
-from miltext.models.building.originals import WITH_DESCRIPTION
-from miltext.models.files import write_file
+from miltext.models.files import WITH_DESCRIPTION, write_file
 from miltext.models.model_weights import blob_values
 from miltext.models.opening import open_model
 from miltext.models.outputs import check_output

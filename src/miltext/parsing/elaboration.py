@@ -36,6 +36,11 @@ UNNAMED = "argument@"
 MANY = 3
 """How many arguments, all without names, may be values that belong together and what stands after them."""
 
+DEEPEST = 150
+"""How many phrases may stand inside each other: more than in any Program, whose messages nest 100 deep, and fewer than
+Python has calls for, so that the place of what is too deep is the same whoever asks.
+"""
+
 _NOT_ONE = "`{}` {}; give it a statement of its own, and name its outputs"
 _SHAPELESS = "a record of a weight file has no shape: write its type, as in `tensor<fp16, [2, 3]>($blob(...))`"
 
@@ -174,7 +179,7 @@ def _walk(root: Node) -> Iterator[Node]:
 
 
 class _Elaboration:
-    """A walk over a tree, which has `reached` a phrase that begins there.
+    """A walk over a tree, which has `reached` a phrase that begins there, inside of `depth` others.
 
     `values` are the names of the values of what is hoisted, by where that begins.
     """
@@ -186,7 +191,7 @@ class _Elaboration:
         self.opset = ""
         self.diagnostics: list[Diagnostic] = []
         self.values: dict[int, str] = {}
-        self.reached = 0
+        self.reached = self.depth = 0
 
     def run(self) -> Elaborated:
         start, end = self.root.span
@@ -207,8 +212,17 @@ class _Elaboration:
     # ---- phrases
 
     def phrase(self, phrase: Node) -> list[Piece]:
-        """Return a phrase in the long spelling."""
+        """Return a phrase in the long spelling. Raise RecursionError for one that is nested too deeply."""
         self.reached = phrase.start
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise RecursionError
+        pieces = self.in_long_spelling(phrase)
+        self.depth -= 1
+        return pieces
+
+    def in_long_spelling(self, phrase: Node) -> list[Piece]:
+        """Return a phrase in the long spelling, as `phrase` does."""
         if phrase.name == "operation":
             return self.statement(phrase)
         if phrase.name == "function":

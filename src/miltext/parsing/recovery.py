@@ -155,6 +155,10 @@ class _Reading:
         for index, (found, last) in enumerate(self.reported):
             if found.span is None or long.copies(found.span):
                 continue
+            same = known.get(long.written(found.span))
+            if same and same.code == found.code:
+                self.reported[index] = same._replace(span=found.span), last
+                continue
             before = [span for span in known if span.start <= long.written(found.span).start]
             if before and (place := long.place_of(max(before))):
                 self.reported[index] = known[max(before)]._replace(span=place), last

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from miltext.drafting.building import build_as_chosen
 from miltext.evaluation.subjects import opened
 from miltext.models.building.choices import Choices
-from miltext.models.building.originals import WITH_DESCRIPTION
 from miltext.models.building.ranges import by_function, read_ranges
 from miltext.models.building.storing import named_files
-from miltext.models.files import write_file
+from miltext.models.files import WITH_DESCRIPTION, write_file
 from miltext.models.model_weights import BlobFolder, LooseFolder, blob_values
 from miltext.models.outputs import check_name
 from miltext.models.programs import BareProgram

@@ -1,9 +1,10 @@
 """What Core ML refuses of a function although coremltools' loader takes it: the one table, a row for each.
 
 Each row names its public source: coremltools 9.0 (`converters/mil/backend/mil/load.py` writes descriptions), the
-validator of models that coremltools publishes (`mlmodel/src/Validation`), or what its maintainers say in an issue.
-What coremltools' loader refuses is in the table of operations. Conditions of shape [1] are no row: Apple's compiler
-takes them.
+validator of models that coremltools publishes (`mlmodel/src/Validation`), or what its maintainers say in an issue. What
+coremltools' loader refuses is in the table of operations. Rows of a `model input` or a `model output` hold only where a
+function is known to be that of a model, for a text by itself may have any types. Conditions of shape [1] are no row:
+Apple's compiler takes them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 from miltext.diagnostics import codes
 from miltext.schema.dtypes import BY_NAME
+from miltext.schema.features import ELEMENTS, LABEL_ELEMENTS
 from miltext.schema.operations import opset_place, since
 from miltext.schema.types import StateType, TensorType, Type, is_whole
 
@@ -20,9 +22,9 @@ from miltext.schema.types import StateType, TensorType, Type, is_whole
 class Port(NamedTuple):
     """Something of a function that a row may refuse.
 
-    The `side` is `input`, `output` or `constant`, each with a name and a type; or `outputs`, all together. `opset` is
-    that of the block. `times` says how often the block gives back that name, or of all outputs how many there are.
-    `is_taken`: the function takes a value of that name.
+    The `side` is `input`, `output` or `constant`, each with a name and a type, of a model also `model input` and `model
+    output`; or `outputs`, all together. `opset` is that of the block. `times` says how often the block gives back that
+    name, or of all outputs how many there are. `is_taken`: the function takes a value of that name.
     """
 
     side: str
@@ -67,7 +69,34 @@ def _is_too_new(port: Port) -> bool:
     return bool(first) and BY_NAME[dtype].packed and opset_place(port.opset) < opset_place(first)
 
 
+def _is_undescribed(port: Port) -> bool:
+    """Tell whether a tensor is of a data type that neither a multi-array nor a class label has."""
+    dtype = port.type.dtype if isinstance(port.type, TensorType) else ""
+    is_label = dtype in LABEL_ELEMENTS and isinstance(port.type, TensorType) and port.type.shape == ()
+    return dtype in BY_NAME and dtype not in ELEMENTS and not is_label
+
+
+_ARRAYS = "coremltools 9.0, mlmodel/format/FeatureTypes.proto: ArrayFeatureType.ArrayDataType lists what arrays are of"
+
 REFUSED: tuple[Refusal, ...] = (
+    Refusal(
+        codes.TYPE_NOT_IN_DESCRIPTIONS,
+        "model input",
+        _is_undescribed,
+        "error",
+        "the input {name} is of {dtype}, which a Core ML description cannot have",
+        "take fp16, fp32, fp64, int32 or int8, and cast that",
+        _ARRAYS,
+    ),
+    Refusal(
+        codes.TYPE_NOT_IN_DESCRIPTIONS,
+        "model output",
+        _is_undescribed,
+        "error",
+        "the output {name} is of {dtype}, which a Core ML description cannot have",
+        "cast it to fp16, fp32, fp64, int32 or int8",
+        _ARRAYS,
+    ),
     Refusal(
         codes.STATE_NOT_FP16,
         "input",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
-from miltext import Diagnostic, ParseError, check, format_text, parse, to_text
+from miltext import Diagnostic, MiltextError, ParseError, build, check, format_text, open_model, parse, to_text
 from miltext.checking.fixing import is_fixable, mend
 from miltext.checking.verifier import examine, infer_draft
 from miltext.diagnostics import Span, render
 from miltext.diagnostics.selection import keeps_from_reading
+from miltext.drafting.judging import UNKNOWN
 from miltext.parsing.parser import attempt
 from miltext.schema.proto import Program
 
@@ -26,10 +30,14 @@ def check_first_report(text: str) -> None:
     try:
         parse(text)
     except ParseError as caught:
-        [said] = caught.diagnostics
-    else:
+        agree_on_first(text, caught.diagnostics, check(text))
+
+
+def agree_on_first(text: str, parsed: list[Diagnostic], found: list[Diagnostic]) -> None:
+    """What a parse is refused for is found by a check, too, or what explains it."""
+    [said] = parsed
+    if said not in found and _is_of_a_reserved_name(text, said, found):
         return
-    found = check(text)
     if said.code in ("MIL107", "MIL111"):  # a value that is left out, which is a note to a check if its type is known
         again = [each for each in found if each.code == said.code and _touch(each.span, said.span)]
         is_lost = any(keeps_from_reading(each) for each in found)  # with what stands around it
@@ -38,6 +46,13 @@ def check_first_report(text: str) -> None:
         assert (said.code, said.span) in [(each.code, each.span) for each in found], said
     else:
         assert said in found or said.code in ("MIL112", "MIL113"), said
+
+
+def _is_of_a_reserved_name(text: str, said: Diagnostic, found: list[Diagnostic]) -> bool:
+    """Whether a mistake is at a use of a reserved word that the text calls a value, which is reported there alone."""
+    names = {text[slice(*each.span)] for each in found if each.code == "MIL102" and each.span}
+    before = re.findall(r"\w+", text[: said.span.end if said.span else 0])
+    return not names.isdisjoint(before[-2:])
 
 
 def _touch(one: Span | None, other: Span | None) -> bool:
@@ -116,3 +131,47 @@ def check_never_raises(text: str) -> None:
     refusal(format_text, text)
     mend(text, check, unsafe)
     assert refusal(infer_draft, text) == first_error(found)
+
+
+OF_MODELS = ("MIL3", "MIL4")
+"""How the codes begin of what keeps a model from being built of a text that is right: weights, and what is chosen."""
+
+
+def build_agrees(text: str) -> None:
+    """`build` refuses a text for the first error of a check; without one, only for what a model lacks besides."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "draft.mil")
+        path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+        try:
+            source = open_model(path)
+        except MiltextError:  # these bytes are no text, which any verb says
+            return
+        found, refused = check(path), _refusal(lambda: build(source, Path(folder, "M.mlmodel")))
+    first = first_error(found)
+    if isinstance(refused, ParseError):
+        said = first_error(refused.diagnostics)
+        assert any(_is_closer(said, first_error(each)) for each in (found, _to_build(found))), (said, first)
+    else:
+        assert first is None, (first, str(refused))
+        assert refused is None or refused.diagnostics[0].code.startswith(OF_MODELS), str(refused)
+
+
+def _refusal(build: Callable[[], object]) -> MiltextError | None:
+    """Return what a build is refused for; None where it is not."""
+    try:
+        build()
+    except MiltextError as refused:
+        return refused
+    return None
+
+
+def _is_closer(said: tuple[str, Span | None] | None, found: tuple[str, Span | None] | None) -> bool:
+    """Whether two errors are one: an array that a text names is blamed by its file, a check blames its value."""
+    if not said or not found or not said[1] or not found[1]:
+        return said == found
+    return said[0] == found[0] and found[1].start <= said[1].start and said[1].end <= found[1].end
+
+
+def _to_build(found: list[Diagnostic]) -> list[Diagnostic]:
+    """Return findings where what is unknown is an error."""
+    return [each._replace(severity="error") if each.code in UNKNOWN else each for each in found]

@@ -15,6 +15,7 @@ from miltext.schema.types import Type, compatible, join
 
 if TYPE_CHECKING:
     from miltext.schema import proto
+    from miltext.schema.operations import Signature
 
 Path: TypeAlias = "tuple[str | int, ...]"
 Scope: TypeAlias = "dict[str, Operand]"
@@ -115,10 +116,14 @@ def infer_types(program: proto.Program) -> list[Inference]:
 
 
 class Walk:
-    """Inference over a Program, function by function; `opset` is that of the block it is in."""
+    """Inference over a Program, function by function; `opset` is that of the block it is in.
+
+    The `variables` are those that the blocks of an operation take: one of a place and a type in all of them.
+    """
 
     def __init__(self) -> None:
         self.opset = ""
+        self.variables: dict[Hashable, Operand] = {}
         self.found: list[Inference] = []
 
     def program(self, program: Program) -> list[Inference]:
@@ -132,9 +137,9 @@ class Walk:
         scope = declare(outer, block.inputs)
         self.enter(block, scope, path)
         inputs = [scope[value.name].type for value in block.inputs]
-        for value, stated, operand in zip(block.inputs, inputs, given):  # noqa: B905  # where they differ, others say so
-            if not compatible(stated, operand.type):
-                scope[value.name] = UNDEFINED
+        for at, (value, stated, operand) in enumerate(zip(block.inputs, inputs, given)):  # noqa: B905  # others compare
+            known = self.variables.setdefault((path[:-1], at, stated), scope[value.name])
+            scope[value.name] = known if compatible(stated, operand.type) else UNDEFINED
         for place, operation in enumerate(block.operations):
             self.operation(operation, scope, (*path, place))
         self.leave(block, scope, path)
@@ -163,6 +168,8 @@ class Walk:
         stated = operation.outputs[index].stated
         if stated.type is not None and stated.type == followed:
             return result(arguments, followed)
+        if stated.type is None and is_misnamed(operation, signature(operation.type, self.opset)):
+            return UNDEFINED  # what it is given may have been meant for a parameter that decides
         agreed = stated.type or followed if compatible(stated.type, followed) else join(stated.type, followed)
         is_mistaken = agreed is None and (stated.type is not None or stated.is_missing)
         return UNDEFINED if is_mistaken else result(arguments, agreed)
@@ -176,6 +183,11 @@ class Walk:
             self.block(block, scope, (*path, place), operands.get(name, ()))
             for place, (block, name) in enumerate(zip_longest(operation.blocks, stand_for[: len(operation.blocks)]))
         ]
+
+
+def is_misnamed(operation: Operation | proto.Operation, known: Signature | None) -> bool:
+    """Tell whether an operation names a parameter that it does not have."""
+    return known is not None and not known.open and any(name not in known.parameters for name in operation.inputs)
 
 
 def bound(operation: Operation, scope: Scope) -> dict[str, list[Operand]]:

@@ -22,7 +22,7 @@ from miltext.models.building.known_faults import known_faults
 from miltext.models.building.losses import warnings_of
 from miltext.models.building.new_model import NewModel, path_to, way_to
 from miltext.models.building.new_names import rename
-from miltext.models.building.originals import WITH_DESCRIPTION, remade, version_before
+from miltext.models.building.originals import remade, version_before
 from miltext.models.building.placing import placed
 from miltext.models.building.pruning import compared_work, note_unused, prune
 from miltext.models.building.redescribing import Edited, redescribe, redescribe_whole
@@ -32,6 +32,7 @@ from miltext.models.building.writing import work, write_model
 from miltext.models.compiling.judging import refuse_kinds
 from miltext.models.compiling.other_files import files_beside
 from miltext.models.compiling.writing import compiled_work, write_compiled
+from miltext.models.files import WITH_DESCRIPTION
 from miltext.models.model_weights import LooseFolder
 from miltext.models.outputs import check_kept, check_target
 from miltext.models.refusals import WeightsError, refusal

@@ -15,6 +15,7 @@ from miltext.models.building.given_weights import GivenFolder, with_folder
 from miltext.models.building.new_model import NewModel, ml_programs, way_to
 from miltext.models.compiling.other_files import other_files
 from miltext.models.contents import parse_text
+from miltext.models.files import WITH_DESCRIPTION
 from miltext.models.manifest import model_file
 from miltext.models.model_weights import BlobFolder, blob_values
 from miltext.models.refusals import refusal
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from miltext.models.building.given_weights import GivenWeights
     from miltext.models.model import Model
     from miltext.schema.proto import Program
-
-WITH_DESCRIPTION = ("mlpackage", "mlmodel", "mlmodelc")
-"""The kinds of models with a description."""
 
 
 def remade(original: Model, programs: Mapping[Model, Program], source: Model, choices: Choices) -> NewModel:
