@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,10 +24,11 @@ SLIGHT = 20.0
 
 
 class Verdict:
-    """Reads the tracks of two runs. Pairs go by their index."""
+    """Reads the tracks of two runs. Pairs go by their index; `mixed` are those of which one side alone is coarse."""
 
-    def __init__(self, lockstep: Lockstep) -> None:
+    def __init__(self, lockstep: Lockstep, mixed: Container[int] = ()) -> None:
         self._lockstep = lockstep
+        self._mixed = mixed
         self._partners = lockstep.partners
         self._pairs = lockstep.partners.pairs
         self._tracks = lockstep.tracks
@@ -132,6 +133,7 @@ class Verdict:
         """Return where values fell although what they are computed from had not, first what outputs fell for.
 
         A constant counts where what takes it falls, with no other reason: a number that matters to nothing may differ.
+        What a coarser type loses on one side, inside, counts where an output falls.
         """
         found: dict[int, None] = {}
         for index in self.fallen:
@@ -139,6 +141,8 @@ class Verdict:
             if not self._is_constant(index) and all(map(self._is_constant, before)):
                 found.update(dict.fromkeys(before or [index]))
         reaching = self._reaching()
+        if not reaching:
+            found = {index: None for index in found if index not in self._mixed}
         ordered = sorted(found, key=lambda index: (index not in reaching, self.fallen[index].moment))
         return [self._origin(index, self.fallen[index], index in reaching) for index in ordered]
 
