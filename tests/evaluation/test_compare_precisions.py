@@ -51,7 +51,7 @@ LOSING = {
 
 def program(body: str, dtype: str, outputs: str = "y") -> str:
     """Return a draft of one data type that takes and gives fp32."""
-    body = body.replace("{t}", dtype).replace("{mask}", "-3e38" if dtype == "fp32" else "-60000")
+    body = body.replace("{t}", dtype).replace("{mask}", "-3e38" if dtype == "fp32" else "-65504")
     return f"""program(1.3) {{ func main<ios18>(tensor<fp32, [2, 4]> x_) {{
         x = cast(x = x_, dtype = "{dtype}"); {body} }} -> ({outputs}); }}"""
 
@@ -95,6 +95,34 @@ def test_it_leads_to_where_another_output_falls(kind: str) -> None:
     assert first == "z"
     assert rest
     assert not any(each.reaches_output for each in comparison.origins[1:])
+
+
+EDITS = {
+    "the type": ("t", "t = tanh(", "t = sin("),
+    "a number": ("s", "y = 0.0001", "y = 0.00011"),
+    "an attribute": ("c", "axis = 1", "axis = 0"),
+    "a flag": ("c", "reverse = false", "reverse = true"),
+    "a weight": ("w", "[0.5, 0.25, 0.125, 2]", "[0.5, 0.25, 0.125, 1.9]"),
+    "one more operation": ("q", "q = abs(x = x)", "r = sin(x = x); q = abs(x = r)"),
+    "one operation less": ("t", "q = abs(x = x); t = tanh(x = q)", "t = tanh(x = x)"),
+}
+"""Faults by what is changed: the value that is told, what is replaced, and what by."""
+
+FAULTY = """q = abs(x = x); t = tanh(x = q); c = cumsum(x = t, axis = 1, exclusive = false, reverse = false);
+    w = const()[val = tensor<{t}, [4]>([0.5, 0.25, 0.125, 2])]; m = mul(x = c, y = w);
+    s = mul(x = m, y = 0.0001); y = add(x = x, y = s);"""
+
+
+@pytest.mark.parametrize("ways", [("fp32", "fp16"), ("fp16", "fp32")])
+@pytest.mark.parametrize("kind", EDITS)
+def test_a_fault_inside_is_told_beside_another_precision(kind: str, ways: tuple[str, str]) -> None:
+    """Only what is the same but rounded is left out: a fault that matters to no output stays a warning."""
+    name, old, new = EDITS[kind]
+    assert old in FAULTY
+    one, other = (program(each, dtype) for each, dtype in zip((FAULTY, FAULTY.replace(old, new)), ways, strict=True))
+    comparison = compare(one, other, {"x_": GIVEN["x"]})
+    assert comparison.ok
+    assert [(each.value.name, each.reaches_output) for each in comparison.origins] == [(name, False)]
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "fp16"])

@@ -190,7 +190,7 @@ class Found(nn.Module):
 class Turned(nn.Module):
     """A layer of a decoder with root mean squares, turned keys and gated width (Touvron et al. 2023)."""
 
-    def __init__(self, places: int = 10, width: int = 32, heads: int = 4) -> None:
+    def __init__(self, hidden: float = -torch.inf, places: int = 10, width: int = 32, heads: int = 4) -> None:
         super().__init__()
         self.words, self.head = nn.Embedding(40, width), nn.Linear(width, 40, bias=False)
         self.whole, self.parts = (1, places, width), (1, places, heads, width // heads)
@@ -200,7 +200,7 @@ class Turned(nn.Module):
         angles = torch.arange(places)[:, None] * 10000 ** (-torch.arange(width // heads // 2) / (width // heads // 2))
         self.register_buffer("cos", angles.cos().repeat(1, 2))
         self.register_buffer("sin", angles.sin().repeat(1, 2))
-        self.register_buffer("mask", torch.full((places, places), -torch.inf).triu(1))
+        self.register_buffer("mask", torch.full((places, places), hidden).triu(1))
 
     def norm(self, x: Any, place: int) -> Any:
         return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6) * self.weights[place]
@@ -376,6 +376,7 @@ ORDINARY: dict[str, Ordinary] = {
     "autoencoder": Ordinary(Between, (2, 40)),
     "detector": Ordinary(Found, (1, 3, 32, 32)),
     "decoder": Ordinary(Turned, (1, 10), 40),
+    "decoder with the least mask": Ordinary(lambda: Turned(torch.finfo(torch.float32).min), (1, 10), 40),
     "questions to an image": Ordinary(Crossed, (1, 3, 32, 32)),
     "two towers": Ordinary(Alike, (8, 20)),
     "graph": Ordinary(Linked, (14, 10)),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from miltext.checking.findings import named
 from miltext.evaluation.comparing.comparison import ComparedValue, FirstOddity, Origin
 from miltext.evaluation.comparing.partners import VALUE, between
+from miltext.evaluation.comparing.precisions import are_made_alike_but_rounded
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
@@ -129,11 +130,18 @@ class Verdict:
             self._same[index] = self._partners.are_made_alike(self._lockstep.sides[0].walked, self._pairs[index])
         return self._same[index]
 
+    def _is_rounded(self, index: int) -> bool:
+        """Tell whether a pair is computed alike but for its precision, which is another on both sides."""
+        if index not in self._mixed or self._is_constant(index):
+            return index in self._mixed and self._tracks[index].is_rounded
+        old, pair = self._lockstep.sides[0].walked, self._pairs[index]
+        return are_made_alike_but_rounded(old, self._partners, pair, lambda each: self._tracks[each].is_rounded)
+
     def origins(self) -> list[Origin]:
         """Return where values fell although what they are computed from had not, first what outputs fell for.
 
         A constant counts where what takes it falls, with no other reason: a number that matters to nothing may differ.
-        What a coarser type loses on one side, inside, counts where an output falls.
+        What one side only rounds, being coarser, counts where an output falls.
         """
         found: dict[int, None] = {}
         for index in self.fallen:
@@ -142,7 +150,7 @@ class Verdict:
                 found.update(dict.fromkeys(before or [index]))
         reaching = self._reaching()
         if not reaching:
-            found = {index: None for index in found if index not in self._mixed}
+            found = {index: None for index in found if not self._is_rounded(index)}
         ordered = sorted(found, key=lambda index: (index not in reaching, self.fallen[index].moment))
         return [self._origin(index, self.fallen[index], index in reaching) for index in ordered]
 
