@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from miltext import Comparison, compare
 from miltext.cli import command
+from miltext.evaluation.comparing.precisions import is_rounded
 
 GIVEN = {"x": np.array([[0.25, -1.5, 2.9999, 0.50001], [2.0, 1.00001, -0.3, 7.0]], np.float32)}
 
@@ -152,3 +153,26 @@ def test_the_command_shows_it_in_the_table_alone(tmp_path: Any) -> None:
     assert done.exit_code == 0
     assert "MIL841" not in done.output
     assert "1 below" in done.output
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        (0.1, 0.1, True),
+        (1e-6, 1e-6, True),
+        (1e-8, 0.0, True),
+        (1e-8, 6e-8, True),  # as coremltools rounds them
+        (1e-6, 0.0, False),
+        (-3e38, -np.inf, True),
+        (-3e38, -65504, True),
+        (-3e38, -60000, False),
+        (3e38, -65504, False),
+        (np.nan, np.nan, True),
+        (0.1, 0.1001, False),
+    ],
+)
+def test_a_constant_is_rounded_or_another(one: float, other: float, is_same: bool) -> None:
+    with np.errstate(over="ignore"):
+        a, b = np.array([1, one], np.float32), np.array([1, other], np.float32).astype(np.float16)
+    assert is_rounded(a, b) is is_same
+    assert is_rounded(b, a) is is_same

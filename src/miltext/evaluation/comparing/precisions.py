@@ -25,7 +25,7 @@ FLOATS = frozenset(name for name, dtype in BY_NAME.items() if dtype.kind == "flo
 def is_rounded(one: Any, other: Any) -> bool:
     """Tell whether two constants are the same but for rounding to the coarser type of the two.
 
-    What is too large for that type may be infinity in it, or its largest number.
+    What is too large for that type may be infinity in it, or its largest number, and what is too small 0, or its least.
     """
     a, b = np.asarray(one), np.asarray(other)
     if a.shape != b.shape:
@@ -35,8 +35,10 @@ def is_rounded(one: Any, other: Any) -> bool:
     if a.dtype.itemsize < b.dtype.itemsize:
         a, b = b, a
     made = a.astype(b.dtype)
-    largest = np.copysign(np.finfo(b.dtype).max, made)
-    return bool(((made == b) | (np.isnan(made) & np.isnan(b)) | (np.isinf(made) & (b == largest))).all())
+    limits = np.finfo(b.dtype)
+    too_large = np.isinf(made) & (b == np.copysign(limits.max, made))
+    too_small = (made == 0) & (np.abs(b) <= limits.smallest_subnormal)
+    return bool(((made == b) | (np.isnan(made) & np.isnan(b)) | too_large | too_small).all())
 
 
 def are_made_alike_but_rounded(
