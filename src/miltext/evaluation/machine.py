@@ -40,6 +40,7 @@ class Machine:
         self.constants = constants
         self.seed = seed
         self._settled: dict[int, list[Any]] = {}
+        self._repeated: dict[int, tuple[Scope, list[Step]]] = {}
 
     @cached_property
     def generator(self) -> np.random.Generator:
@@ -73,9 +74,10 @@ class Machine:
             return self._quietly(plan, scope, values)
 
     def _quietly(self, plan: Plan, scope: Scope, values: list[Any]) -> list[Any]:
-        scope = {**scope, **dict(zip(plan.inputs, values, strict=True))}
+        constants, steps = self._repeated.get(id(plan)) or ({}, plan.steps)
+        scope = {**scope, **constants, **dict(zip(plan.inputs, values, strict=True))}
         values_of, settle = self._values, self._settled.get
-        for step in plan.steps:
+        for step in steps:
             if step.settled is not None:
                 values = step.settled
             elif step.blocks:
@@ -156,7 +158,22 @@ class Machine:
 
     def _inner_quietly(self, plan: Plan, scope: Scope, *values: Any) -> Generator[Made, None, list[Any]]:
         yield from ()  # a generator, as `while_loop` and `cond` have it
-        return self._quietly(plan, scope, list(values))
+        made = self._quietly(plan, scope, list(values))
+        if id(plan) not in self._repeated:
+            self._repeated[id(plan)] = self._without_constants(plan)
+        return made
+
+    def _without_constants(self, plan: Plan) -> tuple[Scope, list[Step]]:
+        """Return the values of a block that stay the same in each turn, by name, and the steps that make the others."""
+        constants: Scope = {}
+        steps: list[Step] = []
+        for step in plan.steps:
+            values = self._settled.get(id(step)) if step.settled is None else step.settled
+            if values is None:
+                steps.append(step)
+            else:
+                constants.update(zip(step.names, values, strict=True))
+        return constants, steps
 
 
 def _ended(flowing: Generator[Any, None, Any]) -> Any:

@@ -80,7 +80,7 @@ It is small enough for the C library to take from memory that it has: of larger 
 
 def widened(array: Array) -> Array:
     """Return an array to compute with: float32 for fp16."""
-    if array.dtype != np.float16:
+    if array.dtype.char != "e":
         return array
     if array.size < WORTH_WIDENING or not array.flags.c_contiguous:
         return array.astype(np.float32)

@@ -9,6 +9,7 @@ parsed alone, and left to the Printer, which says the same of all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -97,6 +98,18 @@ class Operations:
         self._values = Memo(self._value)
         self._blob_heads = Memo(self._blob_head)
         self.lines: Lines = {}
+
+    def fresh(self) -> Operations:
+        """Return one for another program, with the memory of this one."""
+        made = copy(self)
+        made.lines = {}
+        return made
+
+    @property
+    def size(self) -> int:
+        """How much is remembered."""
+        memos = self._keys, self._input_heads, self._string_heads, self._types, self._values, self._blob_heads
+        return len(self._names) + sum(len(each) for each in memos) + self._printer.size
 
     def take_out(self, wire: bytes) -> bytes:
         """Move the operations of a Program's deterministic wire form to `lines`; return the rest."""

@@ -67,6 +67,11 @@ class Printer:
         self._scalar = "{}(" if dialect == "1.3" else "tensor<{}, []>("
         self.string_start = self._scalar.format("string")
 
+    @property
+    def size(self) -> int:
+        """How many types and values are remembered."""
+        return len(self._types) + len(self._values)
+
     def _ours(self, text: str, what: str) -> str:
         """Return a spelling of ours, where it may be used."""
         if self._strict:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from miltext.printing.plain_operations import Operations
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import PLAIN, Style
+from miltext.syntax.memo import memo
 from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.printing.coremlc import Versions
     from miltext.schema.proto import Message
+
+REMEMBERED = 4096
+"""How many names, types and values are remembered from one program to the next: most of what a small text costs."""
 
 
 @with_room
@@ -54,7 +58,16 @@ def to_text(
 
 def pieces(program: Message, style: Style = PLAIN) -> Iterator[str]:
     """Yield the text of a Program, in pieces. Raise as `to_text`, before the first piece or at any later one."""
-    printer = Printer(style)
-    operations = Operations(printer)
+    printer, whole = _remembering(style)
+    operations = whole.fresh()
     yield from printer.program(own_copy(program, operations.take_out), operations.lines)
     yield "\n"
+    if whole.size > REMEMBERED:
+        _remembering.cache_clear()
+
+
+@memo(most=8)
+def _remembering(style: Style) -> tuple[Printer, Operations]:
+    """Return what prints in a style, with the names, types and small values that it has printed."""
+    printer = Printer(style)
+    return printer, Operations(printer)

@@ -10,7 +10,7 @@ from miltext.diagnostics import codes
 from miltext.evaluation.comparing.comparison import Comparison
 from miltext.evaluation.comparing.lockstep import Lockstep
 from miltext.evaluation.comparing.runners import Feeder, arranged, arranged_against, numbers_given, refused, side
-from miltext.evaluation.comparing.thresholds import OwnNumbers, thresholds_against, thresholds_between
+from miltext.evaluation.comparing.thresholds import UNEVEN, OwnNumbers, usual_against, usual_between
 from miltext.evaluation.comparing.verdict import Verdict
 from miltext.evaluation.evaluator import require_seed
 from miltext.models.pairing.keyed import Keys
@@ -68,13 +68,14 @@ def compare(
     else:
         arrangement = arranged_against(sides[0], arrays, function, compute)
     runners = arrangement.runners
-    thresholds = _thresholds(arrangement, arrays, min_snr, own=isinstance(against, OwnNumbers))
+    usual = _usual(arrangement, arrays, own=isinstance(against, OwnNumbers))
+    thresholds = usual if min_snr is None else [min_snr] * len(usual)
     lockstep = Lockstep(runners[0].walked if against is None else None, arrangement.partners, thresholds)
     feeder = Feeder(arrangement, state or {}, allow_nan)
     for run in range(runs):
         given = feeder.given(inputs or {}, seed, run)
         feeder.run(lockstep, given, arrays or {}, seed or 0, progress or _nobody)
-    verdict = Verdict(lockstep)
+    verdict = Verdict(lockstep, {index for index, threshold in enumerate(usual) if threshold == UNEVEN})
     outputs, missed = tuple(verdict.values(outputs=True)), (*verdict.missed(),)
     if not outputs:
         raise refused(codes.NOTHING_TO_COMPARE, "; ".join(missed))
@@ -114,13 +115,9 @@ def _nobody(_: int) -> None:
     """Is told of progress where nobody asks for it."""
 
 
-def _thresholds(
-    arrangement: Arrangement, arrays: Mapping[str, Any] | None, min_snr: float | None, *, own: bool
-) -> list[float]:
-    """Return the threshold of each pair."""
+def _usual(arrangement: Arrangement, arrays: Mapping[str, Any] | None, *, own: bool) -> list[float]:
+    """Return the threshold that each pair has where nobody chooses one."""
     runners, pairs = arrangement.runners, arrangement.partners.pairs
-    if min_snr is not None:
-        return [min_snr] * len(pairs)
     if arrays is None:
-        return thresholds_between(runners[0], runners[1], pairs)
-    return thresholds_against(arrays, runners[0], pairs, own=own)
+        return usual_between(runners[0], runners[1], pairs)
+    return usual_against(arrays, runners[0], pairs, own=own)

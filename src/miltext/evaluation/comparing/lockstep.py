@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from miltext.evaluation.comparing.measures import Measure, measure
+from miltext.evaluation.comparing.precisions import is_rounded
 from miltext.ir.parts import Value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import TensorType, Type, spelled
@@ -55,11 +56,13 @@ class Sighting(NamedTuple):
 class Track:
     """What is known of a pair: its types, and how it was when it was worst, lost most, and first fell too low.
 
-    A constant number, as the `y` of a `mul`, loses nothing: what takes it does.
+    A constant number, as the `y` of a `mul`, loses nothing: what takes it does. `is_rounded`: no constant, or the same
+    on both sides but for rounding.
     """
 
     types: tuple[str, str] | None = None
     is_number: bool = False
+    is_rounded: bool = True
     level: float = math.inf
     worst: Sighting | None = None
     steepest: Sighting | None = None
@@ -181,6 +184,8 @@ class Lockstep:
         track.types = track.types or (spelled_of(old), spelled_of(new))
         track.level = found.level
         track.is_number = not new.size and found.count == 1
+        if not new.size and found.level < math.inf:
+            track.is_rounded = is_rounded(old.value, new.value)
         inputs = tuple((other, self.tracks[other].level) for other in self.partners.nearest(pair.new))
         levels = (level for other, level in inputs if not self.tracks[other].is_number)
         best = min([precision(old.type), precision(new.type), *levels])

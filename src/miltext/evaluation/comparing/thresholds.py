@@ -36,14 +36,14 @@ class OwnNumbers(dict[str, Any]):
     """Numbers from elsewhere that the program computed itself, as it was: they are as coarse as its own."""
 
 
-def thresholds_between(old: Runner, new: Runner, pairs: list[Pair]) -> list[float]:
-    """Return the threshold of each pair of two programs."""
+def usual_between(old: Runner, new: Runner, pairs: list[Pair]) -> list[float]:
+    """Return the usual threshold of each pair of two programs."""
     before, after = coarseness(old), coarseness(new)
     return [_threshold(before[pair.old], after[pair.new]) for pair in pairs if isinstance(pair.old, Value)]
 
 
-def thresholds_against(arrays: Mapping[str, Any], runner: Runner, pairs: list[Pair], *, own: bool) -> list[float]:
-    """Return the threshold of each pair of an array and a value; arrays count as fp32 unless fp16, or `own`."""
+def usual_against(arrays: Mapping[str, Any], runner: Runner, pairs: list[Pair], *, own: bool) -> list[float]:
+    """Return the usual threshold of each pair of an array and a value; arrays count as fp32 unless fp16, or `own`."""
     found = coarseness(runner)
     if own:
         return [EVEN if found[pair.new] & ROUNDED else FINE for pair in pairs]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import named
 from miltext.evaluation.comparing.comparison import ComparedValue, FirstOddity, Origin
 from miltext.evaluation.comparing.partners import VALUE, between
+from miltext.evaluation.comparing.precisions import are_made_alike_but_rounded
 from miltext.ir.parts import Op, Value
 from miltext.models.pairing.keyed import label
 from miltext.syntax.names import name_text
@@ -26,10 +27,11 @@ SLIGHT = 20.0
 
 
 class Verdict:
-    """Reads the tracks of two runs. Pairs go by their index."""
+    """Reads the tracks of two runs. Pairs go by their index; `mixed` are those of which one side alone is coarse."""
 
-    def __init__(self, lockstep: Lockstep) -> None:
+    def __init__(self, lockstep: Lockstep, mixed: Container[int] = ()) -> None:
         self._lockstep = lockstep
+        self._mixed = mixed
         self._partners = lockstep.partners
         self._pairs = lockstep.partners.pairs
         self._tracks = lockstep.tracks
@@ -126,10 +128,18 @@ class Verdict:
             self._same[index] = self._partners.are_made_alike(self._lockstep.sides[0].walked, self._pairs[index])
         return self._same[index]
 
+    def _is_rounded(self, index: int) -> bool:
+        """Tell whether a pair is computed alike but for its precision, which is another on both sides."""
+        if index not in self._mixed or self._is_constant(index):
+            return index in self._mixed and self._tracks[index].is_rounded
+        old, pair = self._lockstep.sides[0].walked, self._pairs[index]
+        return are_made_alike_but_rounded(old, self._partners, pair, lambda each: self._tracks[each].is_rounded)
+
     def origins(self) -> list[Origin]:
         """Return where values fell although what they are computed from had not, first what outputs fell for.
 
         A constant counts where what takes it falls, with no other reason: a number that matters to nothing may differ.
+        What one side only rounds, being coarser, counts where an output falls.
         """
         found: dict[int, None] = {}
         for index in self.fallen:
@@ -137,6 +147,8 @@ class Verdict:
             if not self._is_constant(index) and all(map(self._is_constant, before)):
                 found.update(dict.fromkeys(before or [index]))
         reaching = self._reaching()
+        if not reaching:
+            found = {index: None for index in found if not self._is_rounded(index)}
         ordered = sorted(found, key=lambda index: (index not in reaching, self.fallen[index].moment))
         return [self._origin(index, self.fallen[index], index in reaching) for index in ordered]
 

@@ -140,16 +140,26 @@ def lstm(
 def _lstm_step(layer: Layer, functions: list[Function], clip: Array | None) -> Callable[..., tuple[Array, Array]]:
     """Return the step from the h and c of one time to those of the next."""
     gate, cell, act = functions
-    recurrent, peephole = layer[1], layer[3]
-    peeps = (0, 0, 0) if peephole is None else _thirds(peephole)
+    recurrent, peephole, size = layer[1].T, layer[3], layer[1].shape[1]
 
-    def step(given: Array, h: Array, c: Array) -> tuple[Array, Array]:
-        i, forget, o, z = np.split(given + h @ recurrent.T, 4, -1)
+    def plain(given: Array, h: Array, c: Array) -> tuple[Array, Array]:
+        sums = given + h @ recurrent
+        gates = gate(sums[:, : 3 * size])
+        c = gates[:, size : 2 * size] * c + gates[:, :size] * cell(sums[:, 3 * size :])
+        c = c if clip is None else np.clip(c, -clip, clip)
+        return gates[:, 2 * size :] * act(c), c
+
+    if peephole is None:
+        return plain
+    peeps = _thirds(peephole)
+
+    def peeping(given: Array, h: Array, c: Array) -> tuple[Array, Array]:
+        i, forget, o, z = np.split(given + h @ recurrent, 4, -1)
         c = gate(forget + peeps[1] * c) * c + gate(i + peeps[0] * c) * cell(z)
         c = c if clip is None else np.clip(c, -clip, clip)
         return gate(o + peeps[2] * c) * act(c), c
 
-    return step
+    return peeping
 
 
 def _through_time(

@@ -1,0 +1,115 @@
+"""What two programs compute alike but for its precision: one operation on both sides, and numbers rounded on one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from miltext.evaluation.values import Constants
+from miltext.ir.parts import Op, Value
+from miltext.models.pairing.keyed import NAME
+from miltext.schema.dtypes import BY_NAME
+from miltext.schema.types import TensorType
+
+if TYPE_CHECKING:
+    from miltext.evaluation.comparing.partners import Pair, Partners, Walked
+    from miltext.schema import proto
+
+FLOATS = frozenset(name for name, dtype in BY_NAME.items() if dtype.kind == "float")
+"""The names of floats, between which a cast only rounds."""
+
+
+@np.errstate(all="ignore")
+def is_rounded(one: Any, other: Any) -> bool:
+    """Tell whether two constants are the same but for rounding to the coarser type of the two.
+
+    What is too large for that type may be infinity in it, or its largest number, and what is too small 0, or its least.
+    """
+    a, b = np.asarray(one), np.asarray(other)
+    if a.shape != b.shape:
+        return False
+    if a.dtype.kind != "f" or b.dtype.kind != "f":
+        return bool(np.array_equal(a, b)) or {*map(str, chain(a.flat, b.flat))} <= FLOATS
+    if a.dtype.itemsize < b.dtype.itemsize:
+        a, b = b, a
+    made = a.astype(b.dtype)
+    limits = np.finfo(b.dtype)
+    too_large = np.isinf(made) & (b == np.copysign(limits.max, made))
+    too_small = (made == 0) & (np.abs(b) <= limits.smallest_subnormal)
+    return bool(((made == b) | (np.isnan(made) & np.isnan(b)) | too_large | too_small).all())
+
+
+def are_made_alike_but_rounded(
+    old: Walked | None, partners: Partners, pair: Pair, is_kept: Callable[[int], bool]
+) -> bool:
+    """Tell whether one operation makes both values of a pair, of the same arguments but for their precision.
+
+    Casts between floats are looked through. `is_kept` tells whether the constants of a pair are the same but rounded.
+    """
+    op, other = _makers(pair)
+    if old is None or op is None or other is None or not _are_alike(old, op, partners.new, other):
+        return False
+    operands, others = old.graph.facts[op].operands, partners.new.graph.facts[other].operands
+    for mine, theirs in zip(operands, others, strict=True):
+        index = partners.main.get(theirs, partners.main.get(_before_casts(theirs)))
+        if index is None or not is_kept(index):
+            return False
+        known = partners.pairs[index].old
+        if not isinstance(known, Value) or _before_casts(known) is not _before_casts(mine):
+            return False
+    return True
+
+
+def _makers(pair: Pair) -> tuple[Op | None, Op | None]:
+    """Return the operations that make a pair; a cast that only one side has is looked through."""
+    if not isinstance(pair.old, Value):
+        return None, pair.new.maker
+    one, two = pair.old.maker, pair.new.maker
+    if one is None or two is None or one.type != two.type:
+        return _before_casts(pair.old).maker, _before_casts(pair.new).maker
+    return one, two
+
+
+def _before_casts(value: Value) -> Value:
+    """Return the value that casts between floats make a value of, or the value itself."""
+    while (source := _rounded(value)) is not None:
+        value = source
+    return value
+
+
+def _rounded(value: Value) -> Value | None:
+    """Return the value that a cast to a float makes a value of, if one does."""
+    if value.maker is None or value.maker.type != "cast" or not isinstance(value.type, TensorType):
+        return None
+    source = value.maker.operand("x") if value.type.dtype in FLOATS else None
+    return source if isinstance(source, Value) else None
+
+
+def _are_alike(old: Walked, op: Op, new: Walked, other: Op) -> bool:
+    """Tell whether two operations without blocks are of one type, with the same literals but for their precision."""
+    facts, others = old.graph.facts[op], new.graph.facts[other]
+    if op.type != other.type or facts.slots != others.slots or op.blocks or other.blocks or not facts.operands:
+        return False
+    literals, theirs = _literals(op), _literals(other)
+    return literals.keys() == theirs.keys() and all(_match(each, theirs[key]) for key, each in literals.items())
+
+
+def _match(one: proto.Value, other: proto.Value) -> bool:
+    """Tell whether two values are the same but for rounding; of those in files, only what is equal is."""
+    if one == other or "blobFileValue" in (one.WhichOneof("value"), other.WhichOneof("value")):
+        return bool(one == other)
+    constants = Constants(None)
+    return is_rounded(constants.read(one), constants.read(other))
+
+
+def _literals(op: Op) -> dict[tuple[str, int], proto.Value]:
+    """Return the values that stand in an operation itself, by where they do; not its name."""
+    found = {(key, -1): value for key, value in op.attributes.items() if key != NAME}
+    for parameter, operands in op.inputs.items():
+        for place, operand in enumerate(operands):
+            if operand is not None and not isinstance(operand, Value):
+                found[parameter, place] = operand
+    return found
