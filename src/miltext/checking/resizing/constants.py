@@ -22,7 +22,10 @@ BROADCAST = (
 )
 """Operations whose inputs are broadcast to one shape."""
 
-OF_NUMBERS = ("add", "sub", "mul", "real_div", "floor_div", "mod", "pow", "maximum", "minimum")
+OF_NUMBERS = (
+    *("add", "sub", "mul", "real_div", "floor_div", "mod", "pow", "maximum", "minimum", "clip"),
+    *("equal", "not_equal", "greater", "greater_equal", "less", "less_equal"),
+)
 """Operations in which a number may have been computed from a size."""
 
 MOST = 1 << 22
@@ -44,6 +47,13 @@ def broadcast(op: Resized) -> Iterator[Follow]:
         axes = {len(shape) + back: change for back, change in wanted.items() if -back <= len(shape)}
         held = {axis: change for axis, change in axes.items() if shape[axis] == change.before > 1}
         yield from _array(op, name, 0, held)
+
+
+@follows("clip")
+def clip(op: Resized) -> Iterator[Follow]:
+    """Follow bounds that are functions of a size: the last place, as a rule."""
+    for name in ("alpha", "beta"):
+        yield from _number(op, name)
 
 
 def _broadcast_changes(op: Resized) -> dict[int, Change]:
@@ -148,7 +158,7 @@ def gather(op: Resized) -> Iterator[Follow]:
         return
     array = op.array("indices", 0)
     words = f"`indices` of `gather` are for the {change.before} at axis {axis % len(shape)}"
-    if array is None or change.now is None:
+    if array is None or change.now is None or _is_flat(op, "x", axis):
         yield Follow("indices", STUCK, words)
     elif array.ndim == 1 and array.shape[0] == change.before > 1:
         made = _made_anew(array, {0: change.now})
@@ -162,6 +172,53 @@ def gather(op: Resized) -> Iterator[Follow]:
         yield Follow("indices", CHOSEN, f"{words}; they go on evenly now", spread, spread.shape)
     elif array.size > 1 or int(array.flat[0]) > 1:
         yield Follow("indices", KEPT, f"{words}, which are {change.now} now")
+
+
+def _is_flat(op: Resized, name: str, axis: int) -> bool:
+    """Tell whether an axis is made of several, so that a place along it hangs on all of their sizes."""
+    lineage = op.lineage(name)
+    return lineage is not None and sum(factor.before > 1 for factor in lineage[axis]) > 1
+
+
+@follows("scatter", "scatter_along_axis", "gather_along_axis")
+def along_axis(op: Resized) -> Iterator[Follow]:
+    """Report `indices` into an axis that changes; places in an axis that is made of several cannot stay."""
+    name = "data" if op.operand("data") else "x"
+    axis, shape = op.value("axis", 0), op.was(name)
+    if shape is None or type(axis) is not int or not -len(shape) <= axis < len(shape):
+        return
+    change = op.changes(name).get(axis % len(shape))
+    if change is None:
+        return
+    own = op.shape("indices") or ()
+    at = 0 if op.op_type == "scatter" else axis % len(shape)
+    is_whole = at < len(own) and own[at] == change.before > 1
+    yield from _places(op, {axis % len(shape): change}, cannot_stay=is_whole or _is_flat(op, name, axis))
+
+
+@follows("gather_nd", "scatter_nd")
+def at_points(op: Resized) -> Iterator[Follow]:
+    """Report `indices` of points on axes that change."""
+    name = "data" if op.operand("data") else "x"
+    own, first = op.shape("indices") or (), op.value("batch_dims", 0)
+    if not own or own[-1] is None or type(first) is not int:
+        return
+    axes = {axis: each for axis, each in op.changes(name).items() if first <= axis < first + own[-1]}
+    if axes:
+        yield from _places(op, axes, cannot_stay=any(_is_flat(op, name, axis) for axis in axes))
+
+
+def _places(op: Resized, axes: Mapping[int, Change], *, cannot_stay: bool) -> Iterator[Follow]:
+    """Report constant `indices` into changed axes; the first places of each are counted from its start."""
+    indices = op.operand("indices")
+    if indices is None or not indices.constant:
+        return
+    array = op.array("indices", 0)
+    words = f"`indices` of `{op.op_type}` are for {_and(axes)}"
+    if cannot_stay or array is None or any(change.now is None for change in axes.values()):
+        yield Follow("indices", STUCK, words)
+    elif array.size and int(array.max()) > 1:
+        yield Follow("indices", KEPT, words)
 
 
 def _evenly(array: npt.NDArray[Any], change: Change) -> npt.NDArray[Any] | None:
