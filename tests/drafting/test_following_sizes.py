@@ -48,6 +48,20 @@ def sliced(begin: int, end: int, length: int, *, begin_mask: bool = False, end_m
     return f"tensor<fp32, [1, 4, {length}]> y = slice_by_index({bounds}, {masks}, x = x);"
 
 
+CALLS = (
+    "band_part(lower = int32(-1), upper = int32({last}), x = x)",
+    "clamped_relu(alpha = fp32(0.1), beta = fp32({last}), x = x)",
+    "linear_activation(alpha = fp32({last}), beta = fp32(0.1), x = x)",
+    "select(a = x, b = fp32({last}), cond = bool(true))",
+    "thresholded_relu(alpha = fp32({last}), x = x)",
+)
+"""Operations with a number that may be computed from a size."""
+
+
+def _called(call: str, n: int) -> str:
+    return f"tensor<fp32, [1, 4, {n}]> y = {call.replace('{last}', str(n - 1))};"
+
+
 class Case(NamedTuple):
     """A program of `[1, 4, n]`, and the codes of what is reported where 16 becomes another size."""
 
@@ -191,6 +205,7 @@ CASES = {
         lambda n: f"tensor<fp32, [1, 4, {n}]> y = clip(alpha = fp32(0.0), beta = fp32({n - 1}), x = x);", (WRITTEN,)
     ),
     "clipped to six": Case(lambda n: f"tensor<fp32, [1, 4, {n}]> y = clip(alpha = fp32(0.0), beta = fp32(6), x = x);"),
+    **{f"the last place in {call[: call.index('(')]}": Case(partial(_called, call), (WRITTEN,)) for call in CALLS},
     "compared with the last place": Case(
         lambda n: f"tensor<bool, [1, 4, {n}]> y = greater_equal(x = x, y = fp32({n - 1}));", (WRITTEN,)
     ),

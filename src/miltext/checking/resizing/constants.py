@@ -23,10 +23,20 @@ BROADCAST = (
 """Operations whose inputs are broadcast to one shape."""
 
 OF_NUMBERS = (
-    *("add", "sub", "mul", "real_div", "floor_div", "mod", "pow", "maximum", "minimum", "clip"),
+    *("add", "sub", "mul", "real_div", "floor_div", "mod", "pow", "maximum", "minimum", "select"),
     *("equal", "not_equal", "greater", "greater_equal", "less", "less_equal"),
 )
-"""Operations in which a number may have been computed from a size."""
+"""Operations whose inputs are broadcast, and in which a number may have been computed from a size."""
+
+NUMBERS = {
+    "band_part": ("lower", "upper"),
+    "clamped_relu": ("alpha", "beta"),
+    "clip": ("alpha", "beta"),
+    "linear_activation": ("alpha", "beta"),
+    "sliding_windows": ("size",),
+    "thresholded_relu": ("alpha",),
+}
+"""Parameters of other operations that may be such a number: a bound, a factor, a distance."""
 
 MOST = 1 << 22
 """How many elements an array may have that is made anew."""
@@ -42,17 +52,18 @@ def broadcast(op: Resized) -> Iterator[Follow]:
             continue
         shape = operand.type.shape
         if all(size == 1 for size in shape):
-            yield from _number(op, name)
+            if op.op_type in OF_NUMBERS:
+                yield from _number(op, name)
             continue
         axes = {len(shape) + back: change for back, change in wanted.items() if -back <= len(shape)}
         held = {axis: change for axis, change in axes.items() if shape[axis] == change.before > 1}
         yield from _array(op, name, 0, held)
 
 
-@follows("clip")
-def clip(op: Resized) -> Iterator[Follow]:
-    """Follow bounds that are functions of a size: the last place, as a rule."""
-    for name in ("alpha", "beta"):
+@follows(*NUMBERS)
+def numbers(op: Resized) -> Iterator[Follow]:
+    """Follow parameters that may be functions of a size: a bound is the last place, as a rule."""
+    for name in NUMBERS[op.op_type]:
         yield from _number(op, name)
 
 
@@ -71,7 +82,7 @@ def _number(op: Resized, name: str) -> Iterator[Follow]:
     operand = op.operand(name)
     value = operand.value if operand is not None else None
     held = number(value[0] if isinstance(value, tuple) and len(value) == 1 else value)
-    if op.op_type not in OF_NUMBERS or held is None or operand is None or not isinstance(operand.type, TensorType):
+    if held is None or operand is None or not isinstance(operand.type, TensorType):
         return
     form = form_of(held, operand.type.dtype, op.sizes)
     if form is None or form.now == held:
