@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,6 +48,20 @@ def sliced(begin: int, end: int, length: int, *, begin_mask: bool = False, end_m
     return f"tensor<fp32, [1, 4, {length}]> y = slice_by_index({bounds}, {masks}, x = x);"
 
 
+CALLS = (
+    "band_part(lower = int32(-1), upper = int32({last}), x = x)",
+    "clamped_relu(alpha = fp32(0.1), beta = fp32({last}), x = x)",
+    "linear_activation(alpha = fp32({last}), beta = fp32(0.1), x = x)",
+    "select(a = x, b = fp32({last}), cond = bool(true))",
+    "thresholded_relu(alpha = fp32({last}), x = x)",
+)
+"""Operations with a number that may be computed from a size."""
+
+
+def _called(call: str, n: int) -> str:
+    return f"tensor<fp32, [1, 4, {n}]> y = {call.replace('{last}', str(n - 1))};"
+
+
 class Case(NamedTuple):
     """A program of `[1, 4, n]`, and the codes of what is reported where 16 becomes another size."""
 
@@ -55,6 +70,18 @@ class Case(NamedTuple):
 
 
 WRITTEN, STAYS = "MIL490", "MIL491"
+
+NUMBERS: dict[str, Callable[[int], float]] = {
+    "one by a size and one": lambda n: 1 / (n + 1),
+    "one by the logarithm of a size": lambda n: 1 / math.log(n),
+    "how many pairs a size has": lambda n: n * (n - 1) / 2,
+    "one by its pairs": lambda n: 2 / (n * (n - 1)),
+}
+
+
+def _scaled(form: Callable[[int], float], n: int) -> str:
+    return f"tensor<fp32, [1, 4, {n}]> y = mul(x = x, y = fp32({np.float32(form(n))}));"
+
 
 CASES = {
     "to two before the end": Case(lambda n: sliced(0, n - 2, n - 2), (WRITTEN,)),
@@ -173,6 +200,45 @@ CASES = {
             validate_indices = bool(false), x = x);"""
         )
     ),
+    **{f"a number that is {words}": Case(partial(_scaled, form), (WRITTEN,)) for words, form in NUMBERS.items()},
+    "clipped to the last place": Case(
+        lambda n: f"tensor<fp32, [1, 4, {n}]> y = clip(alpha = fp32(0.0), beta = fp32({n - 1}), x = x);", (WRITTEN,)
+    ),
+    "clipped to six": Case(lambda n: f"tensor<fp32, [1, 4, {n}]> y = clip(alpha = fp32(0.0), beta = fp32(6), x = x);"),
+    **{f"the last place in {call[: call.index('(')]}": Case(partial(_called, call), (WRITTEN,)) for call in CALLS},
+    "compared with the last place": Case(
+        lambda n: f"tensor<bool, [1, 4, {n}]> y = greater_equal(x = x, y = fp32({n - 1}));", (WRITTEN,)
+    ),
+    "put at three places": Case(
+        lambda n: (
+            f"""tensor<fp32, [1, 4, {n}]> y = scatter(axis = int32(2), data = x, indices = {ints(0, 2, 5)},
+            mode = string("update"), updates = tensor<fp32, [1, 4, 3]>([[{", ".join(["[1, 2, 3]"] * 4)}]]),
+            validate_indices = bool(false));"""
+        ),
+        (STAYS,),
+    ),
+    "put at the first place": Case(
+        lambda n: (
+            f"""tensor<fp32, [1, 4, {n}]> y = scatter(axis = int32(2), data = x, indices = {ints(0)},
+            mode = string("update"), updates = tensor<fp32, [1, 4, 1]>([[[1], [2], [3], [4]]]),
+            validate_indices = bool(false));"""
+        )
+    ),
+    "taken at places of its own": Case(
+        lambda n: (
+            """tensor<fp32, [1, 4, 2]> y = gather_along_axis(axis = int32(2),
+            indices = tensor<int32, [1, 4, 2]>([[[0, 7], [1, 2], [3, 0], [0, 5]]]), validate_indices = bool(false),
+            x = x);"""
+        ),
+        (STAYS,),
+    ),
+    "taken at points": Case(
+        lambda n: (
+            """tensor<fp32, [2]> y = gather_nd(batch_dims = int32(0),
+            indices = tensor<int32, [2, 3]>([[0, 1, 7], [0, 3, 2]]), validate_indices = bool(false), x = x);"""
+        ),
+        (STAYS,),
+    ),
 }
 
 
@@ -193,7 +259,13 @@ def test_a_text_reshaped_to_its_own_size_is_itself(name: str) -> None:
     assert reshaped(text, "1,4,16") == (text, [])
 
 
-@pytest.mark.parametrize("name", sorted(CASES.keys() - {"a constant that several use"}))  # there, the batch is merged
+OF_ONE_BATCH = {
+    "a constant that several use",  # there, the batch is merged
+    *("put at three places", "put at the first place", "taken at places of its own"),  # their constants have a batch
+}
+
+
+@pytest.mark.parametrize("name", sorted(CASES.keys() - OF_ONE_BATCH))
 def test_another_batch_changes_no_constant_that_has_none(name: str) -> None:
     """What is `[1, ...]` in a shape follows; nothing else does, and nothing is to be decided."""
     text = program(16, CASES[name].lines(16))
@@ -239,6 +311,15 @@ REFUSED = {
         f"tensor<fp32, [1, 4, 1]> {name} = slice_by_index(begin = {ints(0, 0, at)}, end = {ints(1, 4, at + 1)}, x = x);"
         for at, name in enumerate("abcy")
     ),
+    "all places, element by element": """tensor<fp32, [1, 4, 4]> y = gather_along_axis(axis = int32(2),
+        indices = tensor<int32, [1, 4, 4]>([[[3, 2, 1, 0], [3, 2, 1, 0], [3, 2, 1, 0], [3, 2, 1, 0]]]),
+        validate_indices = bool(false), x = x);""",
+    "places in a row of rows": """tensor<fp32, [16]> flat = reshape(shape = tensor<int32, [1]>([-1]), x = x);
+        tensor<fp32, [16]> y = scatter(axis = int32(0), data = flat, indices = tensor<int32, [4]>([0, 4, 8, 12]),
+        mode = string("update"), updates = tensor<fp32, [4]>([0, 0, 0, 0]), validate_indices = bool(false));""",
+    "one place in a row of rows": """tensor<fp32, [16]> flat = reshape(shape = tensor<int32, [1]>([-1]), x = x);
+        tensor<fp32, [2]> y = gather(axis = int32(0), batch_dims = int32(0), indices = tensor<int32, [2]>([4, 8]),
+        validate_indices = bool(false), x = flat);""",
     "a loop that counts": """tensor<int32, [1]> zero = const()[val = tensor<int32, [1]>([0])];
         tensor<int32, [1]> k, tensor<fp32, [1, 4, 4]> y = while_loop(loop_vars = (zero, x))
         (tensor<int32, [1]> i, tensor<fp32, [1, 4, 4]> h) {

@@ -34,6 +34,9 @@ EXPECTED = {
     "unrolled over time": REFUSED,
     "recurrent both ways": REFUSED,
     "interpolate to 32": TOLD,
+    "put at both ends": REFUSED,
+    "clamp to the last place": RIGHT_TOLD,
+    "mean of pairs": RIGHT_TOLD,
 }
 """What comes of a module at its first new size: of `TOLD`, a factor of 2 may have been meant."""
 

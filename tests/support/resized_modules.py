@@ -526,3 +526,36 @@ def _pyramid(t: Any, own: Any, x: Any) -> Any:
 def _context(t: Any, own: Any, x: Any) -> Any:
     mean = own.gate(x.mean((2, 3))).view(_s(x)[0], 4, 1, 1).expand(-1, -1, *_s(x)[2:])
     return t.cat([x, mean], 1)
+
+
+# ---- places and bounds
+
+
+def _put_at_ends(t: Any, x: Any) -> Any:
+    whole = x.clone()
+    whole[:, :, 0] = 0
+    whole[:, :, -1] = 1
+    return whole * 2
+
+
+_simple("put at both ends", ROW, ROWS, _put_at_ends)
+_simple("clamp to the last place", ROW, ROWS, lambda t, x: (x * 20).clamp(0, _s(x)[2] - 1))
+_simple(
+    "unfold and fold",
+    IMAGE,
+    ((1, 4, 24, 16), (1, 4, 8, 8)),
+    lambda t, x: _f(t).fold(_f(t).unfold(x, 2, stride=2), _s(x)[2:], 2, stride=2),
+)
+_simple(
+    "entropy as a part of the greatest",
+    ROW,
+    ROWS,
+    lambda t, x: -(x.softmax(2) * x.log_softmax(2)).sum(2) / math.log(_s(x)[2]),
+)
+_simple("mean with one more", ROW, ROWS, lambda t, x: x.sum(2) / (_s(x)[2] + 1))
+_simple(
+    "mean of pairs",
+    TOKENS,
+    SEQUENCES,
+    lambda t, x: (x @ x.transpose(1, 2)).sum((1, 2)) / (_s(x)[1] * (_s(x)[1] - 1) / 2),
+)

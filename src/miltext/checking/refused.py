@@ -38,7 +38,7 @@ def refused_findings(program: Program, *, is_model: bool = False) -> Iterator[Fi
 
 def _given(opset: str, block: Block, path: Path) -> Iterator[Finding]:
     """Find what is refused of what a function of a model gives back, of all that it makes itself."""
-    own = {output.name: output.stated.type for operation in block.operations for output in operation.outputs}
+    own = {output.name: output.stated.type for output in block.made()}
     for index, name in enumerate(block.outputs):
         yield from _findings(Port("model output", opset, name, own.get(name)), (*path, "outputs", index))
 

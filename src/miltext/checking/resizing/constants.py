@@ -23,8 +23,21 @@ BROADCAST = (
 )
 """Operations whose inputs are broadcast to one shape."""
 
-OF_NUMBERS = ("add", "sub", "mul", "real_div", "floor_div", "mod", "pow", "maximum", "minimum")
-"""Operations in which a number may have been computed from a size."""
+OF_NUMBERS = (
+    *("add", "sub", "mul", "real_div", "floor_div", "mod", "pow", "maximum", "minimum", "select"),
+    *("equal", "not_equal", "greater", "greater_equal", "less", "less_equal"),
+)
+"""Operations whose inputs are broadcast, and in which a number may have been computed from a size."""
+
+NUMBERS = {
+    "band_part": ("lower", "upper"),
+    "clamped_relu": ("alpha", "beta"),
+    "clip": ("alpha", "beta"),
+    "linear_activation": ("alpha", "beta"),
+    "sliding_windows": ("size",),
+    "thresholded_relu": ("alpha",),
+}
+"""Parameters of other operations that may be such a number: a bound, a factor, a distance."""
 
 MOST = 1 << 22
 """How many elements an array may have that is made anew."""
@@ -40,11 +53,19 @@ def broadcast(op: Resized) -> Iterator[Follow]:
             continue
         shape = operand.type.shape
         if all(size == 1 for size in shape):
-            yield from _number(op, name)
+            if op.op_type in OF_NUMBERS:
+                yield from _number(op, name)
             continue
         axes = {len(shape) + back: change for back, change in wanted.items() if -back <= len(shape)}
         held = {axis: change for axis, change in axes.items() if shape[axis] == change.before > 1}
         yield from _array(op, name, 0, held)
+
+
+@follows(*NUMBERS)
+def numbers(op: Resized) -> Iterator[Follow]:
+    """Follow parameters that may be functions of a size: a bound is the last place, as a rule."""
+    for name in NUMBERS[op.op_type]:
+        yield from _number(op, name)
 
 
 def _broadcast_changes(op: Resized) -> dict[int, Change]:
@@ -62,7 +83,7 @@ def _number(op: Resized, name: str) -> Iterator[Follow]:
     operand = op.operand(name)
     value = operand.value if operand is not None else None
     held = number(value[0] if isinstance(value, tuple) and len(value) == 1 else value)
-    if op.op_type not in OF_NUMBERS or held is None or operand is None or not isinstance(operand.type, TensorType):
+    if held is None or operand is None or not isinstance(operand.type, TensorType):
         return
     form = form_of(held, operand.type.dtype, op.sizes)
     if form is None or form.now == held:
@@ -149,7 +170,7 @@ def gather(op: Resized) -> Iterator[Follow]:
         return
     array = op.array("indices", 0)
     words = f"`indices` of `gather` are for the {change.before} at axis {axis % len(shape)}"
-    if array is None or change.now is None:
+    if array is None or change.now is None or _is_flat(op, "x", axis):
         yield Follow("indices", codes.CONSTANT_CANNOT_FOLLOW, words)
     elif array.ndim == 1 and array.shape[0] == change.before > 1:
         made = _made_anew(array, {0: change.now})
@@ -173,6 +194,53 @@ def gather(op: Resized) -> Iterator[Follow]:
         yield Follow("indices", codes.CONSTANT_RESIZED, f"{words}; they go on evenly now", spread, spread.shape)
     elif array.size > 1 or int(array.flat[0]) > 1:
         yield Follow("indices", codes.CONSTANT_MAY_FOLLOW, f"{words}, which are {change.now} now")
+
+
+def _is_flat(op: Resized, name: str, axis: int) -> bool:
+    """Tell whether an axis is made of several, so that a place along it hangs on all of their sizes."""
+    lineage = op.lineage(name)
+    return lineage is not None and sum(factor.before > 1 for factor in lineage[axis]) > 1
+
+
+@follows("scatter", "scatter_along_axis", "gather_along_axis")
+def along_axis(op: Resized) -> Iterator[Follow]:
+    """Report `indices` into an axis that changes; places in an axis that is made of several cannot stay."""
+    name = "data" if op.operand("data") else "x"
+    axis, shape = op.value("axis", 0), op.was(name)
+    if shape is None or type(axis) is not int or not -len(shape) <= axis < len(shape):
+        return
+    change = op.changes(name).get(axis % len(shape))
+    if change is None:
+        return
+    own = op.shape("indices") or ()
+    at = 0 if op.op_type == "scatter" else axis % len(shape)
+    is_whole = at < len(own) and own[at] == change.before > 1
+    yield from _places(op, {axis % len(shape): change}, cannot_stay=is_whole or _is_flat(op, name, axis))
+
+
+@follows("gather_nd", "scatter_nd")
+def at_points(op: Resized) -> Iterator[Follow]:
+    """Report `indices` of points on axes that change."""
+    name = "data" if op.operand("data") else "x"
+    own, first = op.shape("indices") or (), op.value("batch_dims", 0)
+    if not own or own[-1] is None or type(first) is not int:
+        return
+    axes = {axis: each for axis, each in op.changes(name).items() if first <= axis < first + own[-1]}
+    if axes:
+        yield from _places(op, axes, cannot_stay=any(_is_flat(op, name, axis) for axis in axes))
+
+
+def _places(op: Resized, axes: Mapping[int, Change], *, cannot_stay: bool) -> Iterator[Follow]:
+    """Report constant `indices` into changed axes; the first places of each are counted from its start."""
+    indices = op.operand("indices")
+    if indices is None or not indices.constant:
+        return
+    array = op.array("indices", 0)
+    words = f"`indices` of `{op.op_type}` are for {_and(axes)}"
+    if cannot_stay or array is None or any(change.now is None for change in axes.values()):
+        yield Follow("indices", codes.CONSTANT_CANNOT_FOLLOW, words)
+    elif array.size and int(array.max()) > 1:
+        yield Follow("indices", codes.CONSTANT_MAY_FOLLOW, words)
 
 
 def _evenly(array: npt.NDArray[Any], change: Change) -> npt.NDArray[Any] | None:

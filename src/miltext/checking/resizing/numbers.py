@@ -27,13 +27,17 @@ FORMS: dict[str, Callable[[float], float]] = {
     "1/{n}²": lambda n: 1 / (n * n),
     "log {n}": math.log,
     "{n} + 1": lambda n: n + 1,
+    "1/({n} + 1)": lambda n: 1 / (n + 1),
+    "1/log {n}": lambda n: 1 / math.log(n),
+    "{n}·({n} - 1)/2": lambda n: n * (n - 1) / 2,
+    "2/({n}·({n} - 1))": lambda n: 2 / (n * (n - 1)),
 }
 """What programs compute of a size, as it is written and what it gives; the first that fits is taken."""
 
 PRECISION = {"fp16": 1e-3, "fp32": 1e-6, "fp64": 1e-9}
 """How far a number may be from what a form gives, as a part of it: half a unit of the last place, or a little more."""
 
-COUNTING = frozenset(each for each in FORMS if "√" not in each and "²" not in each and "log" not in each)
+COUNTING = frozenset(each for each in FORMS if not any(sign in each for sign in ("√", "²", "log", "·")))
 """Those of them that means and variances have."""
 
 USUAL = frozenset({0.5, 2.0, 3.0, 6.0, 10.0, 100.0})
