@@ -30,7 +30,6 @@ LEFT = {
     "checking.inference.program": 1,  # the checker's reading, whose fields are called like the message's
     "checking.inference.reading": 6,
     "checking.scopes": 1,
-    "checking.loading": 1,  # coremltools reads the message
     "generation.programs": 1,  # they make messages
     "generation.growing": 4,
     "checking.operations": 1,  # classes of their own, whose fields are called like the message's
@@ -38,8 +37,7 @@ LEFT = {
     "diffing.structure": 4,
     "evaluation.machine": 1,
     "extraction.trimming": 1,
-    "diffing.bindings": 1,  # not yet on the graph
-    "diffing.compression": 2,
+    "diffing.compression": 2,  # not yet on the graph
     "diffing.lining_up": 3,
     "diffing.report": 1,
     "diffing.spelling": 1,
@@ -48,8 +46,6 @@ LEFT = {
     "evaluation.failures": 1,
     "evaluation.planning": 7,
     "models.compiling.precision": 1,
-    "models.pairing.graph": 3,
-    "models.pairing.likeness": 1,
 }
 """The walks over messages, or over what looks like one, that are left in other rooms: a list that only gets shorter."""
 
