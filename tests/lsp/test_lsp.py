@@ -236,7 +236,7 @@ async def test_hovering_sums_a_weight_up(client: LanguageClient, tmp_path: Path)
     document.rewrite(text.replace("@model_path/", "@model_path/../"))
     assert "climbs out" in await hovered(document, **document.at("half)"))
     unsaved = OpenDocument(client, text)
-    assert "once the text is saved" in await hovered(unsaved, **unsaved.at("half)"))
+    assert "Save the text beside its weight files" in await hovered(unsaved, **unsaved.at("half)"))
 
 
 async def test_hovering_tells_what_a_draft_leaves_out(client: LanguageClient) -> None:

@@ -362,6 +362,10 @@ async def test_the_server_survives_any_edit_and_answers_truly(client: LanguageCl
     assert seen(await document.diagnosed()) == document.expected()
 
 
+CANCELLED = -32800
+"""The protocol's code for a request that was cancelled."""
+
+
 def test_messages_that_are_none_are_answered_and_survived() -> None:
     document = {"uri": "untitled:x.mil", "languageId": "mil", "version": 1, "text": "program(1.3)\n{\n}\n"}
     place = {"textDocument": {"uri": "untitled:x.mil"}}
@@ -391,7 +395,8 @@ def test_messages_that_are_none_are_answered_and_survived() -> None:
     assert {1, 2, 3, 4, 5, 6, 9, 10, 11, 12} <= {*answers}
     assert all("error" in answers[number] for number in (2, 3, 4, 5, 6))
     assert answers[10]["result"] is None
-    assert answers[11]["result"] == [{"startLine": 0, "endLine": 1}]
+    folding = answers[11]  # `shutdown` follows at once, and ends what is still in work
+    assert folding.get("result") == [{"startLine": 0, "endLine": 1}] or folding["error"]["code"] == CANCELLED
 
 
 def test_a_client_that_leaves_without_a_word_ends_the_server() -> None:
