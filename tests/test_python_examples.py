@@ -22,6 +22,7 @@ FOLLOWED = {
     "docs/generate.md": "tests/generation/test_generate_page.py",
     "docs/convert-weights.md": "tests/conversion/test_convert_weights_page.py",
     "docs/graph.md": "tests/ir/test_graph_page.py",
+    "docs/lark.md": "tests/syntax/test_lark_page.py",
 }
 """The pages whose examples another test runs."""
 

@@ -37,7 +37,7 @@ def test_goldens(path: Path) -> None:
         check_gaps(text, dict.fromkeys(range(first, len(tokens(text)) + 1, STRIDE), form))
 
 
-LONG = 1 << 17
+LONG = 1 << 16
 """Characters of a text in which not many gaps are tried: each takes as long as the text."""
 
 

@@ -192,9 +192,9 @@ def test_a_text_that_only_takes_long_is_checked_in_the_end(client: Client) -> No
     assert any("nope" in each["message"] for each in client.said("slow"))
 
 
-@pytest.mark.parametrize("seconds", [0, 2.5])
-@pytest.mark.parametrize("others", [0, 1])
-@pytest.mark.parametrize("fault", ["HANG", "DIE"])
+@pytest.mark.parametrize(
+    ("fault", "others", "seconds"), [("HANG", 0, 0), ("HANG", 1, 2.5), ("HANG", 0, 2.5), ("DIE", 1, 0), ("DIE", 0, 2.5)]
+)
 def test_a_text_is_checked_again_once_it_is_edited(client: Client, fault: str, others: int, seconds: float) -> None:
     """Also if the edit comes before the process is known not to listen."""
     for number in range(others):

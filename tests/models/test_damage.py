@@ -9,7 +9,7 @@ import pytest
 from models.test_hostile_arrays import IN_TEXTS
 from support.damage import KINDS, OTHER, READ, REFUSED, Case, _judged, cases, make_scene, run, tally
 
-SEED, COUNT = 11, 100
+SEED, COUNT = 11, 60
 
 ARRAYS = [kind[1:] for kind in IN_TEXTS]
 

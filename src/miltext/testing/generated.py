@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from miltext.diagnostics import codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +63,7 @@ def programs(**options: Any) -> SearchStrategy[Program]:
 
 
 def _not_installed() -> MiltextError:
-    from miltext.diagnostics import MiltextError, Note, error
+    from miltext.diagnostics import MiltextError, Note, codes, error
     from miltext.diagnostics.home import install
 
     way = Note(f"install it: {install('hypothesis')}")

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from miltext.diagnostics import codes
 from miltext.testing.golden import UPDATE_VARIABLE, exported, program_and_folder, shown
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, 
     """Return the differences of a model's numbers from a file's; an empty text if there are none."""
     from dataclasses import replace
 
-    from miltext.diagnostics import MiltextError
+    from miltext.diagnostics import MiltextError, codes
     from miltext.evaluation.comparing.comparing import compare
     from miltext.evaluation.comparing.thresholds import OwnNumbers
     from miltext.evaluation.value_files import read_archive
