@@ -28,11 +28,11 @@ OF_DATA_TYPES = (codes.UNSUPPORTED_DTYPE, codes.DTYPES_DIFFER)
 MADE_FOR_OTHERS = "which was made for other sizes"
 
 SIZES = ("kernel_sizes", "size", "end", "target_size_height", "target_size_width")
-"""Parameters that may hold sizes: rows of them those of the last dimensions of `x`."""
+"""Parameters that may contain sizes; rows of them contain those of the last dimensions of `x`."""
 
 
 class Outdated(NamedTuple):
-    """A parameter that holds what a size was `before`, and what that is `now`."""
+    """A parameter that contains a size as it was `before`, and the size as it is `now`."""
 
     parameter: str
     before: int
@@ -48,10 +48,10 @@ class Absorbing(NamedTuple):
 
 
 class Baked:
-    """What became of the values of a program whose types are inferred anew.
+    """The fate of a program's values when their types are inferred anew.
 
-    `changed` are the values of other types than before, with their names; `inputs` those that may have changed, and
-    `others` those that did not, with their paths.
+    `changed` are the values whose types differ from before, with their names; `inputs` the inputs that may have
+    changed, and `others` the unchanged inputs, with their paths.
     """
 
     def __init__(self, found: Sequence[Inference], makers: Mapping[Operand, Path]) -> None:
@@ -89,9 +89,9 @@ class Baked:
         return None
 
     def refitted(self, clash: Clash, arguments: Arguments) -> Type:
-        """Return what a `reshape` would give back if its shape were one of the new sizes; None if that is not plain.
+        """Return the result of a `reshape` with one of the new sizes as its shape; None if that size is not certain.
 
-        What comes after it is inferred from that, so that all shapes that were baked in are told of at once.
+        Types after it are inferred from this result, so that all shapes with sizes baked in are reported at once.
         """
         if arguments.op_type != "reshape" or clash.parameter != "shape":
             return None
@@ -103,9 +103,9 @@ class Baked:
         return TensorType(x.type.dtype, found)
 
     def outdated(self, arguments: Arguments) -> Outdated | None:
-        """Return the first parameter that is what a size was before.
+        """Return the first parameter that contains a size from before.
 
-        Such an operation may fit, and still be meant for all of `x`: an average over a whole image, say.
+        Such an operation may fit, and still be meant for all of `x`: an average over a whole image, for example.
         """
         [x, *_] = arguments.operands.get("x", (UNDEFINED,))
         if x not in self.changed:
@@ -158,7 +158,7 @@ class Baked:
         return any(each in self.inputs or each in self.changed or each in self._absorbing for each in given)
 
     def _remarks(self, inference: Inference, name: str, index: int) -> Iterator[Remark]:
-        """Yield what to change of what stands for a parameter: a constant, what gives a value its sizes, an input."""
+        """Yield the places to change for a parameter: a constant, the source of a value's sizes, or an input."""
         operands = inference.arguments.operands.get(name, ())
         operand = operands[index] if index < len(operands) else UNDEFINED
         constant = self._constant(inference, name, index, operand)

@@ -1,4 +1,4 @@
-"""Blocks: those of a function give back the same, and those of an operation keep to its signature."""
+"""Blocks: all blocks of a function return the same types, and blocks of an operation match its signature."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ TRUTH = TensorType("bool", ())
 
 
 class Asked(NamedTuple):
-    """The types that a block's inputs or outputs must have, and where that comes from, as a clause that they end.
+    """The required types of a block's inputs or outputs, and their source, as a clause that they end.
 
-    `fits` judges one of the types and what stands in its place.
+    `fits` compares one of the types with the type in its place.
     """
 
     types: Sequence[Type]
@@ -65,7 +65,7 @@ def _types(function: Function, block: Block) -> dict[str, Type]:
 
 
 def block_findings(inference: Inference, known: Signature, path: Path) -> Iterator[Finding]:
-    """Find what is wrong with the blocks of the operation at `path`, of which inference says what they give back."""
+    """Find the errors of the blocks of the operation at `path`; the inference contains the types that they return."""
     blocks = inference.arguments.blocks
     if len(blocks) != len(known.blocks):
         names = f" ({', '.join(block.name for block in known.blocks)})" if known.blocks else ""
@@ -89,14 +89,17 @@ def _declared(inference: Inference, known: Signature, path: Path) -> Iterator[Fi
     coremltools' loader compares these types ("Mismatch between var types").
     """
     for index, (block, signed) in enumerate(zip(inference.arguments.blocks, known.blocks, strict=True)):
-        if signed.name != "cond" and inference.agrees:  # else that is told of the operation
+        if signed.name != "cond" and inference.agrees:  # else reported at the operation
             asked = Asked(inference.declared, f"`{known.name}` gives back", _holds)
             what = f"the block `{signed.name}` gives back"
             yield from _agreement((*path, "blocks", index, "outputs"), what, asked, block.outputs)
 
 
 def _inputs(signed: BlockSignature, arguments: Arguments) -> Asked | None:
-    """Return what a block takes; None where the parameter is missing that its inputs stand for, as others tell."""
+    """Return the types that a block takes; None without the parameter that its inputs stand for.
+
+    That parameter is reported elsewhere.
+    """
     if signed.inputs is None:
         return Asked([], f"a block of `{arguments.op_type}` takes", compatible)
     if not arguments.has(signed.inputs):
@@ -132,9 +135,10 @@ def _bound(arguments: Arguments, name: str) -> list[Type]:
 
 
 def _is_truth(_: Type, given: Type) -> bool:
-    """Tell whether a type is that of a condition, a scalar or a vector of one.
+    """Return whether a type is valid for a condition: a scalar, or a vector of one element.
 
-    Converters make vectors of one, and Apple's compiler takes them (the loops of a model that it compiled are such).
+    Converters make vectors of one element, and Apple's compiler takes them (the loops of a model that it compiled are
+    such).
     """
     return any(compatible(TRUTH._replace(shape=shape), given) for shape in ((), (1,)))
 

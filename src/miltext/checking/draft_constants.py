@@ -54,7 +54,7 @@ class OpenConstant:
     is_doubtful: bool = False
 
     def conflict(self, use: Use, first: TensorType | ListType, other: TensorType | ListType | None) -> Finding:
-        """Return the finding that another use asks for another type."""
+        """Return the finding that another use needs another type."""
         as_other = f", and {use} as {_element(other)}" if other else f", which {use} does not take"
         message = f"the type of this literal cannot be inferred: {self.use} takes it as {_element(first)}{as_other}"
         found = [each for each in (self.use, use) if each]
@@ -80,9 +80,9 @@ def takes(known: Signature, name: str, dtype: str | None, operands: Mapping[str,
 
 
 class Surroundings(Beside):
-    """What an operation is bound to, as far as the types of its literals and constants may depend on it.
+    """The operands of an operation that the types of its literals and constants may depend on.
 
-    `bound` is all of it. `lacks` tells whether nothing is known of a part of it for a mistake, and `guide` is the data
+    `bound` contains all of them. `lacks` is true if a mistake makes a part of them unknown, and `guide` is the data
     type that the operation states for its first output.
     """
 

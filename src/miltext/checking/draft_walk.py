@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 
 class DraftWalk(UsualWalk):
-    """Inference that writes what it finds into the Program as it goes.
+    """Inference that writes its results into the Program on the way.
 
-    `carried` are the types that a loop carries from turn to turn, by the inputs of its blocks that leave theirs out:
-    those of what goes in and of what comes back, with a `?` for each size in which these differ. Where one is wider
-    than it was before the walk, another walk is due (`wider`).
+    `carried` are the types that a loop carries from turn to turn, by the inputs of its blocks that omit theirs: the
+    types of the incoming and the returned values, with a `?` for each size that differs. If a type is wider than before
+    the walk, another walk is necessary (`wider`).
     """
 
     def __init__(
@@ -133,8 +133,8 @@ class DraftWalk(UsualWalk):
                     self.types.conversions[binding_path] = made
 
     def unnamed(self, operation: Operation, place: Path) -> None:
-        """Tell of arguments without names of an operation that is not known."""
-        for name in sorted(operation.inputs):  # a map's order is another one in each run, and the first one is told of
+        """Report arguments without names of an unknown operation."""
+        for name in sorted(operation.inputs):  # the order of a map varies by run, and only the first gap is reported
             if name.startswith(UNNAMED) and first_opset(operation.type) is None:
                 gap = (*place, "inputs", Key(name))
                 message = f"{named(operation.type)} is not known: write each argument with its parameter, `x = ...`"
@@ -167,7 +167,7 @@ class DraftWalk(UsualWalk):
                     self.wider.update((gap, wider) for gap in gaps if gap in self.gaps)
 
     def input(self, message: NamedValueType, gap: Path, operand: Operand | None) -> None:
-        """Write the type of a block's input: that of the operand that it stands for."""
+        """Write the type of a block's input: the type of the operand that it stands for."""
         if operand and is_known(operand.type):
             made = join(operand.type, self.carried.get(gap, operand.type))
             made = made if is_known(made) else operand.type
@@ -192,7 +192,7 @@ class DraftWalk(UsualWalk):
                 operation.attributes[name] = self.reader.value(value)
 
     def attribute(self, operation: Operation, name: str, gap: Path, scope: Scope) -> Value | None:
-        """Return the value of an attribute; None where it cannot be told."""
+        """Return the value of an attribute; None where it cannot be inferred."""
         is_constant = operation.type == "const" and name == "val" and bool(operation.outputs)
         made: Type = operation.outputs[0].stated.type if is_constant else None
         if self.is_array(gap):
@@ -212,7 +212,7 @@ class DraftWalk(UsualWalk):
         made, found = self.arrays.untyped(value, stated, gap)
         self.types.findings.extend(found)
         if made is None:
-            self.types.misspelled.add(gap)  # nothing follows from it, even where it was told of the same file before
+            self.types.misspelled.add(gap)  # nothing follows from it, even if the same file was reported before
             return None
         whole = Value()
         whole.CopyFrom(value)
@@ -236,7 +236,7 @@ class DraftWalk(UsualWalk):
             return usual
         given = {*operation.inputs, *operation.attributes}
         if known and any(each.required and each.name not in given for each in known.parameters.values()):
-            return None  # what is not there is told, which may be this
+            return None  # the missing part is reported; it may be this one
         written = f"{spelled(usual, self.dialect)}({self.spelling(gap)})"
         what = f"the type of this literal cannot be inferred: nothing is known of {named(name)} of"
         message = f"{what} {named(operation.type)}; write it out, as in `{shown(written)}`"
@@ -253,7 +253,7 @@ class DraftWalk(UsualWalk):
         return is_const and gaps <= self.gaps.keys() and not self.is_array((*place, "attributes", Key("val")))
 
     def opened(self, operation: Operation, place: Path, scope: Scope) -> bool:
-        """Note a `const` whose uses will decide its type; tell whether this is one."""
+        """Note a `const` whose uses will decide its type; return whether the operation is such a `const`."""
         if not self.is_open(operation, place):
             return False
         operand = scope[operation.outputs[0].name] = Operand(None)
@@ -267,7 +267,7 @@ class DraftWalk(UsualWalk):
         return True
 
     def constants(self, operation: Operation, place: Path, scope: Scope) -> None:
-        """Decide the types of the constants that an operation uses first, and hold it to those of the others."""
+        """Decide the types of constants at their first use, and compare later uses with them."""
         if not self.open:
             return
         known = signature(operation.type, self.opset)
@@ -289,13 +289,11 @@ class DraftWalk(UsualWalk):
         return Surroundings(bound(operation, scope), lacks=lacks, guide=guide)
 
     def is_unknown(self, operand: Operand) -> bool:
-        """Tell whether nothing is known of an operand for a mistake that was told elsewhere."""
+        """Return whether an operand is unknown because of a mistake that was reported elsewhere."""
         return operand in self.unknown or (operand in self.open and self.open[operand].is_doubtful)
 
     def lacks(self, operation: Operation, place: Path, scope: Scope) -> bool:
-        """Tell whether an operation is wrong, or given something of which nothing is known for a mistake, so that what
-        its types would be cannot be told.
-        """
+        """Return whether an operation's types cannot be inferred because of a mistake in it or behind an operand."""
         if place in self.broken or lacks_a_name(operation, scope, self.unknown):
             return True
         known = signature(operation.type, self.opset)
@@ -311,7 +309,7 @@ class DraftWalk(UsualWalk):
         return stated.dtype if isinstance(stated, TensorType) else None
 
     def decide(self, constant: OpenConstant, use: Use, known: Signature, beside: Surroundings) -> None:
-        """Decide the type of a constant at a use of it, or hold the use to what is decided."""
+        """Decide the type of a constant at one of its uses, or compare the use with the decided type."""
         first, made = constant.operand.type, None
         if constant.use and takes(known, use.parameter, getattr(first, "dtype", None), beside.operands()):
             return
@@ -339,7 +337,7 @@ class DraftWalk(UsualWalk):
         self.state_type(constant.output, made)
 
     def reopen(self, constant: OpenConstant) -> None:
-        """Take back the type of a constant whose uses disagree; nothing more is told of it."""
+        """Take back the type of a constant whose uses disagree; report nothing more about it."""
         constant.operation.message.attributes["val"].Clear()
         constant.operation.message.outputs[0].ClearField("type")
         self.types.open.update((constant.gap, constant.output))
@@ -347,7 +345,7 @@ class DraftWalk(UsualWalk):
         del self.open[constant.operand]
 
     def leave(self, block: Block, scope: Scope, path: InferencePath) -> None:
-        """Give the usual types to constants that a block gives back, and in the end to those that nothing used."""
+        """Give the usual types to constants that a block returns, and in the end to unused constants."""
         is_last = is_of_function(path)
         for operand in [*self.open] if is_last else [scope[name] for name in block.outputs if name in scope]:
             constant = self.open.get(operand)
@@ -372,7 +370,7 @@ class DraftWalk(UsualWalk):
         self.makers |= {output: place for output in outputs if output is not UNDEFINED}
 
     def output(self, output: NamedValueType, index: int, gap: Path) -> bool:
-        """Write the type of an output, which the last inference is about; tell whether it is known."""
+        """Write the type of an output of the last inference; return whether the type is known."""
         inference = self.found[-1]
         inferred = inference.inferred or ()
         if is_misnamed(inference.operation, signature(inference.operation.type, self.opset)):
@@ -391,7 +389,7 @@ class DraftWalk(UsualWalk):
         return False
 
     def strange(self, gap: Path, message: str) -> None:
-        """Note the first thing that is left out beside an operation that is not known."""
+        """Note the first omission beside an unknown operation."""
         *_, operation = operations_around(gap)
         if operation not in self.flawed:
             self.types.strange.setdefault((*operation, "type"), Finding(gap, codes.NOT_INFERRED, message))
@@ -425,7 +423,10 @@ class DraftWalk(UsualWalk):
     def literal_type(
         self, operation: Operation, name: str, gap: Path, beside: Surroundings
     ) -> TensorType | ListType | None:
-        """Return the type of a literal; None where it cannot be told. Tell why, unless that is told elsewhere."""
+        """Return the type of a literal; None where it cannot be inferred.
+
+        Report the reason, unless it is reported elsewhere.
+        """
         known = signature(operation.type, self.opset)
         what = "the type of this literal cannot be inferred"
         if known is None or name not in known.parameters:
@@ -455,7 +456,7 @@ class DraftWalk(UsualWalk):
         self.settle(gap, *((first.span, made) if others else (Span(first.start, first.start), f"{made} ")))
 
     def settle(self, gap: Path, span: Span, text: str) -> None:
-        """Note the text that is written where something was left out."""
+        """Note the text for a place where something was left out."""
         self.types.edits[span] = text
         self.types.open.discard(gap)
 

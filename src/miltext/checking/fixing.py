@@ -1,7 +1,7 @@
-"""Mending a text by what its findings suggest, until nothing is left that could be mended.
+"""Fixing a text by the suggestions of its findings, until no fixable finding is left.
 
 Each step is proven by another check. A mistake often hides the next one in its phrase. So a step that lets a parse go
-on is good if the parse does not fail in what was put in, and fails in no more lines; any other step, if there are no
+on is good if the parse does not fail in the inserted text, and fails in no more lines; any other step, if there are no
 more errors, nor more findings.
 """
 
@@ -24,9 +24,10 @@ _BLANKS = " \t"
 
 
 class Mended(NamedTuple):
-    """A text, how many suggestions were applied to make it, and all that a check says of it.
+    """A text, the number of suggestions applied to make it, and all findings of its check.
 
-    `useless` counts the suggestions left that would make it no better; None where MOST_CHECKS came before the end.
+    `useless` counts the remaining suggestions that would not improve the text; None where MOST_CHECKS came before the
+    end.
     """
 
     text: str
@@ -36,16 +37,16 @@ class Mended(NamedTuple):
 
 
 def is_fixable(diagnostic: Diagnostic, *, unsafe: bool) -> bool:
-    """Whether a finding has a suggestion that is certain; with `unsafe`, any."""
+    """Return whether a finding has a certain suggestion; with `unsafe`, any suggestion."""
     is_there = diagnostic.suggestion is not None and diagnostic.span is not None
     return is_there and (unsafe or diagnostic.applicability == SAFE)
 
 
 def mend(text: str, check: Callable[[str], list[Diagnostic]], chosen: Callable[[Diagnostic], bool]) -> Mended:
-    """Apply the suggestions of the `chosen` findings, as far as that does good; `check` says what is wrong with a text.
+    """Apply the suggestions of the `chosen` findings where they improve the text; `check` finds the errors of a text.
 
-    What is certain stays mended, even if that brings more to light. A guess stays only if less is wrong in the end.
-    Raise what the first check raises.
+    A certain fix stays, even if it brings more findings to light. A guess stays only if the errors are fewer in the
+    end. Raise the errors of the first check.
     """
     result = last = Mended(text, 0, check(text))
     batches = _batches(last, chosen)
@@ -69,7 +70,7 @@ def mend(text: str, check: Callable[[str], list[Diagnostic]], chosen: Callable[[
 
 
 def _batches(mended: Mended, chosen: Callable[[Diagnostic], bool]) -> list[list[Diagnostic]]:
-    """Return what to try together, the last first: what is certain before guesses, what cannot be read before more."""
+    """Return the fixes to try together, the last first: certain ones before guesses, unreadable phrases first."""
     kinds: dict[tuple[bool, bool], list[Diagnostic]] = {}
     for fix in filter(chosen, mended.diagnostics):
         kinds.setdefault((fix.applicability == SAFE, keeps_from_reading(fix)), []).append(fix)
@@ -94,7 +95,7 @@ def _smaller(text: str, fixes: list[Diagnostic], failed: set[Diagnostic]) -> lis
 
 
 def _apart(fixes: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return fixes in the order of the text, without those that touch one before."""
+    """Return fixes in the order of the text, without any that touches an earlier fix."""
     kept: list[Diagnostic] = []
     end = -1
     for fix in sorted(fixes, key=lambda fix: fix.span or (0, 0)):
@@ -111,7 +112,7 @@ def _apart(fixes: Iterable[Diagnostic]) -> list[Diagnostic]:
 def _tried(
     before: Mended, fixes: Sequence[Diagnostic], check: Callable[[str], list[Diagnostic]]
 ) -> tuple[Mended | None, set[Diagnostic]]:
-    """Return what fixes of one kind make of a text, None if that does no good; and those of them that fail."""
+    """Return the text with fixes of one kind applied, None if it is no better; and the fixes that fail."""
     text, starts = _applied(before.text, fixes)
     try:
         after = Mended(text, before.applied + len(fixes), check(text))
@@ -161,7 +162,7 @@ def _by_line(mended: Mended) -> Counter[int]:
 
 
 def _is_better(new: Mended, old: Mended) -> bool:
-    """Whether less is wrong with a text than with another, and no more errors are told."""
+    """Return whether a text has less wrong with it than another, and no more errors."""
     return _badness(new) < _badness(old) and _badness(new).errors <= _badness(old).errors
 
 

@@ -1,4 +1,4 @@
-"""What Core ML refuses of functions, by the rows of `miltext.schema.refused`."""
+"""Functions refused by Core ML, by the rows of `miltext.schema.refused`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS = {side: [row for row in REFUSED if row.side == side] for side in {row.side
 
 
 def refused_findings(program: Program, *, is_model: bool = False) -> Iterator[Finding]:
-    """Find what Core ML refuses of the functions of a Program, and of those of a model, if it is known to be one."""
+    """Find parts that Core ML refuses in the functions of a Program, and in a model, if it is known to be one."""
     for name, function in program.functions.items():
         path: Path = ("functions", Key(name))
         for index, value in enumerate(function.inputs):

@@ -1,9 +1,9 @@
-"""What `infer` writes besides types, where a text or its user asks for it: names, constants, defaults.
+"""The parts that `infer` writes on request besides types: names, constants, defaults.
 
-The result is what coremltools 9.0's builder makes of the same operations (`converters/mil/mil/builder.py`): a literal
-that is given to an operation is a `const` directly before it, called by the operation and the parameter. Literals come
-in the order of the operation's parameters, then defaults. In a converted model, the names of those constants are older
-than the ending `_cast_fp16` of the operation's.
+The result is equal to the output of coremltools 9.0's builder for the same operations
+(`converters/mil/mil/builder.py`): a literal argument of an operation is a `const` directly before it, named after the
+operation and the parameter. Literals come in the order of the operation's parameters, then defaults. In a converted
+model, the names of those constants are older than the ending `_cast_fp16` of the operation's name.
 """
 
 from __future__ import annotations
@@ -34,13 +34,15 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Tree
 
 _CAST = re.compile(r"_cast_(?:fp|u?int)[0-9]+\Z")
-"""What coremltools adds to the name of an operation whose data type it changes."""
+"""The ending that coremltools adds to the name of an operation when it changes the data type."""
 
 _INLINE = {"classify": ("classes",), "reshape_like": ("begins", "ends", "end_masks")}
-"""The parameters that coremltools binds to values, by operation; so it does those of all `constexpr_` operations."""
+"""The parameters that coremltools binds to values, by operation; all parameters of `constexpr_` operations are bound
+so.
+"""
 
 _CONVERTED = re.compile(r"_to_(?:fp|u?int)[0-9]+\Z")
-"""What coremltools adds to the name of a constant whose data type it changes."""
+"""The ending that coremltools adds to the name of a constant when it changes the data type."""
 
 _NUMBERED = re.compile(r"\Avar_(?=[0-9])")
 """How the name of a value begins that has only a number where the model comes from."""
@@ -50,9 +52,9 @@ _UNTYPED = ("absent_type", "empty_type")
 
 
 def spelled_out(text: str, asked: Collection[str] = ()) -> Elaborated | None:
-    """Return a text with all written out that is asked for, by its marker or by some of DRAFT_WORDS; None for nothing.
+    """Return a text with the parts written out that its marker or `asked` (DRAFT_WORDS) requests; None without any.
 
-    All else that a Program needs is there. The result has no marker, is not laid out, and knows what stood where.
+    All else that a Program needs is there. The result has no marker, is not laid out, and records the original places.
     """
     tree = parse_tree(text, whole=True)
     marker = marker_of(tree.root)
@@ -81,7 +83,7 @@ class _Given(NamedTuple):
 
 
 class _SpellingOut:
-    """The edits of a text: what is written in place of a span, or between two characters."""
+    """The edits of a text: the text in place of a span, or between two characters."""
 
     def __init__(self, text: str, root: Node, edits: list[tuple[Span, str]]) -> None:
         self.text = text
@@ -90,7 +92,7 @@ class _SpellingOut:
         self.names = FreshNames(())
 
     def run(self, wanted: Collection[str]) -> Elaborated:
-        """Return the text with all that is wanted."""
+        """Return the text with all wanted parts."""
         missing: Mapping[Path, Mapping[str, tuple[str, str]]] = {}
         if "defaults" in wanted:
             from miltext.checking.defaults import program_defaults
@@ -174,7 +176,7 @@ def stays_inline(op_type: str, name: str, parameter: Parameter | None) -> bool:
 
 
 def is_converted(constant: str) -> bool:
-    """Tell whether a constant is called like one that coremltools gave another data type."""
+    """Return whether a constant has the name of a constant whose data type coremltools changed."""
     return _CONVERTED.search(constant) is not None
 
 
@@ -190,7 +192,7 @@ def constant_name(owner: str, parameter: str, place: str, type: str) -> tuple[st
 
 
 def _in_order(given: Iterable[_Given], known: Signature | None) -> list[_Given]:
-    """Sort values by the parameters of their operation, and those of other parameters after them by name."""
+    """Sort values by the parameters of their operation, and values of other parameters after them by name."""
     places = {name: place for place, name in enumerate(known.parameters if known else ())}
     return sorted(given, key=lambda each: (places.get(each.parameter, len(places)), each.parameter))
 
@@ -241,9 +243,9 @@ def _attributes(operation: Node) -> Iterator[Node]:
 
 
 class _Parts(NamedTuple):
-    """What is looked at of an operation.
+    """The parts of an operation that are read here.
 
-    More attributes and arguments are put in at the places `attributes` and `arguments`, as these templates have them.
+    More attributes and arguments are inserted at the places `attributes` and `arguments`, by these templates.
     """
 
     type: str

@@ -1,4 +1,4 @@
-"""What the program of a compiled model takes and gives otherwise than its description says."""
+"""Differences between the inputs and outputs of a compiled model's program and its description."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _described(description: ModelDescription) -> dict[str, Any]:
 
 
 def _functions(program: Program, description: ModelDescription) -> Iterator[Finding]:
-    """Yield what is wrong with the list of the functions that are described."""
+    """Yield the errors in the list of the described functions."""
     names = [each.name for each in description.functions]
     for name in sorted({*_described(description)} - {*program.functions}):
         yield _found((), f"{FILE_NAME} describes the function `{name}`, which {TEXT} lacks")
@@ -117,7 +117,7 @@ def _names(entries: Any, names: list[str], side: str, function: str, path: Path)
 
 
 def _type(entry: FeatureDescription, declared: ValueType, side: str, path: Path) -> Iterator[Finding]:
-    """Yield a type or shape that is not that of the program; a range without an end is one in a compiled model."""
+    """Yield a type or shape other than the program's; a range without an end counts as one in a compiled model."""
     sizes, color = flexible(entry), entry.type.imageType.colorSpace
     if color and not word_of(color, COLORS):
         yield _found(path, f"{FILE_NAME} says that `{entry.name}` is an image of the unknown color space {color}")
@@ -132,7 +132,7 @@ def _type(entry: FeatureDescription, declared: ValueType, side: str, path: Path)
 
 
 def _order(name: str, function: Function, described: Any, path: Path) -> Iterator[Finding]:
-    """Yield inputs that are not sorted by their names, as the compiler does it, and outputs in another order."""
+    """Yield inputs that are not sorted by their names, the order of the compiler, and outputs in another order."""
     taken, (given, _) = [value.name for value in function.inputs], _outputs(name, function)
     ordered = sorted(taken, key=str.encode)
     if taken != ordered:
@@ -175,7 +175,7 @@ def _flexible(function: Function, described: Any, path: Path) -> Iterator[Findin
 
 
 Shapes = tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
-"""A default, the shapes that are listed, in any order, and ranges."""
+"""A default, the listed shapes, in any order, and ranges."""
 
 
 def _shapes(sizes: Flexible | None) -> Shapes | None:

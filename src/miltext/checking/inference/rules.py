@@ -1,7 +1,7 @@
-"""The table of rules: each infers the output types of one op, or of a family of ops, from what it is given.
+"""The table of rules: each infers the output types of one op, or of a family of ops, from its inputs.
 
-The rules state what coremltools 9.0's ops do (their `type_inference` in coremltools/converters/mil), and
-say less, never more, wherever another writer of Programs might differ.
+The rules follow coremltools 9.0's ops (their `type_inference` in coremltools/converters/mil), and are weaker, never
+stronger, wherever another writer of Programs might differ.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Rule: TypeAlias = "Callable[[Arguments], Sequence[Type]]"
 RULES: dict[str, Rule] = {}
 
 LARGEST_SIZE = (1 << 64) - 1
-"""The largest size that the schema's `Dimension` can say."""
+"""The largest size that fits in the schema's `Dimension`."""
 
 LARGEST_RANK = 1_000
-"""How many dimensions a rule may give a tensor: those of a gather from a gather double each time."""
+"""The most dimensions that a rule may give a tensor: the dimensions of a gather from a gather double each time."""
 
 TOLERANCE = 1e-4
 """How near to a whole number a count of floats may come before rounding decides it."""
@@ -40,9 +40,9 @@ def rule(*op_types: str) -> Callable[[Rule], Rule]:
 
 
 def apply(arguments: Arguments) -> Sequence[Type] | None:
-    """Return what the rule of an op says; None where it has none, or the rule cannot tell. Raise Conflict.
+    """Return the result of an op's rule; None without a rule, or where the rule cannot decide. Raise Conflict.
 
-    Each type that is returned can be written: this function refuses sizes that a rule made of unforeseen numbers.
+    Each returned type can be written: this function refuses sizes that a rule made of unforeseen numbers.
     """
     found = RULES.get(arguments.op_type)
     if found is None:
@@ -64,7 +64,7 @@ def followed(arguments: Arguments) -> tuple[Type, ...] | None:
 
 
 def _hold_sizes(type: Type) -> None:
-    """Hold the sizes of a type to what a size can be. Raise Conflict, or Unknown for too many of them."""
+    """Require possible sizes in a type. Raise Conflict, or Unknown for too many of them."""
     if isinstance(type, ListType):
         _hold_sizes(type.element)
     elif isinstance(type, TensorType):

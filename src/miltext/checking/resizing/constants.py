@@ -40,7 +40,7 @@ NUMBERS = {
 """Parameters of other operations that may be such a number: a bound, a factor, a distance."""
 
 MOST = 1 << 22
-"""How many elements an array may have that is made anew."""
+"""The most elements of an array that is made anew."""
 
 
 @follows(*BROADCAST)
@@ -63,7 +63,7 @@ def broadcast(op: Resized) -> Iterator[Follow]:
 
 @follows(*NUMBERS)
 def numbers(op: Resized) -> Iterator[Follow]:
-    """Follow parameters that may be functions of a size: a bound is the last place, as a rule."""
+    """Follow parameters that may be functions of a size: a bound is usually the last place."""
     for name in NUMBERS[op.op_type]:
         yield from _number(op, name)
 
@@ -79,7 +79,7 @@ def _broadcast_changes(op: Resized) -> dict[int, Change]:
 
 
 def _number(op: Resized, name: str) -> Iterator[Follow]:
-    """Follow a number that is a function of a size that what is beside it hangs on."""
+    """Follow a number that is a function of a size of the operands beside it."""
     operand = op.operand(name)
     value = operand.value if operand is not None else None
     held = number(value[0] if isinstance(value, tuple) and len(value) == 1 else value)
@@ -109,7 +109,7 @@ def _array(op: Resized, name: str, place: int, axes: Mapping[int, Change]) -> It
         return
     made = _made_anew(op.array(name, place), {axis: change.now or 0 for axis, change in axes.items()})
     if made is None:
-        return  # it does not fit, which inference tells with its place
+        return  # it does not fit, which inference reports with its place
     array, pattern = made
     is_batch = all((axis, change.before) == (0, 1) for axis, change in axes.items())
     code, message = (None, "") if is_batch else (codes.CONSTANT_RESIZED, f"{words}; it is {pattern} now")
@@ -121,7 +121,7 @@ def _and(axes: Mapping[int, Change]) -> str:
 
 
 def _made_anew(array: npt.NDArray[Any] | None, axes: Mapping[int, int]) -> tuple[npt.NDArray[Any], str] | None:
-    """Return an array with other sizes, and what it is in words; None where its elements do not say how it goes on."""
+    """Return an array with other sizes, and its description in words; None without a known continuation."""
     from miltext.checking.resizing.patterns import diagonal, remade
 
     if array is None or max(array.size, prod({**dict(enumerate(array.shape)), **axes}.values())) > MOST:
@@ -142,7 +142,7 @@ def _made_anew(array: npt.NDArray[Any] | None, axes: Mapping[int, int]) -> tuple
 
 @follows("concat", "stack")
 def concat(op: Resized) -> Iterator[Follow]:
-    """Follow constants among `values` at all axes but the one that they are joined along."""
+    """Follow constants among `values` at all axes except the joined one."""
     count, axis = len(op.operands.get("values", ())), op.value("axis")
     changes: dict[int, Change] = {}
     for place in range(count):
@@ -161,7 +161,7 @@ def concat(op: Resized) -> Iterator[Follow]:
 
 @follows("gather")
 def gather(op: Resized) -> Iterator[Follow]:
-    """Follow `indices` into an axis that changes, as many as it had; report those that may count from its end."""
+    """Follow `indices` into an axis that changes, if they are as many as its size; report possible ends of it."""
     axis, shape, indices = op.value("axis", 0), op.was("x"), op.operand("indices")
     if shape is None or type(axis) is not int or not -len(shape) <= axis < len(shape) or indices is None:
         return
@@ -204,7 +204,7 @@ def _is_flat(op: Resized, name: str, axis: int) -> bool:
 
 @follows("scatter", "scatter_along_axis", "gather_along_axis")
 def along_axis(op: Resized) -> Iterator[Follow]:
-    """Report `indices` into an axis that changes; places in an axis that is made of several cannot stay."""
+    """Report `indices` into an axis that changes; places in an axis made of several cannot stay."""
     name = "data" if op.operand("data") else "x"
     axis, shape = op.value("axis", 0), op.was(name)
     if shape is None or type(axis) is not int or not -len(shape) <= axis < len(shape):
@@ -244,7 +244,7 @@ def _places(op: Resized, axes: Mapping[int, Change], *, cannot_stay: bool) -> It
 
 
 def _evenly(array: npt.NDArray[Any], change: Change) -> npt.NDArray[Any] | None:
-    """Return indices of every so many-th, from one of the first to one of the last."""
+    """Return indices of every so many-th element, from an index in the first step to one in the last."""
     import numpy as np
 
     if change.now is None or change.now > MOST:
@@ -273,7 +273,7 @@ def _place(words: str, change: Change, index: int, shape: tuple[int, ...]) -> It
 
 @follows("resample")
 def resample(op: Resized) -> Iterator[Follow]:
-    """Follow `coordinates` that are as many as the pixels that `x` had."""
+    """Follow `coordinates`, as many as the pixels of the old `x`."""
     shape, changes = op.shape("coordinates"), op.changes("x")
     if shape is None or len(shape) != 4 or not (coordinates := op.operand("coordinates")) or not coordinates.constant:
         return
@@ -314,7 +314,7 @@ def aligned(op: Resized) -> Iterator[Follow]:
 
 @follows("matmul")
 def matmul(op: Resized) -> Iterator[Follow]:
-    """Follow a constant at the axes that are broadcast, and at the one that is summed over."""
+    """Follow a constant at the broadcast axes, and at the summed axis."""
     for name, other in (("x", "y"), ("y", "x")):
         operand, shape, rank = op.operand(name), op.shape(name) or (), len(op.shape(other) or ())
         if operand is None or not operand.constant or len(shape) < 2 or rank < 2:

@@ -1,4 +1,4 @@
-"""Following sizes through a program: what each value was, and which constants are other ones now."""
+"""Following sizes through a program: the old type of each value, and the constants that get other values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NONE = Sizes()
 
 
 class Following:
-    """What became of the sizes of values, in the order in which a program makes them."""
+    """The changes of the sizes of values, in the order in which a program makes them."""
 
     def __init__(self) -> None:
         self._before: dict[Operand, TensorType] = {}
@@ -85,7 +85,7 @@ class Following:
         return tuple(self._axis(axis - len(new), factors, sources) for axis, factors in enumerate(fresh))
 
     def _whole(self, op_type: str | None, old: Shape, given: Mapping[str, Sequence[Operand]]) -> Lineage | None:
-        """Return what the dimensions of an output are made of where an operation moves those of its inputs."""
+        """Return the factors of an output's dimensions where an operation moves the dimensions of its inputs."""
         [x, *_] = given.get("x", (None,))
         own = self._lineages.get(x) if x is not None else None
         if own is None:
@@ -107,7 +107,7 @@ class Following:
         return (*own[:-2], rows, other[-2 if _is_true(given, "transpose_y") else -1])
 
     def _axis(self, back: int, factors: tuple[Factor, ...], sources: Sequence[Operand]) -> tuple[Factor, ...]:
-        """Return what a dimension is made of: what that of an input is at the same place, if it is of its size."""
+        """Return the factors of a dimension: an input's factors at the same place, if the sizes are equal."""
         for source in sources:
             lineage = self._lineages[source]
             if len(lineage) >= -back and _product(lineage[back]) == factors[0]:
@@ -165,7 +165,7 @@ def _is_true(given: Mapping[str, Sequence[Operand]], name: str) -> bool:
 
 
 def _steady(old: Shape, new: Shape) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
-    """Return sizes that stay, of one dimension and of several side by side; and those of one with their axes."""
+    """Return sizes that stay, of one dimension and of several side by side; and single ones with their axes."""
     if len(old) != len(new):
         return frozenset(), frozenset()
     pairs = enumerate(zip(old, new, strict=True))

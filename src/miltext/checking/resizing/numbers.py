@@ -1,4 +1,4 @@
-"""Numbers that are simple functions of a size: which function that may be, and what it gives for another size."""
+"""Numbers that are simple functions of a size: the possible functions, and their results for another size."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FORMS: dict[str, Callable[[float], float]] = {
     "{n}·({n} - 1)/2": lambda n: n * (n - 1) / 2,
     "2/({n}·({n} - 1))": lambda n: 2 / (n * (n - 1)),
 }
-"""What programs compute of a size, as it is written and what it gives; the first that fits is taken."""
+"""Functions of a size found in programs, with their spelling and their result; the first fitting one is taken."""
 
 PRECISION = {"fp16": 1e-3, "fp32": 1e-6, "fp64": 1e-9}
 """How far a number may be from what a form gives, as a part of it: half a unit of the last place, or a little more."""
@@ -41,11 +41,11 @@ COUNTING = frozenset(each for each in FORMS if not any(sign in each for sign in 
 """Those of them that means and variances have."""
 
 USUAL = frozenset({0.5, 2.0, 3.0, 6.0, 10.0, 100.0})
-"""Numbers that stand in programs for other reasons, as a rule: they stay, and what they may be is reported."""
+"""Numbers that usually stand in programs for other reasons: they stay, and their possible meaning is reported."""
 
 
 class Form(NamedTuple):
-    """A function of a size that gives a number: how it is written, what it gives now, and whether that is certain."""
+    """A function of a size that gives a number: its spelling, its present result, and whether that is certain."""
 
     words: str
     change: Change

@@ -23,10 +23,10 @@ class Remade(NamedTuple):
 
 
 def remade(array: Array, axis: int, now: int) -> Remade | None:
-    """Return an array with another size at an axis; None where it has no pattern that says what is there.
+    """Return an array with another size at an axis; None where it has no known pattern.
 
-    Patterns are one value, `arange`, `linspace`, and a list of indices that is rolled. What a shorter array has of one
-    without a pattern is its beginning: positions are counted from the front.
+    Patterns are one value, `arange`, `linspace`, and a rolled list of indices. A shorter version of an array without a
+    pattern is its beginning: positions are counted from the front.
     """
     if array.shape[axis] == now:
         return Remade(array, "as it is")
@@ -86,7 +86,7 @@ def _is_round(number: float) -> bool:
 
 
 def _whole_steps(lines: Array, steps: Array, now: int) -> Remade:
-    """Return `arange` of another length: one that falls to its start still does."""
+    """Return `arange` of another length: a falling one that ends at 0 still does."""
     before, first = lines.shape[-1], lines[..., :1].astype(np.float64)
     falls_to_zero = bool(np.all((steps < 0) & (first + steps * (before - 1) == 0)))
     start = first + (now - before) * -steps * falls_to_zero
@@ -95,7 +95,7 @@ def _whole_steps(lines: Array, steps: Array, now: int) -> Remade:
 
 
 def _rolled(lines: Array, now: int) -> Remade | None:
-    """Return indices that are all of `arange(n)`, from one of them on, with as many before or after the turn."""
+    """Return indices that are a rolled `arange(n)`, with the turn at the same distance from the front or the back."""
     before = lines.shape[-1]
     shift = lines[..., :1]
     if not bool(np.all((shift + np.arange(before)) % before == lines)) or len(np.unique(shift)) != 1:
@@ -128,7 +128,7 @@ def diagonal(array: Array, axes: tuple[int, int], now: tuple[int, int]) -> Remad
 
 
 def _stretched(bands: Array, wanted: int) -> Array | None:
-    """Return values by their distance from the diagonal for more or fewer of them; both ends must go on evenly."""
+    """Return values by their distance from the diagonal for more or fewer distances; both ends must go on evenly."""
     more = (wanted - bands.shape[-1]) // 2
     if more <= 0:
         return bands[..., -more : bands.shape[-1] + more]

@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 PLAIN = ("fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
-"""The data types of arrays that are made anew: those of which numpy has the elements themselves."""
+"""The data types of arrays that are made anew: numpy has the elements of these types."""
 
 LISTED = 3
 """How many further places of what is reported several times are named."""
 
 
 class Rewritten(NamedTuple):
-    """A constant that is another one now: the `const` that makes it, if one does, its type and its literal."""
+    """A constant with a new value: the `const` that makes it, if any, its type and its literal."""
 
     maker: Op | None
     type: TensorType
@@ -56,7 +56,7 @@ class Rewritten(NamedTuple):
 
 
 class Resizing:
-    """What becomes of the constants of a program."""
+    """The changes of a program's constants."""
 
     def __init__(self, program: Program, weights: FilePath | None, reader: Reader) -> None:
         self._weights = Weights(program, weights)
@@ -131,14 +131,14 @@ class Resizing:
                 self._found.setdefault((codes.CONSTANT_CANNOT_FOLLOW, message), []).append((*place, "type"))
 
     def output(self, name: str, made: Operand, path: Path) -> None:
-        """Report what a function gives back that is of a size as before, though it hangs on that and it changed."""
+        """Report an output of a function that keeps a size, though it depends on that size and it changed."""
         stays = self._following.stays(made)
         if stays is not None:
             message = f"the output {quoted(name)} keeps {stays.before}, and {stays} is a size that it hangs on"
             self._found.setdefault((codes.CONSTANT_MAY_FOLLOW, message), []).append(path)
 
     def hold(self, what: str, size: int | None, path: Path) -> None:
-        """Hold a size to what coremltools counts with; the first that it cannot is reported."""
+        """Require a size within the range of coremltools; report the first one outside it."""
         is_told = any(code == codes.IMPOSSIBLE_PACKAGE_SIZE for code, _ in self._found)
         if size is not None and size > GREATEST and not is_told:
             self._found[codes.IMPOSSIBLE_PACKAGE_SIZE, too_large(f"{what} would have", size)] = [path]
@@ -174,9 +174,10 @@ class Resizing:
     # ---- in the end
 
     def literals(self, dialect: str, drafts: Collection[Path], types: MutableMapping[Path, str]) -> dict[Path, str]:
-        """Return the text of constants by the paths of phrases: of a `const`, or of an argument where others use that.
+        """Return the text of constants by the paths of phrases: of a `const`, or of an argument in place of a shared
+        one.
 
-        The `types` of outputs get those of the `const`s.
+        The `types` of outputs get the types of the `const`s.
         """
         places = {op: path for path, op in self._ops.items()}
         by_maker: dict[Op, set[tuple[Type, str]]] = {}
@@ -225,7 +226,7 @@ WAYS = {
     codes.CONSTANT_CANNOT_FOLLOW: "change it in the text, or convert the model anew at these sizes",
     codes.IMPOSSIBLE_PACKAGE_SIZE: WAY_OUT,
 }
-"""What to do about each kind of constant."""
+"""The advice for each kind of constant."""
 
 
 def _literal(elements: Sequence[Any] | npt.NDArray[Any], shape: tuple[int, ...], dtype: str) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from miltext.checking.resizing.facts import Change
 
 PARTS = (2, 3, 4, 8)
-"""What a size is divided by where a bound is likely a part of it."""
+"""The likely divisors of a size where a bound is a part of it."""
 
 SMALL = 2
 """Bounds up to this are rather numbers of their own than parts of a size that is much greater."""
@@ -62,7 +62,7 @@ def _follow_cut(
     span: tuple[int, int],
     count: int,
 ) -> None:
-    """Follow a slice that is one of the even parts that all slices of a value are."""
+    """Follow a slice that is one of the equal parts into which all slices of a value divide it."""
     words = f"cut with others into {count} parts of the {change.before} at axis {axis}"
     if count == change.before or change.now is None or change.now < count:
         reasons["begin"].append(

@@ -1,4 +1,4 @@
-"""Windows, pads and factors: parameters that make the size of an output of that of an input."""
+"""Windows, pads and factors: parameters that make the size of an output from the size of an input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from miltext.checking.resizing.facts import Change, Follow, Resized, follows
 from miltext.diagnostics import codes
 
 MARGIN = 1e-4
-"""What coremltools adds to a size that was asked for before it divides by the size there is.
+"""The number that coremltools adds to a requested size before it divides by the input's size.
 
 Source: `upsample_bilinear2d` in coremltools/converters/mil/frontend/torch/ops.py.
 """
@@ -100,7 +100,7 @@ def pad(op: Resized) -> Iterator[Follow]:
 
 @follows("upsample_bilinear", "upsample_nearest_neighbor", "resize")
 def upsample(op: Resized) -> Iterator[Follow]:
-    """Follow factors that were made of a size that was asked for; report those that may have been."""
+    """Follow factors that were made of a requested size; report those that may have been."""
     rank = len(op.was("x") or ())
     for axis, change in op.changes("x").items():
         name = {rank - 2: "scale_factor_height", rank - 1: "scale_factor_width"}.get(axis)
