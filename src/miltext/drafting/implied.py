@@ -1,6 +1,7 @@
-"""What the marker in a draft's head implies: names of operations, constants of their own, defaults.
+"""The parts that the marker in a draft's head implies: names of operations, constants of their own, defaults.
 
-`infer` writes these out by a rule, `checking/spelled_out`. What it would write anew is taken out of a Program.
+`infer` writes these out by a rule, `checking/spelled_out`. The parts that it would write anew are taken out of a
+Program.
 """
 
 from __future__ import annotations
@@ -90,11 +91,11 @@ def _holds_defaults(_: Graph, defaults: Defaults) -> bool:
 
 
 _HOLDS = {"names": _holds_names, "consts": _holds_constants, "defaults": _holds_defaults}
-"""What is true of a Program in which a word of the marker writes nothing anew."""
+"""The condition for each word of the marker under which `infer` writes nothing anew for it."""
 
 
 class _Taking:
-    """Takes what is implied out of functions; `used` are the words that are needed for it."""
+    """Takes implied parts out of functions; `used` are the words of the marker that are needed for them."""
 
     def __init__(self, graph: Graph, defaults: Defaults, words: Set[str], kept: Set[Path]) -> None:
         self.places = {op: path for path, op in graph.operations().items()}
@@ -118,7 +119,7 @@ class _Taking:
                 self.name(op)
 
     def name(self, op: Op) -> None:
-        """Take out the name that is that of the first output."""
+        """Take out the name of an operation if it is equal to the name of the first output."""
         if "names" in self.words and op.outputs and _is_named(op):
             del op.own().attributes[NAME]
             self.used.add("names")
@@ -141,7 +142,7 @@ class _Taking:
             self.owners[self.places[constant]] = self.places[op]
 
     def free(self, op: Op, values: dict[str, Value]) -> list[str]:
-        """Return which of the arguments, and of these constants, say the default; leave out literals that do."""
+        """Return the names, among the arguments and these constants, with their default; remove such literals."""
         if "defaults" not in self.words:
             return []
         literals = op.literals()
@@ -152,7 +153,7 @@ class _Taking:
         return found
 
     def own(self, op: Op) -> dict[Op, _Slot]:
-        """Return the constants before an operation that are its own, in order; converted ones may be nearer."""
+        """Return the constants before an operation that belong to it, in order; converted ones may be nearer."""
         owner = owner_of(op.type, [each.name for each in op.outputs], _name(op))
         found: dict[Op, _Slot] = {}
         for constant in takewhile(lambda each: each.type == "const" and op in _users(each), _before(op)):
@@ -180,9 +181,9 @@ class _Taking:
 
 
 def _split(slots: Sequence[_Slot], free: Sequence[str]) -> tuple[int, int]:
-    """Return from which constant on a row can be literals, and from which on defaults: as many as possible.
+    """Return the first constant that can be a literal, and the first that can be a default: as many as possible.
 
-    Literals come in the order of their slots, defaults in that of `free`.
+    Literals come in the order of their slots, defaults in the order of `free`.
     """
     order = {name: place for place, name in enumerate(free)}
     places = [order.get(slot.parameter, len(free)) for slot in slots]
@@ -209,7 +210,7 @@ def _slot(op: Op, value: Made, path: Path) -> tuple[_Slot, bool]:
 
 
 def _before(op: Op) -> Iterator[Op]:
-    """Yield the operations before one of its block, the nearest first."""
+    """Yield the operations before an operation of its block, the nearest first."""
     while op.previous is not None:
         op = op.previous
         yield op
