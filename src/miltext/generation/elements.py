@@ -1,4 +1,4 @@
-"""The elements of constants that say how an operation computes: words, axes, numbers in their ranges."""
+"""The elements of constants that control the computation: words, axes, numbers in their ranges."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RANGES = {"lower": (-1, 2), "upper": (-1, 2), "seed": (1, 9)}
 """Whole numbers of parameters that the table does not limit; other ones are from 1 on."""
 
 UNUSUAL = frozenset(["sigmoid_hard"])
-"""Words that are left out: coremltools' recurrent layers say `hard_sigmoid` (iOS15/recurrent.py)."""
+"""Omitted words: coremltools' recurrent layers name it `hard_sigmoid` (iOS15/recurrent.py)."""
 
 SMALL = frozenset(["epsilon"])
 """Parameters whose numbers are small ones."""

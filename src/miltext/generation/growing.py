@@ -1,6 +1,6 @@
-"""A block that grows, operation by operation; inference is asked of each new one alone.
+"""A block that grows, operation by operation; inference runs on each new one alone.
 
-An operation whose arguments do not go together, or give something unfit, is taken back and drawn again.
+An operation whose arguments do not fit together, or whose outputs are unfit, is taken back and drawn again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RECENT = 40
 STRING = TensorType("string", ())
 
 WEIGHTED = frozenset(["conv", "conv_quantized", "conv_transpose", "linear"])
-"""Operations whose recipes give weights of the size that is asked for."""
+"""Operations whose recipes give weights of the requested size."""
 
 
 class Mark(NamedTuple):
@@ -72,7 +72,7 @@ class Growth:
         return op_type not in STATES or not self.depth
 
     def in_reach(self) -> list[Item]:
-        """Return the values that an operation may take, several times those that nothing uses, for deep graphs."""
+        """Return the values that an operation may take, with unused ones several times, for deep graphs."""
         near = [*(self.outer.in_reach() if self.outer else self.scope.inputs), *self.items[-RECENT:]]
         unused = [item for item in near if item.name not in self.scope.used]
         return [*unused, *unused, *near]
@@ -80,7 +80,7 @@ class Growth:
     # ---- growing
 
     def grow(self, count: int) -> int:
-        """Add so many operations, as far as there are any that can be added. Return how many were."""
+        """Add so many operations, as long as some can be added. Return the number of added ones."""
         count = count if self.candidates else 0
         return next((made for made in range(count) if not self.scope.choices.group(self.step)), count)
 
@@ -90,13 +90,13 @@ class Growth:
         return self._add_one_of(weighted) or self._add_one_of(self.candidates)
 
     def _lacks_weights(self) -> bool:
-        """Tell whether weights are asked for, and nothing is there yet."""
+        """Return whether weights are requested, and the block is still empty."""
         return self.scope.options.weights > 0 and not self.depth and not self.operations
 
     def _add_one_of(self, names: Sequence[str]) -> bool:
-        """Add an operation of one of these types. Tell whether that was possible.
+        """Add an operation of one of these types. Return whether that was possible.
 
-        Each attempt counts on from the one before, so that the simplest choice does not stay with one that fails.
+        Each attempt counts on from the one before, so that the simplest choice does not stay with a failing type.
         """
         for turn in range(ATTEMPTS if names else 0):
             place = self.scope.choices.integer(0, len(names) - 1)
@@ -148,7 +148,7 @@ class Growth:
         return item
 
     def value_of(self, type: Type, count: int | None = None) -> Item:
-        """Add a `const` of a type: of a number, or of numbers that are filled in. Raise Redraw for another type."""
+        """Add a `const` of a type: of a number, or of generated numbers. Raise Redraw for another type."""
         if not isinstance(type, TensorType) or None in type.shape:
             raise Redraw
         elements = filling(self.scope.choices).numbers(type) if count is None else [count]
@@ -232,7 +232,7 @@ def declared(item: Item) -> NamedValueType:
 
 
 def _is_fit(type: Type, most: int) -> bool:
-    """Tell whether values of a type may go on: known, not empty, of no more elements than `most`."""
+    """Return whether values of a type may be used further: known, not empty, of no more elements than `most`."""
     if isinstance(type, ListType):
         return _is_fit(type.element, most)
     if not isinstance(type, TensorType):
@@ -241,7 +241,7 @@ def _is_fit(type: Type, most: int) -> bool:
 
 
 def _value(given: Given) -> Value:
-    """Return the value that an argument is. Raise Redraw for one that has a name."""
+    """Return the value of an argument. Raise Redraw for an argument with a name."""
     if given.value is None:
         raise Redraw
     return given.value

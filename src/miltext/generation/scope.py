@@ -1,4 +1,4 @@
-"""What a generated function has so far: its inputs, its names, and the values that are in scope."""
+"""The present contents of a generated function: its inputs, its names, and the values in scope."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _PLACES = {opset.text: place for place, opset in enumerate(OPSETS)}
 
 
 class Redraw(Exception):
-    """What was drawn does not make an operation: draw again."""
+    """The drawn choices do not make an operation: draw again."""
 
 
 class Item(NamedTuple):
-    """A value in scope. One that is `fresh` is finite whatever the inputs are: an input or a constant.
+    """A value in scope. A `fresh` one is finite for all inputs: an input or a constant.
 
-    `length` is how many elements a list is sure to have; one that `is_fixed` keeps its length. A tensor that
-    `may_be_empty` has a size that values decide; one that `is_compressed` is a constant.
+    `length` is the certain number of elements in a list; a list that `is_fixed` keeps its length. A tensor that
+    `may_be_empty` has a size that values decide; a value that `is_compressed` is a constant.
     """
 
     name: str
@@ -47,12 +47,12 @@ class Item(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the value is known before the program runs: that of a constant, or of a shape."""
+        """Whether the value is known before the program runs: the value of a constant, or of a shape."""
         return self.operand.constant or self.operand.value is not None
 
 
 class Given(NamedTuple):
-    """What an argument is bound to: an item, by its name, or a value."""
+    """The binding of an argument: an item, by its name, or a value."""
 
     operand: Operand
     name: str = ""
@@ -60,10 +60,10 @@ class Given(NamedTuple):
 
 
 class FunctionScope:
-    """What is shared by the blocks of a function: the choices, the names, the inputs and states, what is used.
+    """The shared parts of a function's blocks: the choices, the names, the inputs and states, the used names.
 
-    `names_constants` tells whether each constant is an operation of its own, as coremltools writes them, or stands
-    where it is used.
+    With `names_constants`, each constant is an operation of its own, as coremltools writes them; without it, constants
+    stand where they are used.
     """
 
     def __init__(self, choices: Choices, options: Options, opset: str) -> None:

@@ -1,4 +1,4 @@
-"""Recipes for constants that are held quantized, as tables or sparse."""
+"""Recipes for constants stored in quantized form, as tables or sparse."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from miltext.generation.calls import Call, Growing
 
 INNER = 3
-"""The most operations that are chosen for an inner block."""
+"""The most operations chosen for an inner block."""
 
 OUTPUTS = 2
 """The most outputs of a branch, and the most tensors that go round in a loop."""
@@ -54,7 +54,7 @@ def _may_leave(item: Item) -> bool:
 
 @recipe("while_loop")
 def while_loop(call: Call) -> None:
-    """Give a counter and tensors, a block that counts up to a few, and one that makes the tensors anew."""
+    """Give a counter and tensors, a block that counts up to a small number, and a block that makes the tensors anew."""
     start = call.growth.value_of(COUNTER, count=0)
     held = [_held(call) for _ in range(call.choices.integer(1, OUTPUTS))]
     for item in (start, *held):

@@ -73,7 +73,7 @@ def conv_transpose(call: Call) -> None:
     per_group = call.steps_of_weight(call.size("c") * prod(kernel))
     call.sizes |= {"i": per_group, "k": tuple(kernel)}
     call.of_shape("weight", (call.size("c"), per_group, *kernel))
-    if call.choices.flag():  # a bias that is computed fails in coremltools 9.0 (iOS15/conv.py)
+    if call.choices.flag():  # a computed bias fails in coremltools 9.0 (iOS15/conv.py)
         call.filled("bias", (groups * per_group,), dtype=call.type("weight").dtype)
     way = call.choices.pick(["valid", "same", "custom", "output_shape"])
     if way in ("same", "custom"):

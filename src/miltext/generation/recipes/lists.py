@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 HELD = "fp16"
-"""The data type of states: the only one that Core ML takes (`miltext.schema.refused`, MIL620)."""
+"""The data type of states: the only type that Core ML takes (`miltext.schema.refused`, MIL620)."""
 
 
 @recipe("make_list")
@@ -27,7 +27,7 @@ def make_list(call: Call) -> None:
         call.number("elem_shape", call.choices.integer(1, 4), dtype="int32")
     length = call.choices.integer(1, 3)
     call.number("init_length", length)
-    call.length = 0 if has_named_size else length  # elements have no shape before one is written
+    call.length = 0 if has_named_size else length  # elements have no shape before the first write
     if call.choices.rarely():
         call.is_fixed = True
         call.number("dynamic_length", False)
@@ -56,7 +56,7 @@ def a_list(call: Call, least: int = 0) -> tuple[Item, TensorType]:
 
 @recipe("list_write")
 def list_write(call: Call) -> None:
-    """Give an element, and a place among those that there are, or the next one."""
+    """Give an element, and the place of an existing element, or the next one."""
     ls, element = a_list(call)
     place = call.choices.integer(0, max(0, ls.length - ls.is_fixed))
     call.length = max(ls.length, place + 1)

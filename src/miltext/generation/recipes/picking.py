@@ -75,7 +75,7 @@ def _deep_places(call: Call, shape: tuple[int, ...]) -> tuple[int, ...]:
     depth, count = call.choices.integer(1, len(shape)), call.choices.integer(1, 3)
     numbers = [call.choices.integer(0, size - 1) for _ in range(count) for size in shape[:depth]]
     call.number("indices", *numbers, shape=(count, depth))
-    if depth < len(shape):  # coremltools 9.0 holds each number to all of the sizes (iOS17/scatter_gather.py)
+    if depth < len(shape):  # coremltools 9.0 compares each number with all of the sizes (iOS17/scatter_gather.py)
         call.leave_out("validate_indices")
     return (count, *shape[depth:])
 
@@ -98,7 +98,7 @@ UPDATES: dict[str, Callable[[Call, tuple[int, ...]], tuple[int, ...]]] = {
     "scatter_along_axis": _scatter_along_axis,
     "scatter_nd": _deep_places,
 }
-"""What gives the places, and returns the shape of what is written there."""
+"""A function that gives the places, and returns the shape of the values written there."""
 
 
 @recipe(*UPDATES)
@@ -152,7 +152,7 @@ def non_maximum_suppression(call: Call) -> None:
 
 @recipe("non_zero")
 def non_zero(call: Call) -> None:
-    """Give a tensor, where the program may have sizes that are not known."""
+    """Give a tensor, where the program may have unknown sizes."""
     call.ranked("x")
 
 
