@@ -1,4 +1,4 @@
-"""The values of a program that are converted, each told of, and what is to be stored of them."""
+"""The converted values of a program, each reported, and the arrays to store for them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Change(NamedTuple):
-    """A constant that was converted: what people call it, its function, its sizes and what it lost.
+    """A converted constant: its name for people, its function, its sizes and its loss.
 
-    Of a `compressed` weight, whose scales were converted, the errors are the most that its numbers can lose.
+    For a `compressed` weight with converted scales, the errors are the most that its numbers can lose.
     """
 
     name: str

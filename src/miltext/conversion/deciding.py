@@ -36,10 +36,9 @@ SIZING = {
 
 
 class Given(NamedTuple):
-    """What an operation is given for a parameter: what it was, the type that it has now, and which constant it comes of
-    that is beyond fp16, if one is.
+    """An input of an operation: its old operand, its present type, and the constant beyond fp16 behind it, if any.
 
-    A constant can become either; its type is the one that it has if nothing else is asked of it.
+    A constant can become either; its type is the present one unless an operation requires the other.
     """
 
     operand: Operand
@@ -56,9 +55,9 @@ GivenArguments: TypeAlias = "Mapping[str, Sequence[Given]]"
 
 
 class Decision(NamedTuple):
-    """What becomes of an operation: the types of its arguments, the words that name the new data type, its outputs.
+    """The conversion of an operation: the types of its arguments, the words for the new data type, its outputs.
 
-    The defaults `left_out` have to be written out, as the new data type.
+    The defaults `left_out` must be written out, with the new data type.
     """
 
     arguments: Mapping[str, Sequence[Type]]
@@ -142,7 +141,7 @@ class Deciding:
         return {*self.precisions} <= {*parameter.words}
 
     def _operand(self, given: Given, type: Type, is_word: bool) -> Operand:
-        """Return what is given as what it becomes, with its value, if that is known, rounded."""
+        """Return an input as it is after the conversion, with its value, if that is known, rounded."""
         operand = given.operand
         if is_word:
             return Operand(operand.type, lambda: self.precisions.new)

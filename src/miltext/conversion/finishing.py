@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from miltext.conversion.planning import Planning
 
 DROPPED = {"source_val", "output_dtype"}
-"""What a `constexpr_cast` has and a `const` has not."""
+"""The difference of a `constexpr_cast` from a `const`."""
 
 
 class Finishing:
@@ -53,9 +53,9 @@ class Finishing:
     # ---- the border
 
     def give_back(self, outputs: Mapping[Value, Type]) -> None:
-        """Have the block give back values of the names of its outputs, of these types.
+        """Have the block return values with the names of its outputs, of these types.
 
-        Values that bear an output's name come first: where they lose it, they may bear that of a cast taken out.
+        Values that bear an output's name come first: where they lose it, they may bear the name of a cast taken out.
         """
         known = self._planning.known
         names = {value.name for value in outputs}
@@ -63,7 +63,7 @@ class Finishing:
             self._give(known[value], value, asked, names)
 
     def _give(self, known: Known, value: Value, asked: Type, names: Collection[str]) -> None:
-        """Give back a value in the type that is asked, by its name, one of the `names` of all outputs."""
+        """Return a value from the block in the type `asked`, by its name, one of the `names` of all outputs."""
         if not isinstance(asked, TensorType) or asked.dtype not in self._precisions:
             return
         is_constant = isinstance(known, KnownConstant)
@@ -175,7 +175,7 @@ class Finishing:
             self._become(known.maker, known)
 
     def _copy(self, known: KnownConstant, is_new: bool) -> Value:
-        """Put a copy behind a constant; it is of the new type, or the constant is if that is the one with the name."""
+        """Put a copy behind a constant; the copy has the new type, or the constant if its name belongs to that."""
         name = self._fresh(f"{known.value.name}_to_{self._precisions.old if is_new else self._precisions.new}")
         copy = known.maker.copy()
         rename(copy.outputs[0], name)

@@ -34,13 +34,13 @@ LEAST_NORMAL = 2.0**-14
 
 @dataclass
 class Loss:
-    """What an array loses as fp16.
+    """The loss of an array as fp16.
 
     `absolute` is the largest error, made at the number `at`; `relative` the largest error over its number. NaN and
-    infinities have no error. Of the numbers that are not 0, `zeros` become 0, `subnormals` keep fewer bits than the
-    11 of others, and `raised` are the least magnitude instead of 0; `clamped` stood for an infinity. `overflow` is
-    the number of greatest magnitude that fp16 does not have; `greatest` the greatest magnitude of all that are finite;
-    `least` the least one that is not 0, where some are below the normal numbers of fp16.
+    infinities have no error. Of the numbers that are not 0, `zeros` become 0, `subnormals` keep fewer bits than the 11
+    of others, and `raised` are the least magnitude instead of 0; `clamped` stood for an infinity. `overflow` is the
+    number of greatest magnitude that fp16 does not have; `greatest` the greatest magnitude of all finite numbers;
+    `least` the least magnitude other than 0, where some are below the normal numbers of fp16.
     """
 
     absolute: float = 0.0
@@ -61,9 +61,10 @@ class Loss:
 
 
 def halves(values: npt.NDArray[Any], is_small: bool) -> npt.NDArray[np.float16]:
-    """Return fp32 numbers as fp16, rounded to the nearest, of two to the even one.
+    """Return fp32 numbers as fp16, rounded to the nearest, with ties to the even one.
 
-    In a `small` array, nothing becomes 0. What is too large becomes an infinity, but for what stands for one already.
+    In a `small` array, nothing becomes 0. A number that is too large becomes an infinity, unless it stands for one
+    already.
     """
     with np.errstate(all="ignore"):
         made: npt.NDArray[np.float16] = values.astype(np.float16)
@@ -99,9 +100,9 @@ def measured(chunks: Iterable[npt.NDArray[Any]], is_small: bool) -> Loss:
 
 
 def _measure(values: npt.NDArray[Any], is_small: bool, loss: Loss) -> None:
-    """Add what a chunk loses. Errors are exact in fp32 but for those of numbers that are raised.
+    """Add the loss of a chunk. Errors are exact in fp32 except for raised numbers.
 
-    Nothing is below or above a NaN: where there is one, all is looked at.
+    Nothing is below or above a NaN: with one, all numbers are looked at.
     """
     made = halves(values, is_small).astype(np.float32)
     magnitude, errors = np.abs(values), np.abs(values - made)

@@ -1,4 +1,4 @@
-"""Whole numbers that are cast to floats: which casts stay, and which may lose numbers in fp16."""
+"""Whole numbers cast to floats: the casts that stay, and the casts that may lose numbers in fp16."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ GREATEST_WHOLE = 2048
 
 
 def is_whole(type: Type) -> bool:
-    """Whether a type is one of whole numbers, or bool."""
+    """Return whether the elements of a type are whole numbers, or bool."""
     dtype = dtype_of(type)
     return dtype is not None and BY_NAME[dtype].kind in ("int", "uint", "bool")
 
 
 def is_wide(type: Type) -> bool:
-    """Whether a type has whole numbers beyond those that fp16 has all of."""
+    """Return whether a type has whole numbers beyond the range in which fp16 has all."""
     return is_whole(type) and BY_NAME[dtype_of(type) or ""].maximum > GREATEST_WHOLE
 
 
 def is_float(type: Type) -> bool:
-    """Whether a type is one of floats."""
+    """Return whether the elements of a type are floats."""
     dtype = dtype_of(type)
     return dtype is not None and BY_NAME[dtype].kind == "float"
 
@@ -54,9 +54,9 @@ def _computes(use: Use) -> bool:
 
 
 def may_count(op_type: str, given: Iterable[Bound], type: Type, value: Value) -> bool:
-    """Whether an output of a type may have whole numbers beyond those that fp16 has all of.
+    """Return whether an output of a type may have whole numbers beyond the range in which fp16 has all.
 
-    They come of an input or of a constant: indices, sizes and what is made of bool are taken to be small.
+    They come of an input or of a constant: indices, sizes and values made of bool count as small.
     """
     if not (is_wide(type) or op_type == "cast"):
         return False

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from miltext.schema import proto
 
 DATA = {"const": "val", "constexpr_cast": "source_val"}
-"""The operations that are numbers of one type or the other, and where those are."""
+"""The operations that are numbers of one type or the other, and the attributes that contain them."""
 
 
 class Bound(NamedTuple):
-    """An argument, by its place, or an attribute: a value that is known, or a literal with its numbers."""
+    """An argument, by its place, or an attribute: a known value, or a literal with its numbers."""
 
     given: Given
     place: int = 0
@@ -62,9 +62,9 @@ class KeptConstant(NamedTuple):
 
 
 class Planning:
-    """Plans the conversion of a block of a function, and of those inside it.
+    """Plans the conversion of a block of a function, and of the blocks inside it.
 
-    `known` is what is known of each value; an idle cast's is that of the value that it casts. `kept` are the constants
+    `known` are the facts of each value; an idle cast has the facts of the value that it casts. `kept` are the constants
     for which operations stay as they are, by name; `rounded` the casts of whole numbers that fp16 may not have.
     """
 
@@ -82,7 +82,7 @@ class Planning:
 
     @property
     def values(self) -> list[Known]:
-        """What is known of values, each once, in the order of the text."""
+        """The facts of values, each once, in the order of the text."""
         return list(dict.fromkeys(self.known.values()))
 
     def block(self, block: Block, inputs: Iterable[tuple[Value, Type]]) -> None:
@@ -115,7 +115,7 @@ class Planning:
             )
 
     def before(self, value: Value) -> Operand:
-        """Return what a value stood for; that of an idle cast stands for another value now."""
+        """Return the old operand of a value; the output of an idle cast stands for another value now."""
         return self._idle_ones.get(value) or self.known[value].operand
 
     # ---- constants
@@ -205,7 +205,7 @@ class Planning:
         return decision
 
     def _kept(self, op: Op, given: dict[str, list[Given]], declared: Sequence[Type]) -> Decision:
-        """Return that an operation is left as it is. Raise ModelError (MIL438) if it takes a list that is not."""
+        """Return that an operation is left as it is. Raise ModelError (MIL438) if it takes a list that changes."""
         for each in chain.from_iterable(given.values()):
             if isinstance(each.old, ListType) and each.type != each.old:
                 message = f"`{_made(op)}` cannot be converted: `{op.type}` stays {self.precisions.old} here"
@@ -230,12 +230,12 @@ class Planning:
         return [name] if name in self._overflows else []
 
     def _keep(self, beyond: Sequence[str], made: str) -> None:
-        """Note that what makes a value stays as it is for constants that are beyond fp16."""
+        """Note that the maker of a value stays as it is because of constants beyond fp16."""
         for name in dict.fromkeys(beyond):
             self.kept.setdefault(name, KeptConstant(self._overflows[name], [])).outputs.append(made)
 
     def _with_blocks(self, op: Op, bound: Mapping[str, list[Bound]]) -> Decision:
-        """Decide about an operation with blocks, and plan these: what goes in and out of them is of the same types."""
+        """Decide about an operation with blocks, and plan these: values keep their types on the way in and out."""
         given = {name: [each.given for each in several] for name, several in bound.items()}
         declared = [output.type for output in op.outputs]
         decision = self._deciding.kept(given, declared)
@@ -254,7 +254,7 @@ class Planning:
         return decision
 
     def _inner(self, block: Block, variables: Sequence[Type] | None, gives: Sequence[Type]) -> None:
-        """Plan a block of an operation: what it takes are the `variables`, what it `gives` the operation's outputs."""
+        """Plan a block of an operation: its inputs have the types of `variables`, its outputs the types of `gives`."""
         inputs = [value.type for value in block.inputs]
         if variables is not None and len(inputs) == len(variables):
             inputs = [*variables]
@@ -268,7 +268,7 @@ class Planning:
                     self._keep([known.wide], known.value.name)
 
     def _wanted(self, type: Type) -> str | None:
-        """Return the data type that is wanted of a value, if it is one of the two."""
+        """Return the data type that a value needs, if it is one of the two."""
         return type.dtype if isinstance(type, TensorType) and type.dtype in self.precisions else None
 
     # ---- what becomes of operations
@@ -335,5 +335,5 @@ def _called(op: Op, name: str) -> str:
 
 
 def _made(op: Op) -> str:
-    """Return the name of what an operation gives back first, or that of the operation."""
+    """Return the name of an operation's first output, or the type of the operation."""
     return op.outputs[0].name if op.outputs else op.type
