@@ -75,7 +75,7 @@ class Value:
 
     @property
     def type(self) -> Type:
-        """The declared type; None for an undefined name, and where the type says too little."""
+        """The declared type; None for an undefined name, and for an incomplete type."""
         return None if self.message is None else read_type(self.message.type)
 
     @type.setter
@@ -218,7 +218,7 @@ class Op:
         return {parameter: each for parameter, each in single if each is not None and not isinstance(each, Value)}
 
     def literal(self, name: str) -> proto.Value | None:
-        """Return the constant that is written at the operation: the only argument of a parameter, or an attribute."""
+        """Return the constant written at the operation: the only argument of a parameter, or an attribute."""
         operand = self.operand(name) if name in self.inputs else self.attributes.get(name)
         return None if isinstance(operand, Value) else operand
 
@@ -340,7 +340,7 @@ class Block:
         self.is_rebuilt = False
 
     def __iter__(self) -> Iterator[Op]:
-        """Yield the operations that there are now, but for those that are removed meanwhile."""
+        """Yield the present operations, except any removed meanwhile."""
         linked = []
         op = self.first
         while op is not None:
@@ -411,7 +411,7 @@ class Block:
         return (value for op in self for value in op.outputs)
 
     def defined(self) -> Iterator[Value]:
-        """Yield the inputs and what the operations make, those of inner blocks too, in the order of the text."""
+        """Yield the inputs and the outputs of operations, of inner blocks too, in the order of the text."""
         yield from self.inputs
         for op in self:
             for block in op.blocks:
@@ -424,7 +424,7 @@ class Block:
             self.insert_before(None, op)
 
     def insert_before(self, place: Op | None, *ops: Op) -> None:
-        """Put operations before one of the block, in their order, or behind the last one for None."""
+        """Put operations before an operation of the block, in their order, or behind the last one for None."""
         if place is not None and place.block is not self:
             raise GraphError("the operation to insert before stands in another block")
         while place is not None and place in ops:
