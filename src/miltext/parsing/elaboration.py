@@ -1,8 +1,8 @@
 """Elaboration: the short spelling of a draft to the long one, in which each argument has its parameter's name.
 
 `y = mul(silu(x), w)` becomes `_ y_x = silu(x = x); y = mul(x = y_x, y = w)`. A weight that stands as an argument
-becomes a `const`, for coremltools takes no file there. The text around stays as it is, comments too. What is found in
-the long text can be told of the short one, which was written.
+becomes a `const`, for coremltools takes no file there. The text around stays as it is, comments too. Findings in the
+long text can be reported at their places in the short one, which was written.
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ WEIGHTS = ("array_file", "record")
 
 
 UNNAMED = "argument@"
-"""What the names of parameters that cannot be told begin with."""
+"""The beginning of the names for unknown parameters."""
 
 MANY = 3
 """How many arguments, all without names, may be values that belong together and what stands after them."""
 
 DEEPEST = 150
-"""How many phrases may stand inside each other: more than in any Program, whose messages nest 100 deep, and fewer than
-Python has calls for, so that the place of what is too deep is the same whoever asks.
+"""The greatest depth of phrases inside each other.
+
+It is more than in any Program, whose messages nest 100 deep, and less than the depth of Python's calls, so that the
+place of the error does not depend on the caller.
 """
 
 _NOT_ONE = "`{}` {}; give it a statement of its own, and name its outputs"
@@ -46,9 +48,9 @@ _SHAPELESS = "a record of a weight file has no shape: write its type, as in `ten
 
 
 class Piece(NamedTuple):
-    """A piece of the long text: a copy of a span of the short one, or something put in for what stands there.
+    """A piece of the long text: a copy of a span of the short one, or text inserted for that span.
 
-    `is_draft` tells that only a draft has that.
+    `is_draft` is true for text that only a draft has.
     """
 
     text: str
@@ -59,9 +61,9 @@ class Piece(NamedTuple):
 
 
 class Elaborated:
-    """A long text, what is wrong with the short one, and the places in the long one where that makes it wrong.
+    """A long text, the errors of the short one, and the places in the long one that these errors make wrong.
 
-    `first` is where the long text first differs for what only a draft has.
+    `first` is the first difference of the long text that only a draft has.
     """
 
     def __init__(self, short: str, pieces: Iterable[Piece], diagnostics: list[Diagnostic]) -> None:
@@ -132,7 +134,7 @@ class Elaborated:
 
 
 def rewritten(text: str, edits: Iterable[tuple[Span, str]]) -> Elaborated:
-    """Return a text with something written in place of some spans; what stands at one place keeps its order."""
+    """Return a text with some spans replaced; replacements at one place keep their order."""
     pieces, last = list[Piece](), 0
     for start, end, written in apart(text, [(*span, written) for span, written in edits]):
         pieces.append(Piece(text[last:start], Span(last, start), is_copy=True))
@@ -212,7 +214,7 @@ class _Elaboration:
     # ---- phrases
 
     def phrase(self, phrase: Node) -> list[Piece]:
-        """Return a phrase in the long spelling. Raise RecursionError for one that is nested too deeply."""
+        """Return a phrase in the long spelling. Raise RecursionError for a phrase that is nested too deeply."""
         self.reached = phrase.start
         self.depth += 1
         if self.depth > DEEPEST:
@@ -234,7 +236,7 @@ class _Elaboration:
         return self.rewritten(phrase, [(child, self.phrase(child)) for child in phrase.children if _is_short(child)])
 
     def statement(self, operation: Node) -> list[Piece]:
-        """Return an operation after those that are nested in it, innermost first: no recursion, so they may be many."""
+        """Return an operation after the operations nested in it, innermost first: no recursion, so they may be many."""
         if mistake := self.misread(operation):
             self.diagnostics.append(mistake)
             return self.emptied(operation)
@@ -333,14 +335,14 @@ class _Elaboration:
         return self.rewritten(record, [(part, [Piece(text, part.span, is_copy=False)]) for part, text in instead])
 
     def attributes(self, attributes: Node, kind: str | None) -> list[Piece]:
-        """Return the attributes of an operation; `kind` is the type that is written for a constant's value."""
+        """Return the attributes of an operation; `kind` is the type to write for a constant's value."""
         each = [*named(attributes, "attribute", "draft_attribute")]
         return self.rewritten(attributes, [(one, self.attribute(one, kind, "$absent($unset)")) for one in each])
 
     def attribute(self, attribute: Node, kind: str | None = None, nothing: str = 'string("")') -> list[Piece]:
-        """Return an attribute. The value of a `const` that is a record without a type is of the `kind` given.
+        """Return an attribute. A `const` whose value is a record without a type gets the `kind` given.
 
-        For another such record stands `nothing`.
+        Another such record is replaced by `nothing`.
         """
         literal = attribute.children[2]
         if attribute.name == "attribute" or literal.name != "record":
@@ -406,7 +408,7 @@ def _shapeless(record: Node) -> Diagnostic:
 
 
 def _constant_type(operation: Node) -> str | None:
-    """Return the type that is written for the value of a `const`; None if none is, or for another operation."""
+    """Return the type to write for the value of a `const`; None without one, or for another operation."""
     outputs = [value for results in named(operation, "results") for value in results.children[::2]]
     is_typed = len(outputs) == 1 and outputs[0].name == "named_value" and name_in(operation) == "const"
     return _type_text(outputs[0].children[0]) if is_typed else None
@@ -451,7 +453,7 @@ def _mistake(given: list[Node], known: Signature | None) -> tuple[Node, str] | N
 
 
 def names_inside(root: Node) -> Iterator[str]:
-    """Yield every name in a phrase; of plain operations, those of values."""
+    """Yield every name in a phrase; of plain operations, the names of values."""
     for phrase in _walk(root):
         if isinstance(phrase, Statement):
             yield from (name for _, _, name in phrase.names())

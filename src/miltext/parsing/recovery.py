@@ -1,7 +1,7 @@
-"""Recovery: all that is wrong with a text, and the Program of the rest.
+"""Recovery: all errors of a text, and the Program of the rest.
 
-After a syntax error the parse goes on at the next `;`, or at the end of the block. `Recovered.flawed` has the paths of
-what was passed over, so that it is not reported a second time.
+After a syntax error the parse goes on at the next `;`, or at the end of the block. `Recovered.flawed` contains the
+paths of the skipped phrases, so that they are not reported a second time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from miltext.syntax.recursion import with_room
 from miltext.syntax.tree import Node, flat, last_nodes, leaf, transformed, tree_parser
 
 PATIENCE = 4
-"""After so many failures in a row that are not further in the text than one before, the parse ends."""
+"""The number of failures in a row, none further in the text than one before, that ends the parse."""
 
 
 DRAFTS = ("draft_value", "draft_binding", "draft_attribute")
@@ -36,12 +36,12 @@ DRAFTS = ("draft_value", "draft_binding", "draft_attribute")
 
 
 class Recovered(NamedTuple):
-    """What was read of a text.
+    """The result of reading a text.
 
     `program` is None where nothing is left, and so may `root` be. `drafts` are the phrases of a draft by the path of
     the output, the binding or the attribute that they leave to be inferred. All places are in `text`, which is the long
-    form of a draft in the short spelling; `told` gives diagnostics their places in what was written. `written_root` is
-    the tree of what was written, if that is the text or was to be kept.
+    form of a draft in the short spelling; `told` gives diagnostics their places in the written text. `written_root` is
+    the tree of the written text, if that is `text` or was to be kept.
     """
 
     text: str
@@ -65,7 +65,7 @@ class Recovered(NamedTuple):
 
 @with_room
 def recover(text: str, *, keep: bool = False) -> Recovered:
-    """Read a text past all that is wrong with it. With `keep`, the tree of a draft in the short spelling is kept."""
+    """Read a text past all of its errors. With `keep`, the tree of a draft in the short spelling is kept."""
     with gc_paused:
         reading = _Reading(text)
         root = written_root = reading.read()
@@ -99,7 +99,7 @@ def recover(text: str, *, keep: bool = False) -> Recovered:
 
 @with_room
 def tree_past(text: str) -> Node | None:
-    """Return the tree of a text as it is written, read past all that is wrong with it; None if nothing is left."""
+    """Return the tree of a text as it is written, read past all of its errors; None if nothing is left."""
     with gc_paused:
         return _Reading(text).read()
 
@@ -165,7 +165,7 @@ class _Reading:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """All diagnostics. What was reported where a name is defined is not reported again where it is used."""
+        """All diagnostics. Errors reported at the definition of a name are not reported again at its uses."""
         own = [diagnostic for diagnostic, last in self.reported if not self.lowering.is_misnamed(*last)]
         return [*self.lowering.diagnostics, *own]
 
@@ -194,10 +194,10 @@ class _Reading:
 
         return enter
 
-    # ---- after a failure: where to go on
+    # ---- after a failure: the place to continue at
 
     def repair(self, start: int) -> int | None:
-        """Change the stack so that the parse can go on, and return from where; None if it cannot."""
+        """Change the stack so that the parse can continue, and return the place for that; None if it cannot."""
         self.parser.settle("RBRACE", self.stack)
         anchor = self.anchor("operation", "function")
         if missing := self.missing(start, anchor):
@@ -210,7 +210,7 @@ class _Reading:
         return None if closed else self.repair_head(start, anchor, begun)
 
     def missing(self, start: int, anchor: int) -> str | None:
-        """Return the `;`, `}` or `{` that is all that is missing before a place."""
+        """Return the `;`, `}` or `{` that is the only missing token before a place."""
         found = self.text[start : start + 2]
         fits = {
             ("SEMICOLON", ";"): found[:1] == "}" or (found[:1] != "(" and self.begins_statement(start)),
@@ -230,7 +230,7 @@ class _Reading:
         return bool(last) and self.text[last[0].end - 1] in ")]>"
 
     def repair_operation(self, start: int, anchor: int, begun: list[Node]) -> int | None:
-        """Repair a failure where an operation begins, or in one that is not finished: its names stay defined."""
+        """Repair a failure at the beginning of an operation, or in an unfinished one: its names stay defined."""
         head = begun[0].start if begun else start
         if self.marks.begins(head, "function"):
             self.cut(anchor)
@@ -258,7 +258,7 @@ class _Reading:
         return None
 
     def repair_closing(self, start: int, anchor: int, begun: list[Node]) -> int | None:
-        """Repair a failure after the `}` of a block: what follows is missing or wrong, or the `}` is one too many."""
+        """Repair a failure after the `}` of a block: the next token is missing or wrong, or the `}` is one too many."""
         closing, *outputs = begun
         if not outputs and self.marks.begins(start, "statement"):
             self.cut(anchor)
@@ -317,9 +317,9 @@ class _Reading:
         return named
 
     def feed_head(self, anchor: int, start: int, at: int, begun: list[Node]) -> None:
-        """Read what is missing before the `{` at a place, where the head breaks off at `start`.
+        """Read the missing tokens before the `{` at a place, where the head breaks off at `start`.
 
-        Of `func main<ios18>(...)`, name, opset and inputs stay as far as they are known.
+        Of `func main<ios18>(...)`, the known ones of name, opset and inputs stay.
         """
         head = begun[0].start if begun else start
         title, _, inputs = re.sub(r"->\s*\([^()]*\)", "", self.text[head:at]).partition("(")  # outputs strayed there
@@ -339,7 +339,7 @@ class _Reading:
     # ---- the stack
 
     def anchor(self, *phrases: str) -> int:
-        """Return the topmost place of the stack where one of the phrases may begin; 0 where none may."""
+        """Return the topmost place of the stack where one of the phrases may begin; 0 without such a place."""
         tops = (index for index in range(len(self.states) - 1, 0, -1) if self.states[index].keys() & phrases)
         return next(tops, 0)
 
@@ -363,7 +363,7 @@ class _Reading:
             self.parser.run(words, Places(place, []), self.stack)
 
     def close_blocks(self) -> None:
-        """Close all blocks of the function that is open."""
+        """Close all blocks of the open function."""
         end = last_nodes(self.values)[-1].end
         while "operation" in self.states[anchor := self.anchor("operation", "function")]:
             self.cut(anchor)

@@ -142,7 +142,7 @@ def _argument(argument: Node, path: Path) -> Iterator[tuple[Path, Node]]:
 
 
 def _values(phrase: Node, kind: str, path: Path) -> Iterator[tuple[Path, Node]]:
-    """Yield the inputs or the outputs that are in a phrase of a kind inside one."""
+    """Yield the inputs or the outputs in a phrase of a kind inside another phrase."""
     for values in named(phrase, kind):
         for index, value in enumerate(named(values, "named_value", "draft_value")):
             yield (*path, index), value

@@ -1,8 +1,8 @@
-"""Which parts of a text only miltext takes, and which do not occur in any known text of Apple's compiler.
+"""The parts of a text that only miltext takes, and the parts that occur in no known text of Apple's compiler.
 
-The facts are those of 72 texts that the compiler printed and 43 that people wrote by hand, and of compiled texts in the
-source of coremltools: fp8 in its `models/_fp8_compile.py` of 2026 and the tests of that, uint1 in those of compression.
-docs/language.md has each of them.
+The sources are 72 texts that the compiler printed and 43 that people wrote by hand, and compiled texts in the source of
+coremltools: fp8 in its `models/_fp8_compile.py` of 2026 and its tests, uint1 in the tests of compression.
+docs/language.md lists each of them.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class SyncPoints:
         self.text = text
 
     def begins(self, at: int, *signs: str) -> bool:
-        """Whether something seems to begin at a place that one of the signs is for."""
+        """Return whether a phrase with one of the signs seems to begin at a place."""
         return any(_SIGNS[sign].match(self.text, at) for sign in signs)
 
     def begins_line(self, at: int) -> bool:

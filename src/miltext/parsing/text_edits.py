@@ -27,7 +27,7 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
 
 
 def proven(text: str, edits: Iterable[Edit], path: str | None = None) -> str:
-    """Edit a text, and prove the result: its tokens are those around the edits and those of the edits, in their order.
+    """Edit a text, and prove the result: its tokens are the unedited ones and those of the edits, in their order.
 
     Comments are tokens here. Raise MiltextError, which would be a fault of miltext's own, if the proof fails.
     """
@@ -51,7 +51,7 @@ def changed_meaning(path: str | None) -> MiltextError:
 
 
 def apart(text: str, edits: Iterable[Edit]) -> list[Edit]:
-    """Return edits in the order of the text, with a blank where words would become one that are not one now."""
+    """Return edits in the order of the text, with a blank where two words would join to one."""
     places, ordered = _Places(text), sorted(edits, key=lambda edit: edit[:2])
     found, done, before = list[Edit](), 0, ""
     following = [*(start for start, _, _ in ordered), -1][1:]
@@ -75,7 +75,7 @@ def _touch(before: str, after: str) -> bool:
 
 
 class _Places:
-    """The places between the tokens of a text, which is read only if one is asked for."""
+    """The places between the tokens of a text, which is read only on demand."""
 
     def __init__(self, text: str) -> None:
         self.text = text

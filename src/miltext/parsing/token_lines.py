@@ -16,19 +16,19 @@ WINDOW = 300
 """How many characters of the text before and after a place are read."""
 
 PHRASE = 1 << 20
-"""How many characters of a phrase are read where all of it is asked for."""
+"""The most characters read of a phrase where all of it is needed."""
 
 CUT = "\0"
-"""What stands in a line where the text goes on; no token has it."""
+"""The mark in a line where the text goes on; no token contains it."""
 
 _PHRASE_ENDS = frozenset(";(){}=")
 _WORD = re.compile(r"\s+|\S+")
 
 
 class TokenLine:
-    """The `line` of the tokens between two places of a text, and where in the text its characters stand.
+    """The `line` of the tokens between two places of a text, and the places of its characters in the text.
 
-    `comments` has where the comments begin that are left out.
+    `comments` are the beginnings of the comments that are left out.
     """
 
     def __init__(self, text: str) -> None:
@@ -74,12 +74,12 @@ class TokenLine:
             self._places.append(place + match.start())
 
     def cut(self, place: int) -> None:
-        """Show that the text goes on at a place."""
+        """Mark that the text goes on at a place."""
         self._pieces.append(CUT)
         self._places.append(place)
 
     def unread(self) -> int:
-        """Leave out the last token again, which may go on. Return its place."""
+        """Take out the last token, which may go on. Return its place."""
         self._pieces.pop()
         return self._places.pop()
 

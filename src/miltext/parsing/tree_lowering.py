@@ -25,7 +25,7 @@ WINDOW = 300
 
 
 class TreeLowering:
-    """Lowering of the phrases of a text's tree. Raise ParseError at the first that is refused."""
+    """Lowering of the phrases of a text's tree. Raise ParseError at the first refused one."""
 
     def __init__(self, text: str, lowering: Lowering) -> None:
         self.text = text
@@ -42,7 +42,7 @@ class TreeLowering:
         return getattr(self.lowering, phrase.name)(children)
 
     def in_net(self, make: Callable[[Node, Children], Parsed], phrase: Node, children: Children) -> Parsed:
-        """Return what `make` makes of a phrase, or what stands for one that is refused or nests too deeply."""
+        """Return the result of `make` for a phrase, or the substitute for a refused or too deeply nested phrase."""
         try:
             return make(phrase, children)
         except LoweringError as refused:

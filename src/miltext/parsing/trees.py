@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def first(phrase: Node, *names: str) -> Node | None:
-    """Return the first phrase of one of these names directly inside one."""
+    """Return the first phrase of one of these names directly inside another phrase."""
     return next(named(phrase, *names), None)
 
 

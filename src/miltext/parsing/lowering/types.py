@@ -35,7 +35,7 @@ class LoweredType(NamedTuple):
 
 
 class Dimension(NamedTuple):
-    """A dimension: the wire form of its message, None where that is absent; and its size where it has one."""
+    """A dimension: the wire form of its message, None for a missing message; and its size, if it has one."""
 
     wire: bytes | None
     size: int | None

@@ -104,7 +104,7 @@ def element(value_type: LoweredType | None, raw: str | Raw) -> bytes:
 
 
 def text_content(value_type: LoweredType, raw: str) -> bytes:
-    """Return the content of a literal that is one token: a number, a string, or a list of numbers in brackets."""
+    """Return the content of a literal of one token: a number, a string, or a list of numbers in brackets."""
     if value_type.kind == "list" and raw[0] == "[":
         children = [child for part in _split(raw) for child in (",", part)]
         try:
@@ -150,7 +150,7 @@ def list_values(raw: str, shape: Sequence[int | None], dtype: DType) -> bytes:
 
 
 def element_values(texts: list[str], dtype: DType, place: str) -> bytes:
-    """RepeatedFloats or its like from element texts; what is wrong with one is shown at `place`."""
+    """RepeatedFloats or its like from element texts; errors are shown at `place`."""
     if dtype.kind == "string":
         return b"".join(sized(fields.VALUES, _string(text, place)) for text in texts)
     try:
@@ -275,7 +275,7 @@ class Container(Raw):
             raise misfit(value_type, self.place)
         return immediate(self.member, self.values(value_type.parts, strict=True, length=value_type.length))
 
-    @abstractmethod  # without ABC, whose `isinstance` is slower: mypy holds each kind to its own
+    @abstractmethod  # without ABC, whose `isinstance` is slower: mypy checks each kind
     def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
         """Return the fields of the ListValue, TupleValue or DictionaryValue."""
 
