@@ -163,7 +163,7 @@ class _Specialization:
                 yield from self.missing(name, chain(own, outer), (*path, "outputs", index))
 
     def is_right(self, operation: Operation, own: Scope, outer: Scope, path: Path, index: int) -> bool:
-        """Enter the output of an operation whose names are all right; return whether that needs a closer look."""
+        """Enter the output of an operation if its names are plainly right; return whether they are."""
         plain, outputs = self._plain, operation.outputs
         if operation.type not in plain or not operation.attributes.keys() <= plain:
             return False

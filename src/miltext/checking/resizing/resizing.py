@@ -174,8 +174,7 @@ class Resizing:
     # ---- in the end
 
     def literals(self, dialect: str, drafts: Collection[Path], types: MutableMapping[Path, str]) -> dict[Path, str]:
-        """Return the text of constants by the paths of phrases: of a `const`, or of an argument in place of a shared
-        one.
+        """Return the text of constants by the paths of phrases: a `const`, or an argument bound to a shared one.
 
         The `types` of outputs get the types of the `const`s.
         """
