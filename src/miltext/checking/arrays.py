@@ -113,7 +113,7 @@ class Arrays:
 
 
 def _too_wide(opened: StoredArray) -> Finding | None:
-    """Return what keeps the type of an array from being inferred; without a path."""
+    """Return the finding that prevents inference of an array's type; without a path."""
     from miltext.checking.inference.rules import LARGEST_RANK
 
     if len(opened.shape) <= LARGEST_RANK:
@@ -124,7 +124,7 @@ def _too_wide(opened: StoredArray) -> Finding | None:
 
 
 def _misfit(opened: StoredArray, stated: Type) -> Finding | None:
-    """Return what keeps an array from being a value of a type; without a path."""
+    """Return the finding that an array cannot be a value of a type; without a path."""
     if not isinstance(stated, TensorType):
         return Finding(
             (), codes.MISFIT_ARRAY, "an array can only be the value of a tensor of a known data type and rank"

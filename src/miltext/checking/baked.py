@@ -1,4 +1,4 @@
-"""Baked shapes: constants that were made for the sizes that a program had before, and which of them to change."""
+"""Baked shapes: constants made for the old sizes of a program, and the ones to change."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OF_DATA_TYPES = (codes.UNSUPPORTED_DTYPE, codes.DTYPES_DIFFER)
 MADE_FOR_OTHERS = "which was made for other sizes"
 
 SIZES = ("kernel_sizes", "size", "end", "target_size_height", "target_size_width")
-"""Parameters that may contain sizes; rows of them contain those of the last dimensions of `x`."""
+"""Parameters that may contain sizes; rows contain the sizes of the last dimensions of `x`."""
 
 
 class Outdated(NamedTuple):
@@ -40,7 +40,7 @@ class Outdated(NamedTuple):
 
 
 class Absorbing(NamedTuple):
-    """An output that stays as it was though what its operation is given changed: its name and sizes, and where."""
+    """An output that stays unchanged though an input of its operation changed: its name, sizes and place."""
 
     name: str
     sizes: set[int]
@@ -122,9 +122,7 @@ class Baked:
         return None
 
     def _lasting(self, held: Sequence[object], x: Operand) -> tuple[int, int] | None:
-        """Return the first size of the last dimensions of a value before that a row of sizes still holds, and the one
-        now.
-        """
+        """Return the first old size of a value's last dimensions that a row still contains, and the new one."""
         old, new = self._before[x], x.type
         if not isinstance(old, TensorType) or not isinstance(new, TensorType) or len(old.shape) != len(new.shape):
             return None
@@ -136,7 +134,7 @@ class Baked:
     # ---- when something does not fit
 
     def told(self, finding: Finding) -> Finding:
-        """Return an error about what an operation is given, with what to change if that was made for other sizes."""
+        """Return an error about an operation's inputs, with constants to change if these were made for other sizes."""
         *_, place = (), *operations_around(finding.path)
         inference = self._inferences.get(place)
         is_of_sizes = finding.severity == "error" and finding.code not in OF_DATA_TYPES
@@ -153,7 +151,7 @@ class Baked:
         return {message_path(each.path): each for each in self._found}
 
     def _is_moved(self, arguments: Arguments) -> bool:
-        """Tell whether an operation is given what changed, or an input, which may have."""
+        """Return whether an input of an operation changed, or is an input of the program, which may have."""
         given = (operand for bound in arguments.operands.values() for operand in bound)
         return any(each in self.inputs or each in self.changed or each in self._absorbing for each in given)
 
@@ -174,7 +172,7 @@ class Baked:
             yield Remark(f"change this constant, {MADE_FOR_OTHERS}", constant)
 
     def _behind(self, absorbing: Absorbing) -> Iterator[Remark]:
-        """Yield what to change where a value does not follow what it is made of."""
+        """Yield the places to change where a value does not follow its sources."""
         inference = self._inferences[absorbing.place]
         for name, operands in sorted(inference.arguments.operands.items()):
             for index, operand in enumerate(operands):
@@ -183,7 +181,7 @@ class Baked:
                     yield Remark(f"change this literal, which gives {named(absorbing.name)} its sizes", constant)
 
     def _constant(self, inference: Inference, name: str, index: int, operand: Operand) -> Path | None:
-        """Return the path of a constant that an operation is given: of a literal, or of what makes it; else None."""
+        """Return the path of a constant operand: of a literal, or of the operation that makes it; else None."""
         if not operand.constant or operand is UNDEFINED:
             return None
         place = self._makers.get(operand)
@@ -197,7 +195,7 @@ class Baked:
 
 
 def _is_masked(arguments: Arguments) -> bool:
-    """Tell whether an operation may leave out the ends that it is given."""
+    """Return whether an operation may disregard its `end`s."""
     masks = [operand.value for operand in arguments.operands.get("end_mask", ())]
     return any(mask is None or True in _row(mask) for mask in masks)
 
@@ -207,7 +205,7 @@ def _row(value: Value) -> tuple[object, ...]:
 
 
 def _argument(path: Path) -> tuple[str, int]:
-    """Return the parameter that a path leads to, and the place among what it is bound to."""
+    """Return the parameter that a path leads to, and the place among its operands."""
     at = path.index("inputs") + 1
     index = path[at + 2] if len(path) > at + 2 else 0
     return str(path[at]), index if isinstance(index, int) else 0

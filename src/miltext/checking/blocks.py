@@ -33,7 +33,7 @@ class Asked(NamedTuple):
 
 
 def specialization_findings(program: Program) -> Iterator[Finding]:
-    """Find where the blocks of a function, one for each opset, differ in what they give back."""
+    """Find differences between the outputs of a function's blocks, one block for each opset."""
     for name, function in program.functions.items():
         blocks = function.blocks
         if len(blocks) > 1:
@@ -77,14 +77,14 @@ def block_findings(inference: Inference, known: Signature, path: Path) -> Iterat
         place, what = (*path, "blocks", index), f"the block `{signed.name}`"
         taken = _inputs(signed, inference.arguments)
         wrong = list(_agreement((*place, "inputs"), f"{what} takes", taken, block.inputs)) if taken else []
-        for asked in _outputs(index, inference, known):  # what a block gives back often follows from what it takes
+        for asked in _outputs(index, inference, known):  # the outputs of a block often follow from its inputs
             wrong = wrong or list(_agreement((*place, "outputs"), f"{what} gives back", asked, block.outputs))
         found += wrong
     yield from found or _declared(inference, known, path)
 
 
 def _declared(inference: Inference, known: Signature, path: Path) -> Iterator[Finding]:
-    """Find where a block gives back what its operation cannot, although all blocks together can.
+    """Find blocks whose outputs do not fit their operation, although the outputs of all blocks together do.
 
     coremltools' loader compares these types ("Mismatch between var types").
     """
@@ -108,11 +108,11 @@ def _inputs(signed: BlockSignature, arguments: Arguments) -> Asked | None:
 
 
 def _outputs(index: int, inference: Inference, known: Signature) -> Iterator[Asked]:
-    """Yield what a block gives back: a truth value for a condition, else a value for each output of the operation.
+    """Yield the required outputs of a block: a truth value for a condition, else the operation's outputs.
 
-    In a loop, each of these is what the block takes in the next turn: a size that changes is a `?` there, as
-    coremltools makes it (`build_nested_blocks` of `while_loop`, iOS15/control_flow.py). Outside a loop, each is of the
-    type of what the first block gives back.
+    In a loop, each of these is an input of the block in the next turn: a size that changes is a `?` there, as
+    coremltools makes it (`build_nested_blocks` of `while_loop`, iOS15/control_flow.py). Outside a loop, each has the
+    type of the first block's output.
     """
     blocks, count = inference.arguments.blocks, len(inference.declared)
     signed = known.blocks[index]
@@ -144,14 +144,14 @@ def _is_truth(_: Type, given: Type) -> bool:
 
 
 def _is_alike(asked: Type, given: Type) -> bool:
-    """Tell whether two types differ in sizes at most: in a loop, these may change."""
+    """Return whether two types differ in sizes at most: in a loop, these may change."""
     if isinstance(asked, TensorType) and isinstance(given, TensorType):
         return asked.dtype == given.dtype and len(asked.shape) == len(given.shape)
     return asked is None or given is None or type(asked) is type(given)
 
 
 def _holds(asked: Type, given: Type) -> bool:
-    """Tell whether a value of one type can be of the other; the length of a list may change."""
+    """Return whether a value of one type can be of the other; the length of a list may change."""
     if isinstance(asked, ListType) and isinstance(given, ListType):
         return compatible(asked.element, given.element)
     return compatible(asked, given)

@@ -73,7 +73,7 @@ def _type(value: str, name: str, known: Signature, op: Arguments) -> TensorType 
 
 
 def _default(op: Arguments, name: str, stated: object) -> str | None:
-    """Return the literal of a default; None where there is none, or it hangs on what is not known."""
+    """Return the literal of a default; None without one, or where it depends on unknown facts."""
     rule = _RULES.get((op.op_type, name))
     try:
         value = rule(op) if rule else stated
@@ -92,7 +92,7 @@ def _epsilon(number: float) -> Default:
 
 
 def _index_type(op: Arguments) -> str | None:
-    """Return the data type of `topk`'s indices, which may be stated where it gives them back."""
+    """Return the data type of `topk`'s indices, which may be stated where `topk` returns them."""
     return "int32" if op.scalar("return_indices", bool, True) else None
 
 

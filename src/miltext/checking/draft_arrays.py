@@ -27,7 +27,7 @@ DATA_TYPES = (codes.UNSUPPORTED_DTYPE, codes.DTYPES_DIFFER)
 
 
 class HeldArray(NamedTuple):
-    """An array that a `const` holds, the path of its literal, and whether the `const` was written."""
+    """An array in a `const`, the path of its literal, and whether the `const` was written."""
 
     stored: StoredArray
     literal: Path

@@ -40,9 +40,9 @@ class Use:
 
 @dataclass(slots=True)
 class OpenConstant:
-    """A `const` that leaves its type out, at the path `place`, and the use that decided it, if one did.
+    """A `const` without a type, at the path `place`, and the use that decided it, if any.
 
-    It `is_doubtful` if a use of it might have decided, beside something of which nothing is known for a mistake.
+    It `is_doubtful` if a use of it might have decided, beside an operand that is unknown because of a mistake.
     """
 
     operation: Operation
@@ -67,7 +67,7 @@ def _element(type: TensorType | ListType) -> str | None:
 
 
 def takes(known: Signature, name: str, dtype: str | None, operands: Mapping[str, Sequence[Operand]]) -> bool:
-    """Tell whether a parameter takes a constant of a data type beside what the others are bound to."""
+    """Return whether a parameter takes a constant of a data type beside the operands of the others."""
     parameter = known.parameters[name]
     same = [
         operand.type.dtype
@@ -109,10 +109,10 @@ class Literal(NamedTuple):
     def type(
         self, beside: Surroundings, usual: Sequence[str] | None, without: Operand | None = None
     ) -> TensorType | ListType:
-        """Return the type of the literal, given what stands `beside` it, `without` the constant that it is.
+        """Return the type of the literal, given the operands `beside` it, `without` the literal's own constant.
 
-        Where that leaves a choice, it is the one under which the output is of the data type that the operation states.
-        Raise Undecided or Misfit.
+        Where that leaves a choice, it is the type that gives the output the data type stated by the operation. Raise
+        Undecided or Misfit.
         """
         others, guide = beside.operands(without), beside.guide
         found = literal_type(self.spelling, self.parameter, self.known, others, usual)
@@ -146,7 +146,7 @@ class UsualWalk(Walk):
 
 
 def is_of_function(path: InferencePath) -> bool:
-    """Tell whether a path of inference leads to the block of a function, and not to one inside that."""
+    """Return whether a path of inference leads to the block of a function, and not to a block inside that."""
     return len(path) == len(("function", "opset"))
 
 

@@ -1,4 +1,4 @@
-"""The types that were inferred for a draft, with what is wrong in it and what is still open."""
+"""The types inferred for a draft, its errors, and its open types."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class DraftTypes(NamedTuple):
         return [*own, *(at_array(finding, self.conversions) for finding in known), *unknown]
 
     def _wrong(self, mistakes: Iterable[Path]) -> set[Path]:
-        """Return the paths of the wrong operations and of those that use them; an operation around a gap is wrong."""
+        """Return the paths of the wrong operations and of their users; an operation around a gap is wrong."""
         wrong = {place for path in mistakes for place in operations_around(path)}
         wrong |= {place for gap in self.open for place in [*operations_around(gap)][:-1]}
         for place, used in self.uses if self.unknown else ():
@@ -81,7 +81,7 @@ class DraftTypes(NamedTuple):
 
     @property
     def missing(self) -> set[Path]:
-        """The paths of what is not there: of bindings, and of the types of outputs; the names of arguments are."""
+        """The paths of missing parts: of bindings, and of the types of outputs; arguments themselves are there."""
         return {(*gap, "type") if gap[-2] in ("outputs", "inputs") else gap for gap in self.open}
 
     def written(self) -> Elaborated:

@@ -1,4 +1,4 @@
-"""Inference over a draft, which writes what it finds into the Program, and notes the text for what is left out."""
+"""Inference over a draft, which writes its results into the Program, and notes the text for omitted parts."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class DraftWalk(UsualWalk):
                     beside.note(name, index, Operand(made, value=constant.value))
 
     def hold(self, operation: Operation, place: Path, scope: Scope) -> None:
-        """Note an array that a `const` holds, or what would make those fit that an operation is given."""
+        """Note an array in a `const`, or the conversions that would make an operation's arrays fit."""
         literal = (*place, "attributes", Key("val"))
         if operation.type == "const" and literal in self.gaps and self.is_array(literal):
             reference = array_named(operation.message.attributes["val"])
@@ -158,7 +158,7 @@ class DraftWalk(UsualWalk):
         return found
 
     def carry(self, body: NestedBlock, at: int, blocks: int, path: Path) -> None:
-        """Note what the body of a loop gives back as the input of each of its blocks, which others leave out, too."""
+        """Note the outputs of a loop's body as the inputs of each of its blocks, which others leave out, too."""
         for index, (taken, given) in enumerate(zip(body.inputs, body.outputs, strict=True)):
             wider = join(taken, given)
             if is_known(taken) and is_known(given) and is_known(wider) and wider != taken:
@@ -204,11 +204,11 @@ class DraftWalk(UsualWalk):
         return self.value(gap, made) if made is not None else None
 
     def is_array(self, gap: Path) -> bool:
-        """Tell whether what leaves its type out is an array in a file, which has one."""
+        """Return whether the phrase without a type is an array in a file, which has a type."""
         return self.gaps[gap].children[-1].name == "array_file"
 
     def array(self, value: Value, stated: Type, gap: Path) -> Value | None:
-        """Return the value of an array, which may be of a `stated` type; None where it is not to be had."""
+        """Return the value of an array, which may have a `stated` type; None for an unreadable array."""
         made, found = self.arrays.untyped(value, stated, gap)
         self.types.findings.extend(found)
         if made is None:
@@ -247,7 +247,7 @@ class DraftWalk(UsualWalk):
         return None
 
     def is_open(self, operation: Operation, place: Path, name: str = "val") -> bool:
-        """Tell whether an attribute is the value of a `const` that states no type at all."""
+        """Return whether an attribute is the value of a `const` that states no type at all."""
         gaps = {(*place, "attributes", Key("val")), (*place, "outputs", 0)}
         is_const = operation.type == "const" and name == "val" and len(operation.outputs) == 1
         return is_const and gaps <= self.gaps.keys() and not self.is_array((*place, "attributes", Key("val")))
@@ -284,7 +284,7 @@ class DraftWalk(UsualWalk):
                     beside.note(name, index, constant.operand)
 
     def surroundings(self, operation: Operation, place: Path, scope: Scope) -> Surroundings:
-        """Return what the types of an operation's literals and constants may depend on."""
+        """Return the operands that the types of an operation's literals and constants may depend on."""
         lacks, guide = self.lacks(operation, place, scope), self.guide(operation, place)
         return Surroundings(bound(operation, scope), lacks=lacks, guide=guide)
 
@@ -363,7 +363,7 @@ class DraftWalk(UsualWalk):
     # ---- outputs and arguments
 
     def use(self, place: Path, outputs: list[Operand]) -> None:
-        """Note what the operation of the last inference uses, and that it makes the outputs."""
+        """Note the operations that the last inference's operation uses, and that it makes the outputs."""
         given = self.found[-1].arguments.operands.values()
         used = {self.makers[operand] for bound in given for operand in bound if operand in self.makers}
         self.types.uses.append((place, used))
@@ -374,7 +374,7 @@ class DraftWalk(UsualWalk):
         inference = self.found[-1]
         inferred = inference.inferred or ()
         if is_misnamed(inference.operation, signature(inference.operation.type, self.opset)):
-            return False  # what it is given may have been meant for a parameter that decides
+            return False  # the argument may have been meant for a parameter that decides
         if index < len(inferred) and is_known(inferred[index]) and not isinstance(inferred[index], StateType):
             output.type.CopyFrom(write_type(inferred[index]))
             self.state_type(gap, inferred[index])
@@ -400,7 +400,7 @@ class DraftWalk(UsualWalk):
         return self.text[span.start : span.end]
 
     def value(self, gap: Path, made: Type) -> Value | None:
-        """Return the value of a literal of a type; None where it is not what the literal spells."""
+        """Return the value of a literal of a type; None if the literal does not fit the type."""
         span = self.gaps[gap].children[-1].span
         head = f"{spelled(made, self.dialect)}("
         written = f"{head}{self.spelling(gap)})"
@@ -416,7 +416,7 @@ class DraftWalk(UsualWalk):
         return value
 
     def is_told(self, span: Span) -> bool:
-        """Tell whether something in a span was found wrong when the text was read."""
+        """Return whether an error was found in a span when the text was read."""
         first = bisect_left(self.wrong, span)
         return first < len(self.wrong) and self.wrong[first].start < span.end
 
@@ -470,6 +470,6 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
 
 
 def lacks_a_name(operation: Operation, scope: Scope, unknown: Collection[Operand] = (UNDEFINED,)) -> bool:
-    """Tell whether an operation is given a value of which nothing is known for a mistake."""
+    """Return whether an operand of an operation is unknown because of a mistake."""
     names = (each for bindings in operation.inputs.values() for each in bindings if isinstance(each, str))
     return any(scope.get(name, UNDEFINED) in unknown for name in names)

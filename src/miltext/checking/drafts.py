@@ -82,7 +82,7 @@ def _nothing_inferred(read: Recovered) -> DraftTypes:
 
 
 def _outside(gap: Path) -> Finding:
-    """Return the finding about what is left out where no operation is."""
+    """Return the finding about an omission outside of any operation."""
     if gap[-2] == "inputs":
         return Finding(gap, codes.NOT_INFERRED, "an input of a function needs its type; write it before the name")
     return Finding(
@@ -91,7 +91,7 @@ def _outside(gap: Path) -> Finding:
 
 
 def as_in_draft(finding: Finding, types: DraftTypes) -> Finding:
-    """Return a finding with what it suggests as a draft has it, without a type where one follows: `[1]`, `true`."""
+    """Return a finding with its suggestion as drafts spell it, without a type where one follows: `[1]`, `true`."""
     gaps = types.read.drafts.keys()
     if finding.path[-1] == "key" or finding.code == codes.NOT_INFERRED or not (gaps or types.read.elaborated):
         return finding
@@ -121,7 +121,7 @@ def dtype_in_draft(diagnostic: Diagnostic) -> Diagnostic:
 
 
 def marker_of(root: Node | None) -> Node | None:
-    """Return the marker in the head of a draft; None where there is none."""
+    """Return the marker in the head of a draft; None without one."""
     return next(named(root, "draft_marker"), None) if root else None
 
 

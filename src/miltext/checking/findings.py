@@ -20,7 +20,7 @@ LONG = 200
 
 
 class Remark(NamedTuple):
-    """A further sentence under a finding, and the path of what it speaks of."""
+    """A further sentence under a finding, and the path of its subject."""
 
     message: str
     path: Path
@@ -42,7 +42,7 @@ class Finding(NamedTuple):
     applicability: str = UNSAFE
 
 
-# ---- what they are about
+# ---- the subjects of findings
 
 
 def operations_around(path: Path) -> Iterator[Path]:
@@ -76,7 +76,7 @@ def located(findings: Collection[Finding], root: Node) -> list[Diagnostic]:
 
 
 def unplaced(findings: Iterable[Finding]) -> list[Diagnostic]:
-    """Return the diagnostics of findings in what has no text."""
+    """Return the diagnostics of findings in a program without a text."""
     return in_order(
         Diagnostic(each.severity, each.code, each.message, None, tuple(Note(remark.message) for remark in each.remarks))
         for each in findings
@@ -96,7 +96,7 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def _spans(root: Node, paths: Iterable[Path]) -> dict[Path, Span]:
-    """Return the places of the paths, and of what is around them, where there are any: of two the first."""
+    """Return the places of the paths, and of the phrases around them, if any: of two the first."""
     wanted = {path[:end] for path in paths for end in range(len(path) + 1)}
     spans: dict[Path, Span] = {}
     for path, phrase in phrases_by_path(root, lambda path, _: path in wanted):

@@ -66,7 +66,7 @@ def mend(text: str, check: Callable[[str], list[Diagnostic]], chosen: Callable[[
     return result._replace(useless=None if batches else sum(map(chosen, result.diagnostics)))
 
 
-# ---- what to try
+# ---- the fixes to try
 
 
 def _batches(mended: Mended, chosen: Callable[[Diagnostic], bool]) -> list[list[Diagnostic]]:
@@ -78,9 +78,9 @@ def _batches(mended: Mended, chosen: Callable[[Diagnostic], bool]) -> list[list[
 
 
 def _smaller(text: str, fixes: list[Diagnostic], failed: set[Diagnostic]) -> list[list[Diagnostic]]:
-    """Return what to try, the last first, instead of fixes that did no good together.
+    """Return the fixes to try, the last first, instead of fixes that did no good together.
 
-    One that failed alone in its line is not tried again.
+    A fix that failed alone in its line is not tried again.
     """
     if len(fixes) == 1:
         return []
@@ -143,7 +143,7 @@ def _failed(fixes: Sequence[Diagnostic], starts: Sequence[int], found: Sequence[
 
 
 class _Badness(NamedTuple):
-    """How many lines of a text cannot be read whole, how many errors it has, and how many findings."""
+    """The number of lines in a text that cannot be read whole, of errors, and of findings."""
 
     unread: int
     errors: int
@@ -157,7 +157,7 @@ def _badness(mended: Mended) -> _Badness:
 
 
 def _by_line(mended: Mended) -> Counter[int]:
-    """Return how many errors there are in each line."""
+    """Return the number of errors in each line."""
     return Counter(map(_Lines(mended.text).of, (each for each in mended.diagnostics if each.severity == "error")))
 
 
@@ -177,7 +177,7 @@ class _Lines:
         return bisect_left(self.ends, place)
 
     def of(self, found: Diagnostic) -> int:
-        """Return the line in which a finding begins; -1 where it has no place."""
+        """Return the line in which a finding begins; -1 for a finding without a place."""
         return -1 if found.span is None else self.at(found.span.start)
 
 
@@ -210,7 +210,7 @@ def _applied(text: str, fixes: Iterable[Diagnostic]) -> tuple[str, list[int]]:
 
 
 def _with_blanks(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the stretch to remove with what would be left: blanks at the end of a line, or twice, or an empty line."""
+    """Return the stretch to remove, with the blanks, or the empty line, that would be left."""
     rest = re.compile(r"[ \t]*(\r?\n|\Z)?").match(text, end)
     assert rest is not None
     if rest[1] is None:

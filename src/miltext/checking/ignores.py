@@ -28,7 +28,7 @@ _NEAR = re.compile(
 
 _WORD = re.compile(r"[^,\s]+")
 _ENDS = frozenset([";", "{", "}"])
-"""The tokens that end a phrase, for what a comment speaks of."""
+"""The tokens that end a phrase, for the scope of a comment."""
 
 FORM = f"write `// mil: ignore[{codes.SHADOWED_VALUE}]`, with codes or their beginnings, or `// mil: ignore` for all"
 
@@ -119,7 +119,7 @@ def _unused(text: str, ignore: Ignore) -> Iterator[Diagnostic]:
 
 
 def _read(text: str) -> tuple[list[Ignore], list[Diagnostic]]:
-    """Return the comments of a text that ignore findings, and what is wrong with them."""
+    """Return the comments of a text that ignore findings, and the findings about them."""
     comments, phrases = _comments_and_phrases(text)
     starts, ends = [phrase.start for phrase in phrases], [phrase.end for phrase in phrases]
     ignores, broken = list[Ignore](), list[Diagnostic]()
@@ -171,7 +171,7 @@ def _misspelt(text: str, comment: Span) -> list[Diagnostic]:
 
 
 def _words(match: re.Match[str], rest: str) -> tuple[dict[str, Span] | None, list[Diagnostic]]:
-    """Return the words of a comment that stand for codes, None if it is not to be understood; and what is wrong."""
+    """Return the words of a comment that stand for codes, None if it cannot be understood; and its findings."""
     span = Span(*match.span())
     if match["codes"] is None:
         if not rest.strip() or rest.lstrip().startswith("//"):

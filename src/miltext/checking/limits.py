@@ -30,7 +30,7 @@ FEW = 8
 
 
 def clashes(known: Signature, operands: Mapping[str, Sequence[Operand]], dialect: str) -> Iterator[Clash]:
-    """Yield what is wrong with the arguments of one operation; of several faults of one argument, the first."""
+    """Yield the clashes of one operation's arguments with their limits; of several in one argument, the first."""
     judged = {name: operand for name, operand in _singles(known, operands) if isinstance(operand.type, TensorType)}
     sizes = agreed({name: (known.parameters[name].shape, _shape_of(operand)) for name, operand in judged.items()})
     wrong: dict[str, Clash] = {}
@@ -61,7 +61,7 @@ def _shape_of(operand: Operand) -> Shape:
 
 
 def wrong_shapes(known: Signature, operands: Mapping[str, Operand], sizes: Sizes, dialect: str) -> dict[str, Clash]:
-    """Return what is wrong with the shapes of arguments by their names, and bind the sizes."""
+    """Return the clashes in the shapes of arguments, by their names, and bind the sizes."""
     odd = set(_odd_ranks(known, operands, sizes))
     wrong = {
         name: _wrong_rank(known.parameters[name], operand, sizes, dialect)
@@ -227,7 +227,7 @@ class _Elements:
         return found or self.outside(numbers)
 
     def is_strange(self, element: object) -> bool:
-        """Tell whether an element is a string, and none of the words."""
+        """Return whether an element is a string, and none of the words."""
         return isinstance(element, str) and self.cased(element) not in self.parameter.words
 
     def cased(self, element: str) -> str:

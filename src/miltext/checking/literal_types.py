@@ -29,7 +29,7 @@ _DTYPES = {
     "float": [dtype.name for dtype in DTYPES if dtype.kind == "float"],
     "int": [dtype.name for dtype in DTYPES if dtype.kind in ("float", "int", "uint")],
 }
-"""The data types that elements may be of, by what they look like."""
+"""The possible data types of elements, by their spelling."""
 
 
 _WORDS = {"bool": "a truth value", "string": "a string", "float": "a fraction", "int": "a whole number"}
@@ -137,7 +137,7 @@ def _look(element: str) -> str:
 
 
 def _shape(parts: Iterable[str]) -> tuple[int, ...]:
-    """Return how many elements the first list of each depth has; whether all are nested so, lowering judges."""
+    """Return the number of elements in the first list of each depth; lowering checks the nesting of the others."""
     shape: list[int] = []
     depth, finished = 0, set[int]()
     for part in parts:
@@ -159,9 +159,9 @@ def _array_meant(literal: str) -> str | None:
 
 
 def _fitting(looks: set[str], parameter: Parameter, known: Signature, other: str | None) -> list[str]:
-    """Return the data types that the parameter takes and that elements of these looks may be of. Raise Misfit.
+    """Return the data types that fit both the parameter and elements of this spelling. Raise Misfit.
 
-    `other` is what the literal stands for elsewhere: a truth value, or an array in a file.
+    `other` is the meaning of the literal elsewhere: a truth value, or an array in a file.
     """
     possible = _possible(looks)
     fitting = [dtype for dtype in possible if dtype in parameter.dtypes or not parameter.dtypes]

@@ -137,7 +137,7 @@ class _Call:
         return known.parameters.keys() >= inputs.keys() and given.issuperset(_required(known, [*known.parameters]))
 
     def later(self, path: Path, what: str, *key: str) -> Iterator[Finding]:
-        """Tell of something that a later opset brought, once a function."""
+        """Report the use of a later opset's part, once a function."""
         key = self.function, self.opset, *key
         if key in self._told.newer:
             self.is_told_before = True
@@ -222,7 +222,7 @@ class _Call:
                 yield self.stranger([name], known, near)
 
     def lacks(self, opset: str) -> bool:
-        """Tell whether an opset is later than the function's."""
+        """Return whether an opset is later than the function's."""
         return opset_place(opset) > opset_place(self.opset)
 
     def gone(self, name: str, known: Signature, missing: list[str]) -> Finding:
@@ -235,7 +235,7 @@ class _Call:
         return Finding((*self.argument(name), "key"), codes.NOT_IN_OPSET, message, suggestion=near)
 
     def stranger(self, names: list[str], known: Signature, near: str | None) -> Finding:
-        """Tell of inputs that were meant to be `near`, if anything is near."""
+        """Report inputs likely meant to be `near`, if anything is near."""
         first, *others = [(name, (*self.argument(name), "key")) for name in names]
         together = f"; `{near}` takes all together: `{near} = (...)`" if near and others else ""
         hint = together or did_you_mean(near) or f"; it takes {listed(known.parameters, 'and') or 'none'}"
@@ -254,7 +254,7 @@ class _Call:
                 yield from found if is_news else ()
 
     def several(self, parameter: Parameter, operands: Sequence[Operand]) -> Finding:
-        """Tell of what takes one value, bound to another number of them: constants may be meant as a vector."""
+        """Report a parameter of one value with another number of operands: constants may be meant as a vector."""
         name, message = parameter.name, f"`{parameter.name}` takes one value, not {len(operands)}"
         is_vector = any(pattern.has_rank(1) for pattern in parameter.shape) and {()} == {
             operand.type.shape if isinstance(operand.type, TensorType) else None for operand in operands
@@ -266,12 +266,12 @@ class _Call:
         return Finding(self.argument(name), codes.SEVERAL_VALUES, message + to_write(meant), suggestion=suggestion)
 
     def blame(self, operand: Operand) -> None:
-        """Note a fault of an operand, which is reported where it is first used."""
+        """Note a fault of an operand, which is reported at its first use."""
         self.faulty = True
         self._told.operands.add(operand)
 
     def operand(self, parameter: Parameter, operand: Operand, index: int) -> Iterator[Finding]:
-        """Find what is wrong with one thing that a parameter is bound to; of several faults, the first."""
+        """Find the errors of one operand of a parameter; of several faults, the first."""
         kind, name = _kind(operand.type), parameter.name
         if kind and kind not in parameter.kinds:
             message = f"{self.named(name)} takes {one_of(parameter.kinds)}, not a {kind}"
@@ -283,7 +283,7 @@ class _Call:
             yield Finding(self.binding(name, index), codes.NOT_CONSTANT, message)
 
     def data_type(self, parameter: Parameter, dtype: str, path: Path) -> Iterator[Finding]:
-        """Tell of a data type that the parameter does not take, in this opset or in any."""
+        """Report a data type that the parameter does not take, in this opset or in any."""
         name, op_type = parameter.name, self.operation.type
         since = first_opset(op_type, lambda version: dtype in version.dtypes(name))
         if since is not None and self.lacks(since):
@@ -373,7 +373,7 @@ def _slip_of(name: str) -> tuple[str, str | None]:
 
 
 def _first_with(op_type: str, parameter: str) -> str | None:
-    """Return the opset in which an operation has a parameter first."""
+    """Return the first opset in which an operation has a parameter."""
     return first_opset(op_type, lambda version: parameter in version.parameters)
 
 
@@ -389,7 +389,7 @@ def _kind(type: Type) -> str | None:
 
 
 def _type_findings(inference: Inference, call: _Call) -> Iterator[Finding]:
-    """Find where what an operation declares cannot be right, which does not agree with what was inferred."""
+    """Find declared types that contradict the inferred ones."""
     path, op_type = call.path, inference.operation.type
     if inference.clash is not None:
         yield call.clash(inference.clash)

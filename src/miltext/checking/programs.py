@@ -52,7 +52,7 @@ def findings_in(
 def as_diagnostics(findings: Collection[Finding], text: str | None) -> list[Diagnostic]:
     """Return findings with their places in the text that their Program was read from; without places for None.
 
-    What the text's comments ignore is left out. The text is read only if something was found.
+    Findings ignored by the text's comments are left out. The text is read only if there are findings.
     """
     if text is None:
         return unplaced(findings)
@@ -86,7 +86,7 @@ def verify_read(
     each_use: bool = False,
     is_model: bool = False,
 ) -> list[Finding]:
-    """Return what `verify` does, for a Program that was read before; with `each_use` as `findings_in` does."""
+    """Return the findings of `verify` for a Program that was read before; `each_use` is that of `findings_in`."""
     return [
         *name_findings(read, dialect, each_use=each_use),
         *specialization_findings(read),

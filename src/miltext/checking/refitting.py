@@ -25,7 +25,7 @@ class Refitting:
         self._shapes: dict[tuple[Shape, Shape], None] = {}
 
     def learn(self, old: Type, new: Type) -> None:
-        """Note what the sizes of a type became."""
+        """Note the new sizes of a type."""
         if isinstance(old, TensorType) and isinstance(new, TensorType) and len(old.shape) == len(new.shape):
             self._shapes[old.shape, new.shape] = None
 

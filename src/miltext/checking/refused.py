@@ -37,14 +37,14 @@ def refused_findings(program: Program, *, is_model: bool = False) -> Iterator[Fi
 
 
 def _given(opset: str, block: Block, path: Path) -> Iterator[Finding]:
-    """Find what is refused of what a function of a model gives back, of all that it makes itself."""
+    """Find outputs of a model's function that Core ML refuses, among the values that it makes itself."""
     own = {output.name: output.stated.type for output in block.made()}
     for index, name in enumerate(block.outputs):
         yield from _findings(Port("model output", opset, name, own.get(name)), (*path, "outputs", index))
 
 
 def _block(function: Function, opset: str, block: Block, path: Path) -> Iterator[Finding]:
-    """Find what is refused of a block of a function."""
+    """Find parts of a function's block that Core ML refuses."""
     taken = {value.name: value.stated.type for value in function.inputs}
     if not taken.keys().isdisjoint(block.outputs):
         own = {output.name for output in block.made()}
@@ -59,7 +59,7 @@ def _block(function: Function, opset: str, block: Block, path: Path) -> Iterator
 
 
 def _constants(opset: str, block: Block, path: Path) -> Iterator[Finding]:
-    """Find what is refused of the constants of a block, and of those inside it, of elements smaller than a byte."""
+    """Find constants of a block, and of those inside it, that Core ML refuses for elements smaller than a byte."""
     for place, part in block.parts(path):
         if not isinstance(part, Operation) or part.type != "const" or not part.outputs:
             continue

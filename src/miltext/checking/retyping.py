@@ -97,7 +97,7 @@ def retype(
 
 
 def _edits(read: Recovered, walk: Retyping) -> Iterator[tuple[Span, str]]:
-    """Yield the places of the types that changed, in the text as it was written, and what is to stand there."""
+    """Yield the places of the changed types, in the text as it was written, and their new texts."""
     left = {path: spelled(found, walk.dialect) for path, found in walk.retyped.items()}
     whole = walk.resizing.literals(walk.dialect, read.drafts, left) if walk.resizing else {}
     bodies = (body for function in named(read.root, "function") for body in bodies_of(function)) if read.root else ()
@@ -142,7 +142,7 @@ class Retyping(DraftWalk):
                     self.restate(value, ("functions", Key(function), "inputs", index), types[value.name])
 
     def enter(self, block: Block, scope: Scope, path: InferencePath) -> None:
-        """Note which values have another type than before, or may have one."""
+        """Note the values that have another type than before, or may have one."""
         place: Path = (*message_path(path), "inputs")
         values = [value.name for value in block.inputs]
         if is_of_function(path):
@@ -260,6 +260,6 @@ def _is_stated(stated: Stated) -> bool:
 
 
 def _is_given_nothing(arguments: Arguments) -> bool:
-    """Tell whether nothing is known of something that an operation is given, or that its blocks give back."""
+    """Return whether an operand of an operation, or an output of its blocks, is unknown."""
     operands = (operand for bound in arguments.operands.values() for operand in bound)
     return UNDEFINED in operands or any(None in block.outputs for block in arguments.blocks)

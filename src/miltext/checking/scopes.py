@@ -38,7 +38,7 @@ NOTHING = frozenset({"None", "none", "null", "NULL", "nil", "nullptr"})
 _NOT_FINITE = re.compile("inf|infinity|(?P<nan>nan)", re.IGNORECASE)
 
 COMPARISONS = 200_000
-"""How many names are compared with missing ones in all, to find what was meant: about a second's worth."""
+"""The most names compared with missing ones, to find the intended name: about a second's worth."""
 
 Scope: TypeAlias = "dict[str, Definition]"
 
@@ -94,7 +94,7 @@ def _opsets(name: str, function: Function, path: Path) -> Iterator[Finding]:
 
 
 def _keys(names: Iterable[str], path: Path) -> list[Finding]:
-    """Return what is wrong with the names of the attributes that the message at `path` has."""
+    """Return the errors in the names of the attributes of the message at `path`."""
     return [_not_an_identifier(name, (*path, "attributes", Key(name), "key")) for name in names if _is_odd(name)]
 
 
@@ -150,7 +150,7 @@ class _Specialization:
         self._comparisons = COMPARISONS
 
     def block(self, block: Block, outer: Scope, path: Path) -> Iterator[Finding]:
-        """Go over a block; `outer` holds the names that it sees around it."""
+        """Go over a block; `outer` contains the names of the scopes around it."""
         own: Scope = {}
         yield from _keys(block.attributes, path)
         for index, value in enumerate(block.inputs):

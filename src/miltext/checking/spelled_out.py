@@ -123,7 +123,7 @@ class _SpellingOut:
         missing: Mapping[str, tuple[str, str]],
         wanted: Collection[str],
     ) -> None:
-        """Write what is wanted of an operation, directly before which these constants stand."""
+        """Write the `wanted` parts of an operation that has these constants directly before it."""
         if isinstance(operation, Statement) and not missing and "names" not in wanted:
             return  # it is given names only
         parts = _parts(operation)
@@ -170,7 +170,7 @@ class _SpellingOut:
 
 
 def stays_inline(op_type: str, name: str, parameter: Parameter | None) -> bool:
-    """Tell whether the values of an operation's parameter are not to be constants of their own."""
+    """Return whether the values of an operation's parameter stay inline, not constants of their own."""
     is_inline = op_type == "const" or is_compressed(op_type) or name in _INLINE.get(op_type, ())
     return is_inline or (parameter is not None and parameter.attribute)
 
@@ -181,7 +181,7 @@ def is_converted(constant: str) -> bool:
 
 
 def implied_name(value: str) -> str:
-    """Return what an operation is called by its first value; coremltools makes `op_7` and `var_7` of the name `7`."""
+    """Return the name of an operation by its first value; coremltools makes `op_7` and `var_7` of the name `7`."""
     return _NUMBERED.sub("op_", value)
 
 
@@ -225,14 +225,14 @@ def _type_of(operation: Node) -> str:
 
 
 def _owner(operation: Node, parts: _Parts) -> str:
-    """Return what an operation is called."""
+    """Return the name of an operation for its constants."""
     name = next((each.children[2] for each in _attributes(operation) if name_in(each) == "name"), None)
     is_string = len(parts.outputs) != 1 and name and name.children[-2].name == "STRING"
     return owner_of(parts.type, parts.outputs, unquote(name.children[-2].token or "") if name and is_string else None)
 
 
 def owner_of(op_type: str, outputs: Sequence[str], name: str | None) -> str:
-    """Return what an operation is called: by its output or, if it has several or none, by its `name`."""
+    """Return the name of an operation: of its output or, if it has several or none, its `name`."""
     if len(outputs) == 1:
         return outputs[0]
     return name or next(iter(outputs), op_type)
@@ -274,7 +274,7 @@ def _parts(operation: Node) -> _Parts:
 
 
 def _parts_of_token(text: str, start: int) -> _Parts:
-    """Return the parts of an operation that was read as one token, which begins at a place."""
+    """Return the parts of an operation that was read as one token at a place."""
     head = operation_head(text)
     assert head is not None  # so it was read
     end = head.end()

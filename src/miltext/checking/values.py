@@ -153,7 +153,7 @@ class _Contents:
         self.found += [finding._replace(path=path + finding.path) for finding in found]
 
     def value(self, value: Constant, constant: bool) -> list[Finding]:
-        """Return what is wrong with a value; of a tensor, type, field and number of elements settle that."""
+        """Return the errors of a value; for a tensor, type, field and number of elements decide them."""
         form = value.form
         if form is None:
             return self.content(value, constant)
@@ -230,7 +230,7 @@ def _check_tensor_type(tensor: TensorType) -> Iterator[Finding]:
 
 
 def _is_open(message: ValueType) -> bool:
-    """Tell whether a type leaves something about the shape of its tensors open."""
+    """Return whether a type leaves a part of its tensors' shape open."""
     tensor, length = message.tensorType, message.listType.length
     sizes = [length, *tensor.dimensions]
     unknown = tensor.rank == -1 or any(size.WhichOneof("dimension") == "unknown" for size in sizes)
@@ -261,7 +261,7 @@ def _check_content(value: Value) -> Iterator[Finding]:
 
 
 def _is_empty_list(message: ValueType) -> bool:
-    """Tell whether nothing is what a value of the type holds: coremltools writes an empty list so."""
+    """Return whether values of the type are empty lists: coremltools writes an empty list so."""
     return message.HasField("listType") and message.listType.length.constant.size == 0
 
 

@@ -56,14 +56,14 @@ class Checked(NamedTuple):
 
 
 class Completed(NamedTuple):
-    """A draft with its types, None where it is wrong; and what was found in the draft."""
+    """A draft with its types, None for a wrong draft; and the findings in the draft."""
 
     text: str | None
     diagnostics: list[Diagnostic]
 
 
 class WrittenOut(NamedTuple):
-    """A draft with its types, as its author laid it out, None where it is wrong; and what was found in the draft.
+    """A draft with its types, as its author laid it out, None for a wrong draft; and the findings in the draft.
 
     The `steps` are those from the draft to the text.
     """
@@ -230,7 +230,7 @@ def _found_anew(retyped: Retyped, found: list[Diagnostic]) -> list[Diagnostic]:
 
 @with_room
 def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -> WrittenOut:
-    """Complete a draft as `complete` does, but for its layout."""
+    """Complete a draft as `complete` does, without its layout."""
     from miltext.checking.spelled_out import spelled_out
 
     with gc_paused:
@@ -289,7 +289,7 @@ def examine(
 
 
 def _around(subject: object) -> list[Diagnostic]:
-    """Return what does not fit around the program of a compiled model; messages name its files."""
+    """Return contradictions around the program of a compiled model; messages name its files."""
     if not isinstance(subject, Model) or not subject.is_compiled:
         return []
     from miltext.checking.compiled.bundles import bundle_findings
@@ -298,7 +298,7 @@ def _around(subject: object) -> list[Diagnostic]:
 
 
 def _compiled(subject: object) -> Program | None:
-    """Return the Program of a compiled model, which was read once; None for what else there is, and if it is wrong."""
+    """Return the Program of a compiled model, which was read once; None for a wrong one, and for another subject."""
     with suppress(ParseError):
         return subject.program if isinstance(subject, Model) and subject.is_compiled else None
     return None
@@ -341,7 +341,7 @@ def _check_broken(text: str, arrays: Arrays, *, keep: bool) -> CheckedText:
 
 
 def _check_read(read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked | None = None) -> CheckedText:
-    """Return the findings about what was read of a text, whose types were inferred."""
+    """Return the findings about the read part of a text, whose types were inferred."""
     is_draft = bool(read.drafts or read.elaborated)
     own = map(dtype_in_draft, read.diagnostics) if is_draft else read.diagnostics
     found = [*draft_notice(read), *own, *types.diagnostics]
@@ -349,7 +349,7 @@ def _check_read(read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked
     if read.program is not None and read.root is not None:
         faulty: set[Place] = set()
         whole = apart_from(verify(read.program, dialect_of(read.text), faulty, arrays), read.flawed)
-        if _errors(read.diagnostics):  # what was read is not yet what Core ML would be given
+        if _errors(read.diagnostics):  # the read part is not yet the program for Core ML
             whole = [finding for finding in whole if finding.code not in CODES]
         names = [finding for finding in whole if finding.path[-1:] == ("key",)]  # these are there without their values
         verified = [*dict.fromkeys([*apart_from(whole, types.missing), *names])]
@@ -363,7 +363,7 @@ def _check_read(read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked
 
 
 def _with_defaults(found: list[Diagnostic]) -> list[Diagnostic]:
-    """Return what is found in a text of which `infer` writes the defaults out: none of them is left out."""
+    """Return the findings in a text whose defaults `infer` writes out: without those about omitted defaults."""
     return [each for each in found if each.code != codes.REQUIRED_DEFAULT]
 
 

@@ -30,7 +30,7 @@ class Change(NamedTuple):
 
 
 class Contents:
-    """The contents of a program's values: read to see what they lose, and changed; `arrays` are those to be stored."""
+    """The contents of a program's values: read to measure their loss, and changed; `arrays` are those to be stored."""
 
     def __init__(self, precisions: Precisions, folder: BlobFolder, arrays: dict[str, Array]) -> None:
         self.precisions = precisions
@@ -48,7 +48,7 @@ class Contents:
         return numbers.loss.overflow if self.precisions.new == "fp16" else None
 
     def convert(self, value: Value, numbers: Numbers, name: str, function: str) -> None:
-        """Have a value hold numbers in the new data type."""
+        """Replace the contents of a value by numbers in the new data type."""
         dtype = BY_NAME[self.precisions.new]
         value.type.tensorType.dataType = dtype.number
         self.changes.append(Change(name, function, numbers.shape, numbers.loss))

@@ -54,7 +54,7 @@ class Conversion:
     after: int = 0
 
     def to_text(self, *, full: bool = False) -> str:
-        """Return what was lost as a table for people: the rows with the largest errors, or all of them."""
+        """Return the losses as a table for people: the rows with the largest errors, or all of them."""
         return render_text(self, full=full)
 
     def to_json(self) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def _images(described: ModelDescription | FunctionDescription) -> set[str]:
 
 
 def _stored(program: Program) -> int:
-    """Return how many bytes the values of a program have in weight files."""
+    """Return the number of bytes of a program's values in weight files."""
     records: dict[tuple[str, int], int] = {}
     for held in blob_values(program):
         named, dtype = held.value.blobFileValue, tensor_dtype(held.value.type)

@@ -1,4 +1,4 @@
-"""Whether an operation is converted, and what each of its arguments has to be then, and its outputs."""
+"""Whether an operation is converted, and the types that its arguments and outputs need then."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ PRECISE = {
     ),
     **dict.fromkeys(("inverse", "log", "rsqrt"), ("epsilon",)),
 }
-"""Parameters that stay fp32 in an operation of fp16, from the opset on in which they may be of another type than `x`:
+"""Parameters that stay fp32 in an operation of fp16, from the opset on that allows another type than `x` for them.
+
 coremltools 9.0 leaves them so for their accuracy (`FP16ComputePrecision.should_cast_parameter`).
 """
 
@@ -74,7 +75,7 @@ class Deciding:
         self._opset = opset
 
     def kept(self, given: GivenArguments, declared: Sequence[Type]) -> Decision:
-        """Return that an operation is left as it is; lists and states cannot be cast, and are what they are now."""
+        """Return that an operation is left as it is; lists and states cannot be cast, and keep their present types."""
         types = {
             name: [each.old if isinstance(each.old, TensorType) else each.type for each in several]
             for name, several in given.items()
@@ -167,7 +168,7 @@ class Deciding:
     # ---- outputs
 
     def _outputs(self, declared: Sequence[Type], inferred: Sequence[Type] | None, changed: bool) -> list[Type] | None:
-        """Return the types of the outputs; None where what follows is neither what was declared nor that converted."""
+        """Return the types of the outputs; None where an inferred type is not the declared one, converted or not."""
         if inferred is None:
             return [self.precisions.of(old) if changed else old for old in declared]
         if len(inferred) != len(declared):

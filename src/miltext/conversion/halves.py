@@ -1,7 +1,7 @@
-"""Numbers of fp32 as numbers of fp16, and what that loses.
+"""Numbers of fp32 as numbers of fp16, and the loss.
 
 coremltools 9.0 decides the same in its pass `add_fp16_cast`, except for numbers that stand for an infinity: it makes
-infinities of them, of which `(1 - mask) * -inf` makes NaN where the mask is 1. Here they become the greatest number.
+infinities of them, and `(1 - mask) * -inf` is then NaN where the mask is 1. Here they become the greatest number.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STANDS_FOR_INFINITY = 1e38
 """From this magnitude on, a number is meant as an infinity, as in masks (`fp16_overflow` in coremltools)."""
 
 FEW = 400
-"""In an array of fewer elements none becomes 0: it may be what keeps a division from 0 (`_check_underflow_to_zero`)."""
+"""In an array of fewer elements none becomes 0: it may prevent a division by 0 (`_check_underflow_to_zero`)."""
 
 GREATEST = 65504.0
 BEYOND = 65520.0
@@ -78,7 +78,7 @@ def halves(values: npt.NDArray[Any], is_small: bool) -> npt.NDArray[np.float16]:
 
 
 def rounded(value: Value) -> Value:
-    """Return what inference knows of a constant, rounded to fp16; None stands for what it does not know."""
+    """Return the value of a constant, as inference knows it, rounded to fp16; None stands for an unknown number."""
     if isinstance(value, tuple):
         return tuple(map(_rounded, value))
     return _rounded(value)
@@ -90,7 +90,7 @@ def _rounded(number: Scalar | None) -> Scalar | None:
 
 
 def measured(chunks: Iterable[npt.NDArray[Any]], is_small: bool) -> Loss:
-    """Return what fp32 numbers lose, which are worked through chunk by chunk."""
+    """Return the loss of fp32 numbers, which are worked through chunk by chunk."""
     loss = Loss()
     for chunk in chunks:
         if chunk.size:
@@ -125,7 +125,7 @@ def _measure(values: npt.NDArray[Any], is_small: bool, loss: Loss) -> None:
 
 
 def _measure_large(values: npt.NDArray[Any], magnitude: npt.NDArray[Any], loss: Loss) -> None:
-    """Add what becomes of numbers beyond fp16."""
+    """Add the loss of numbers beyond fp16."""
     meant = np.isfinite(values) & (magnitude >= STANDS_FOR_INFINITY)
     over = (magnitude >= BEYOND) & (magnitude < STANDS_FOR_INFINITY)
     loss.clamped += int(np.count_nonzero(meant))

@@ -37,9 +37,9 @@ def is_float(type: Type) -> bool:
 
 
 def is_exact(op: Op, bound: Mapping[str, list[Bound]]) -> bool:
-    """Whether an operation is a `cast` of whole numbers to fp32 with which nothing is computed: casts alone take it.
+    """Return whether an operation is a `cast` of whole numbers to fp32 that casts alone use, no computation.
 
-    What is cast may be such a cast, too.
+    The value that is cast may be such a cast, too.
     """
     if op.type != "cast" or len(op.outputs) != 1 or any(map(_computes, op.outputs[0].uses)):
         return False

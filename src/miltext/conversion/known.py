@@ -30,7 +30,7 @@ class Precisions(NamedTuple):
 
 
 def dtype_of(type: Type) -> str | None:
-    """Return the data type of a tensor, of the elements of a list, or of what a state holds."""
+    """Return the data type of a tensor, of the elements of a list, or of the type inside a state."""
     if isinstance(type, ListType):
         return dtype_of(type.element)
     if isinstance(type, StateType):
@@ -39,7 +39,7 @@ def dtype_of(type: Type) -> str | None:
 
 
 class Cast(NamedTuple):
-    """A cast that a value needs: the operation to stand before, None for the end; how many idle casts come earlier."""
+    """A cast that a value needs: the operation after it, None at the end; and the number of idle casts before."""
 
     before: Op | None
     idle: int

@@ -67,7 +67,7 @@ class Numbers:
 
     @property
     def path(self) -> Path | None:
-        """The file of an array beside the text, which is its owner's; None where they are the model's own."""
+        """The file of an array beside the text, which belongs to its owner; None for the model's own numbers."""
         return self._source.stored.path if isinstance(self._source, tuple) else None
 
     def chunks(self) -> Iterator[npt.NDArray[Any]]:
@@ -99,11 +99,11 @@ class Numbers:
         yield from [source] if isinstance(source, bytes) else source.pieces()
 
     def size(self, dtype: DType) -> int:
-        """Return how many bytes they have in a type."""
+        """Return the number of bytes of the numbers in a type."""
         return packed_size(self.count, dtype.bits)
 
     def work(self, dtype: DType) -> int:
-        """Return how many bytes of progress it is to store them."""
+        """Return the bytes of progress for storing the numbers."""
         extra = self._source.stored.work(self.dtype) - self.size(self.dtype) if isinstance(self._source, tuple) else 0
         return self.size(dtype) + extra
 

@@ -1,4 +1,4 @@
-"""The walk over a function that decides what becomes of each operation, and notes what each use of a value wants."""
+"""The walk over a function that decides about each operation, and notes the type that each use of a value needs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Bound(NamedTuple):
 
 
 class KeptConstant(NamedTuple):
-    """A constant that fp16 does not have: its greatest number, or too small a scale; and what is kept for it."""
+    """A constant that fp16 does not have: its greatest number, or too small a scale; and the values kept for it."""
 
     number: float
     outputs: list[str]
@@ -107,7 +107,7 @@ class Planning:
             self._outputs(op, block, bound, decision)
 
     def _require_rank(self, value: Value) -> None:
-        """Refuse a value of the old data type of which too little is known to state it in the new one."""
+        """Refuse a value of the old data type with too few known facts to state it in the new one."""
         assert value.message is not None, "an undefined name is declared nowhere"
         if value.type is None and value.message.type.tensorType.dataType == BY_NAME[self.precisions.old].number:
             raise refusal(
@@ -149,10 +149,10 @@ class Planning:
             self._overflows[name] = overflow
         return overflow is not None
 
-    # ---- what operations are given
+    # ---- the inputs of operations
 
     def _bound(self, op: Op) -> dict[str, list[Bound]]:
-        """Return what an operation is given, by parameter: its inputs, and its attributes but for the name."""
+        """Return the inputs of an operation, by parameter: its arguments, and its attributes except for the name."""
         found = {
             name: [self._binding(op, name, place, operand) for place, operand in enumerate(operands)]
             for name, operands in op.inputs.items()
@@ -215,7 +215,7 @@ class Planning:
         return self._deciding.kept(given, declared)
 
     def _beyond(self, op: Op, bound: Mapping[str, list[Bound]]) -> list[str]:
-        """Return the name of a compressed constant if what it is made of may be beyond fp16, or below it.
+        """Return the name of a compressed constant if its factors may be beyond fp16, or below it.
 
         As a scale is a factor, it is not raised to the least number of fp16, and does not become 0.
         """
@@ -271,10 +271,10 @@ class Planning:
         """Return the data type that a value needs, if it is one of the two."""
         return type.dtype if isinstance(type, TensorType) and type.dtype in self.precisions else None
 
-    # ---- what becomes of operations
+    # ---- the conversion of operations
 
     def _idle(self, op: Op, bound: Mapping[str, list[Bound]], decision: Decision) -> bool:
-        """Note a `cast` to the type that its value has by now, which takes its place; return whether it is one."""
+        """Note a `cast` to the type that its value already has; return whether it is one. The value replaces it."""
         if op.type != "cast" or len(op.outputs) != 1:
             return False
         known = next((each.known for each in bound.get("x", ())), None)
@@ -290,7 +290,7 @@ class Planning:
         return True
 
     def _carry_out(self, op: Op, bound: Mapping[str, list[Bound]], decision: Decision) -> None:
-        """Note the uses of what an operation is given, and convert what stands in its place."""
+        """Note the uses of an operation's inputs, and convert its literals."""
         for name, several in bound.items():
             for each, asked in zip(several, decision.arguments[name], strict=True):
                 self._use(op, name, each, asked, name in decision.words)
@@ -307,7 +307,7 @@ class Planning:
             self._contents.convert(op.own_literal(name, each.place), each.numbers, _called(op, name), self.function)
 
     def _outputs(self, op: Op, block: Block, bound: Mapping[str, list[Bound]], decision: Decision) -> None:
-        """Enter what an operation gives back."""
+        """Enter the outputs of an operation."""
         given = [each.given for several in bound.values() for each in several]
         name = op.outputs[0].name if op.outputs else ""
         wide = next((each.wide for each in given if each.wide), name if name in self._overflows else "")
@@ -330,7 +330,7 @@ class Planning:
 
 
 def _called(op: Op, name: str) -> str:
-    """Return what people call an argument: `w.scale`."""
+    """Return the name of an argument for people: `w.scale`."""
     return f"{_made(op)}.{name}"
 
 

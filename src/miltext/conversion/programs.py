@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 IO_SINCE = "ios16"
-"""The opset from which on a function takes and gives fp16."""
+"""The opset from which on the inputs and outputs of a function may be fp16."""
 
 SHOWN = 3
 """How many operations a message names."""

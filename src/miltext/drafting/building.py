@@ -130,7 +130,7 @@ def build_as_chosen(source: Model, output: Path, choices: Choices) -> list[Diagn
 
 
 def _write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[Diagnostic]:
-    """Write a prepared model; return the warnings, for a compiled one with those that a check of it would find."""
+    """Write a prepared model; return the warnings, for a compiled model with the warnings that a check of it finds."""
     is_judged = choices.check and output.suffix.lower() == COMPILED
     return [*(judge_compiled(new) if is_judged else ()), *write(new, source, output, choices)]
 

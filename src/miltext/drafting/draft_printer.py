@@ -1,4 +1,4 @@
-"""Printing drafts: the Printer's text with what follows left out, and operations inside others."""
+"""Printing drafts: the Printer's text without the parts that follow, and with operations inside others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FOLDER = "@model_path/"
 """The beginning of the paths whose rest is written in `$blob`."""
 
 WIDTH = 140
-"""The longest line in which an operation stands inside another, but for weights."""
+"""The longest line in which an operation other than a weight stands inside another."""
 
 DEPTH = 6
 """How many operations a statement is deep at most."""
@@ -134,7 +134,7 @@ class DraftPrinter(DigestPrinter):
                 yield self._statement(op, place, texts[op], indent)
 
     def _calls(self, op: Op, place: Path, inside: Mapping[Value, _Call]) -> dict[Value, _Call]:
-        """Return what may stand inside an operation, by the values, in the order of the text."""
+        """Return the operations that may stand inside an operation, by their values, in the order of the text."""
         if not inside or place[:STATEMENT] in self._whole:
             return {}
         by_place, by_name = self._keys(op, place)
@@ -221,7 +221,7 @@ def _too_much(calls: Mapping[Value, _Call], is_long: bool) -> Value | None:
 
 
 def _is_value(operands: Sequence[Operand]) -> bool:
-    """Tell whether no literal is among what is given."""
+    """Return whether none of the operands is a literal."""
     literals = (each for each in operands if each is not None and not isinstance(each, Value))
     return not any(each.WhichOneof("value") == "immediateValue" for each in literals)
 

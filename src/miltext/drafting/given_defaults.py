@@ -62,7 +62,7 @@ class Defaults:
 
 
 def _gives(op: Arguments, types: Sequence[Type] | None) -> bool:
-    """Tell whether these types follow from what an operation is given: `fill` without a `value` gives back fp32."""
+    """Return whether these types follow from an operation's inputs: `fill` without a `value` gives back fp32."""
     with suppress(Conflict):
         return types is not None and [*(apply(op) or ())] == [*types]
     return False

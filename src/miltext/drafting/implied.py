@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Implied(NamedTuple):
-    """A Program without what the words of its draft's marker imply.
+    """A Program without the parts that the words of its draft's marker imply.
 
     `owners` are the operations that constants were taken into, by the constants' paths in the whole Program.
     """
@@ -55,7 +55,7 @@ class _Slot(NamedTuple):
 
 
 def implied(program: Program, dialect: str, kept: Set[Path]) -> Implied:
-    """Return a copy of a Program without what a marker can imply, but for the operations at the paths of `kept`."""
+    """Return a copy of a Program without the parts that a marker can imply, except at the paths of `kept`."""
     graph = Graph(program)
     defaults = Defaults(program, dialect)
     taking = _Taking(graph, defaults, {word for word in DRAFT_WORDS if _HOLDS[word](graph, defaults)}, kept)
@@ -65,12 +65,12 @@ def implied(program: Program, dialect: str, kept: Set[Path]) -> Implied:
 
 
 def _holds_names(graph: Graph, _: Defaults) -> bool:
-    """Tell whether each operation that gives something back has a name."""
+    """Return whether each operation with an output has a name."""
     return all(NAME in op.attributes for op in graph.walk() if op.outputs)
 
 
 def _holds_constants(graph: Graph, _: Defaults) -> bool:
-    """Tell whether no operation is given a literal that would be a constant."""
+    """Return whether no operation has a literal argument that would be a constant."""
     return not any(
         _is_literal(operand)
         for path, op in graph.operations().items()
@@ -86,7 +86,7 @@ def _parameter(op: Op, name: str, path: Path) -> Parameter | None:
 
 
 def _holds_defaults(_: Graph, defaults: Defaults) -> bool:
-    """Tell whether no operation leaves out what has a default."""
+    """Return whether no operation leaves out a parameter with a default."""
     return not any(defaults.missing())
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 UNKNOWN = (codes.UNKNOWN_OPERATION, codes.UNKNOWN_OPSET)
-"""The codes of warnings about what is not known, which may be right elsewhere, but which coremltools does not open."""
+"""The codes of warnings about unknown parts, which may be right elsewhere, but which coremltools does not open."""
 
 MISSING_NAMES = (codes.UNDEFINED_VALUE, codes.USE_BEFORE_DEFINITION, codes.VALUE_OF_OTHER_BLOCK)
 """The codes of undefined names: each use is compared with the original's, but each name is reported once."""
@@ -111,9 +111,9 @@ def _is_same(found: Diagnostic, said: Diagnostic) -> bool:
 
 
 def judge_draft(found: list[Diagnostic], source: Model, choices: Choices) -> None:
-    """Refuse a draft, in which no errors were found, for what is UNKNOWN in it and not in its original.
+    """Refuse a draft without errors for UNKNOWN parts of it that its original does not have.
 
-    Raise ParseError with all that was found.
+    Raise ParseError with all findings.
     """
     unknown = [each for each in found if each.code in UNKNOWN]
     original = choices.original.select(choices.model).program if unknown and choices.original else None
@@ -164,7 +164,7 @@ def _as_read(source: Model, place: str) -> Program | None:
 
 
 def _findings(program: Program, text: str | None = None) -> list[Finding]:
-    """Return what is found in a program, where what is UNKNOWN is an error."""
+    """Return the findings in a program, with UNKNOWN parts as errors."""
     found = findings_in(program, text, each_use=True, is_model=True)
     return [each._replace(severity="error") if each.code in UNKNOWN else each for each in found]
 

@@ -90,7 +90,7 @@ class _OpenConstant:
 
 
 class _Omission(UsualWalk):
-    """Inference that notes what can be left out."""
+    """Inference that notes the types that can be left out."""
 
     def __init__(self, spelling: Spelling, whole: Set[Path]) -> None:
         super().__init__()
@@ -266,7 +266,7 @@ class _Omission(UsualWalk):
                     beside.note(name, index, constant.operand)
 
     def follows(self, constant: _OpenConstant, name: str, known: Signature, beside: Beside) -> bool:
-        """Tell whether a use of a constant decides its own type, or takes what is decided."""
+        """Return whether a use of a constant decides its own type, or takes the decided one."""
         stated = constant.value.stated.type
         if constant.is_used:
             return takes(known, name, getattr(stated, "dtype", None), beside.operands())

@@ -75,7 +75,7 @@ def reshape(
 
 
 def _listed_by_the_compiler(text: str, names: Collection[str]) -> Iterator[Diagnostic]:
-    """Yield warnings about the attribute in which Apple's compiler notes flexible shapes, where it has these names."""
+    """Yield warnings about the attribute in which Apple's compiler notes flexible shapes, if it has these names."""
     root = parse_tree(text, whole=True).root if ATTRIBUTE in text else None
     for function in tree_named(root, "function") if root else ():
         for attribute in attributes_of(function, ATTRIBUTE):

@@ -156,7 +156,7 @@ def _draft(short: Implied, style: Style, whole: set[Path], is_moved: bool) -> _D
 
 
 def _wrong(read: Recovered, types: DraftTypes, program: Program, is_moved: bool) -> set[Path]:
-    """Return the paths of the statements of which inference makes something else."""
+    """Return the paths of the statements that inference reads differently."""
     if read.program is None or read.diagnostics or types.diagnostics:
         return _statements(program)
     told = [*(finding.path for finding in types.findings), *types.unknown, *types.strange, *types.open]
@@ -178,7 +178,7 @@ def _spelled_out(types: DraftTypes) -> Program:
 
 
 def _different(made: Program, meant: Program) -> set[Path]:
-    """Return the paths of the statements in which two Programs differ; all of them where it is more than these."""
+    """Return the paths of the statements in which two Programs differ; all of them where other parts differ, too."""
     if wire_of(made) == wire_of(meant):
         return set()
     others = {path: wire_of(operation) for path, operation in statements(made)}

@@ -52,7 +52,7 @@ class Wanted(NamedTuple):
         return self.shape is None and not self.least and self.where is None
 
     def takes(self, shape: Shape) -> bool:
-        """Tell whether a shape is wanted."""
+        """Return whether a shape is wanted."""
         if self.shape is not None:
             return shape == self.shape
         known = tuple(size for size in shape if size is not None)
@@ -105,11 +105,11 @@ class Call:
         self.is_fixed = False
 
     def arguments(self) -> Arguments:
-        """Return what inference looks at, when all is given."""
+        """Return the arguments for inference, when all is given."""
         operands = {name: [given.operand for given in row] for name, row in self.given.items()}
         return Arguments(self.known.name, operands, self.scope.opset, self.blocks)
 
-    # ---- what there is
+    # ---- the known facts
 
     def has(self, name: str) -> bool:
         """Tell whether the operation has a parameter, in this opset."""
@@ -142,14 +142,12 @@ class Call:
         return size
 
     def is_computed(self) -> bool:
-        """Tell whether an argument that was given is known only when the program runs; if there are no inputs, none
-        needs to be.
-        """
+        """Return whether a given argument is known only when the program runs; without inputs, none needs to be."""
         constant = all(given.operand.constant for row in self.given.values() for given in row)
         return not constant or not self.scope.options.inputs
 
     def steps_of_weight(self, others: int) -> int:
-        """Choose the size of a weight along which it may be of any size, given how many elements each step has."""
+        """Choose a free size of a weight, with so many `others` elements in each step."""
         return max(self.choices.integer(1, 3), -(-self.scope.options.weights // others))
 
     def is_weight(self, name: str, shape: Shape) -> bool:
@@ -235,7 +233,7 @@ class Call:
         found = self.choices.pick([*fitting, None])
         is_weight = shape is not None and self.is_weight(name, shape)
         if is_weight and drawn == "int32" and not self.scope.has("ios18"):
-            raise Redraw  # weight files hold int32 from ios18 on
+            raise Redraw  # weight files contain int32 from ios18 on
         if found is not None and not is_weight:
             self.give_item(name, found)
         elif shape is None:
@@ -282,7 +280,7 @@ class Call:
         return (None, *shape[1:]) if opens and self.choices.flag() else shape
 
     def taken(self, parameter: Parameter) -> list[str]:
-        """Return the data types that a tensor may have, simplest first. Raise Redraw if there is none."""
+        """Return the data types that a tensor may have, simplest first. Raise Redraw without any."""
         bound = self.dtypes.get(parameter.domain or "")
         dtypes = [bound] if bound else sorted(parameter.dtypes or COMMON, key=PREFERRED.index)
         only = len(parameter.dtypes) == 1
@@ -292,7 +290,7 @@ class Call:
         return allowed
 
     def dtype(self, name: str) -> str:
-        """Choose the data type of a constant: its domain's if there is one; for floats, that of other floats."""
+        """Choose the data type of a constant: its domain's if there is one; for floats, the type of other floats."""
         parameter = self.parameter(name)
         bound = self.dtypes.get(parameter.domain or "")
         if parameter.domain is None and parameter.dtypes == FLOATS:

@@ -39,7 +39,7 @@ class Choices(ABC):
         return [left.pop(self.integer(0, len(left) - 1)) for _ in items]
 
     def group(self, make: Callable[[], T]) -> T:
-        """Return what is made; a source may note that its choices belong together."""
+        """Return the result of `make`; a source may note that its choices belong together."""
         return make()
 
 

@@ -49,7 +49,7 @@ def elements_for(parameter: Parameter, type: TensorType, sizes: Sizes, choices: 
 
 
 def _float(parameter: Parameter, least: int | None, most: int | None, choices: Choices) -> float:
-    """Choose a float of a range: eighths, which every float type has, and for small ones a 1024th part of that."""
+    """Choose a float of a range: eighths, which every float type has, or a 1024th of these for a SMALL parameter."""
     low = 1 if least is None else least * 8
     number = choices.integer(low, low + 8 if most is None else most * 8) / 8
     return number / 1024 if parameter.name in SMALL else number

@@ -85,7 +85,7 @@ class Growth:
         return next((made for made in range(count) if not self.scope.choices.group(self.step)), count)
 
     def step(self) -> bool:
-        """Add one operation, with the constants that it needs. Tell whether that was possible."""
+        """Add one operation, with the constants that it needs. Return whether that was possible."""
         weighted = [name for name in self.candidates if name in WEIGHTED] if self._lacks_weights() else []
         return self._add_one_of(weighted) or self._add_one_of(self.candidates)
 
@@ -105,7 +105,7 @@ class Growth:
         return False
 
     def attempt(self, op_type: str) -> list[Item] | None:
-        """Add an operation of a type, and return what it gives; None if what was drawn does not make one."""
+        """Add an operation of a type, and return its outputs; None if the choices do not make one."""
         mark = self.mark()
         try:
             return self.add(op_type)
@@ -114,7 +114,7 @@ class Growth:
             return None
 
     def add(self, op_type: str) -> list[Item]:
-        """Add an operation of a type, and return what it gives. Raise Redraw."""
+        """Add an operation of a type, and return its outputs. Raise Redraw."""
         known = signature(op_type, self.scope.opset)
         if known is None:
             raise Redraw
@@ -128,7 +128,7 @@ class Growth:
         return made
 
     def call(self, op_type: str, **arguments: Item) -> list[Item]:
-        """Add an operation with these arguments alone, and return what it gives. Raise Redraw."""
+        """Add an operation with these arguments alone, and return its outputs. Raise Redraw."""
         known = signature(op_type, self.scope.opset)
         if known is None:
             raise Redraw
@@ -138,7 +138,7 @@ class Growth:
         return self.commit(call)
 
     def constant(self, stem: str, value: Value, type: TensorType | ListType) -> Item:
-        """Add a `const`, and return what it gives."""
+        """Add a `const`, and return its output."""
         item = Item(self.scope.name(stem), operand_of(value, type), fresh=True)
         made = Operation(type="const")
         made.attributes["val"].CopyFrom(value)
@@ -161,7 +161,7 @@ class Growth:
         return type.dtype in words and self.scope.takes_input(TensorType("fp32", type.shape))
 
     def cast(self, item: Item, dtype: str) -> Item:
-        """Add a cast of a value, and return what it gives. Raise Redraw."""
+        """Add a cast of a value, and return its output. Raise Redraw."""
         name = tensor_constant(STRING, [dtype])
         [made] = self.call("cast", x=item, dtype=self.constant("cast_dtype", name, STRING))
         return made._replace(fresh=item.fresh)
@@ -176,7 +176,7 @@ class Growth:
         return Mark(len(self.operations), len(self.items), len(scope.inputs), len(scope.states), dict(scope.names))
 
     def take_back(self, mark: Mark) -> None:
-        """Take back what was added since."""
+        """Take back all additions since a mark."""
         scope = self.scope
         del self.operations[mark.operations :], self.items[mark.items :]
         del scope.inputs[mark.inputs :], scope.states[mark.states :]

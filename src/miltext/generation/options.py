@@ -30,7 +30,7 @@ KINDS = {"control_flow": CONTROL, "states": STATES, "compressed": COMPRESSED}
 """The options that leave operations out, with these."""
 
 COMMON = ("fp32", "fp16", "int32", "bool")
-"""Data types of what may be of any, in the order of their simplicity."""
+"""Data types where any is allowed, in the order of their simplicity."""
 
 NOT_COMPUTED = frozenset(["string", "uint1", "uint2", "uint3", "uint6", "uint32", "int64"])
 """Data types of constants that control the computation or are decompressed, and of no computed value."""
@@ -156,7 +156,7 @@ def _tensors(known: Signature) -> list[Collection[str]]:
 
 
 def refusal(message: str, way: str) -> MiltextError:
-    """Return the error for what cannot be generated."""
+    """Return the error for a request that cannot be generated."""
     return MiltextError([error(codes.NOTHING_TO_GENERATE, message, None, Note(way))])
 
 

@@ -88,7 +88,7 @@ def _outputs(growth: Growth, others: int) -> list[Item]:
 
 
 def _casted(growth: Growth) -> Item:
-    """Add a value that a model can give, where there is none: the last one as fp32, or a constant."""
+    """Add a value that a model can return, where there is none: the last one as fp32, or a constant."""
     dtypes = signature("cast", growth.scope.opset)
     castable = dtypes.dtypes("x") if dtypes else frozenset()
     found = [item for item in growth.items if isinstance(item.type, TensorType) and item.type.dtype in castable]

@@ -82,7 +82,7 @@ class FunctionScope:
         return f"{stem}_{self.names[stem] - 1}"
 
     def has(self, opset: str) -> bool:
-        """Tell whether the function is of an opset or of a later one."""
+        """Return whether the function has an opset or a later one."""
         return _PLACES[self.opset] >= _PLACES[opset]
 
     def goes_in_and_out(self, type: Type) -> bool:

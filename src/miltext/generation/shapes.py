@@ -40,7 +40,7 @@ def elements_in(shape: Shape) -> int:
 
 
 def fit(patterns: Patterns, shape: Shape, sizes: Sizes) -> Sizes | None:
-    """Return what the names of patterns stand for by a shape, with what they stood for; None if it does not fit."""
+    """Return the values of the patterns' names by a shape, with their earlier ones; None if it does not fit."""
     if not patterns:
         return sizes
     found = (_fit(pattern, shape, sizes) for pattern in patterns if pattern.has_rank(len(shape)))
@@ -60,7 +60,7 @@ def _fit(pattern: Pattern, shape: Shape, sizes: Sizes) -> Sizes | None:
 
 
 def _fit_size(term: Term, size: Dimension, bound: Sizes) -> bool:
-    """Tell whether a size fits a term, and note what its name stands for."""
+    """Return whether a size fits a term, and note the value of its name."""
     if not term.name:
         return term.text == "?" or size == term.offset
     if size is None:

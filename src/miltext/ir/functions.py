@@ -40,7 +40,7 @@ class Function:
 
     @property
     def block(self) -> Block | None:
-        """The block of the function's own opset, or the only one there is."""
+        """The block of the function's own opset, or the only block."""
         own = self.blocks.get(self.message.opset)
         return own if own is not None or len(self.blocks) != 1 else next(iter(self.blocks.values()))
 

@@ -74,10 +74,10 @@ def written(op: Op) -> Iterator[Value]:
 
 
 def sort(block: Block) -> bool:
-    """Bring the operations of a block into an order in which each stands behind the makers of what it takes.
+    """Bring the operations of a block into an order in which each stands behind the makers of its operands.
 
-    Operations that stand so already keep their order, and so do all that take one state. Return whether anything moved.
-    A cycle stays as it is.
+    Operations in such an order keep it, and so do all that take one state. Return whether anything moved. A cycle stays
+    as it is.
     """
     ops = list(block)
     places = {op: place for place, op in enumerate(ops)}

@@ -1,7 +1,7 @@
 """The parts of a function: blocks, operations, the values that they define, and the uses of these.
 
-A name belongs to its Value, so a new name is one assignment, and what a use refers to never depends on names. Edits
-mark what they change; `ir.writing` writes that anew and copies everything else from the messages that were read.
+A name belongs to its Value, so a new name is one assignment, and the value of a use never depends on names. Edits mark
+the changed parts; `ir.writing` writes these anew and copies everything else from the messages that were read.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Value:
 
     @property
     def name(self) -> str:
-        """The name, which the writer changes only where another value's would take its place."""
+        """The name, which the writer changes only where it would hide another value."""
         return self._name
 
     @name.setter
@@ -128,9 +128,9 @@ Operand: TypeAlias = "Value | proto.Value | None"
 
 
 class Op:
-    """An operation. `message` holds its type and attributes; arguments, outputs and blocks are the graph's.
+    """An operation. `message` contains its type and attributes; arguments, outputs and blocks are the graph's.
 
-    `block` is the block that holds it, None for an operation that was removed or not yet inserted. `is_own` is whether
+    `block` is the block around it, None for an operation that was removed or not yet inserted. `is_own` is whether
     `message` belongs to the graph and may be edited.
     """
 
@@ -204,7 +204,7 @@ class Op:
         return [each for each in self.inputs.get(parameter, ()) if isinstance(each, Value)]
 
     def used(self) -> list[Value]:
-        """Return the values that the operation needs, each once: its operands, and what its blocks use from outside."""
+        """Return the values that the operation needs, each once: its operands, and those that its blocks capture."""
         return list(dict.fromkeys([*self.operands, *(self.captured() if self.blocks else ())]))
 
     def operand(self, parameter: str) -> Operand:
@@ -310,7 +310,7 @@ class Op:
         return list(dict.fromkeys(value for value in used if id(value) not in inside))
 
     def touch(self) -> None:
-        """Mark the operation as edited, and all that holds it."""
+        """Mark the operation as edited, and all blocks and operations around it."""
         self.is_edited = True
         if self.block is not None:
             self.block.touch()
@@ -466,22 +466,22 @@ class Block:
         self.touch()
 
     def release(self) -> None:
-        """Use nothing any more: the block, or the operation that holds it, has been taken out for good."""
+        """Remove all uses: the block, or the operation around it, has been taken out for good."""
         for op in self:
             op.release()
         self.outputs = []
 
     def touch(self) -> None:
-        """Mark the block as edited, and all that holds it."""
+        """Mark the block as edited, and all operations and blocks around it."""
         if not self.is_edited:
             self.is_edited = True
             self.owner.touch()
 
 
 def literal_of(operand: Operand) -> proto.Value | None:
-    """Return the constant that an argument is: a literal in its place, or the value of the `const` that it names.
+    """Return the constant of an argument: a literal in its place, or the value of the `const` that it names.
 
-    None for what is not constant, and for a compressed constant, whose value has to be computed.
+    None for an argument that is not constant, and for a compressed constant, whose value has to be computed.
     """
     if not isinstance(operand, Value):
         return operand

@@ -45,7 +45,7 @@ class _Reader:
         self.shadowed: Shadowed = []
 
     def define(self, messages: Iterable[proto.NamedValueType], owner: Op | Block | Function) -> list[Value]:
-        """Return the values that messages declare, which are in sight from now on."""
+        """Return the values that messages declare, which are in scope from now on."""
         values = []
         for message in messages:
             name = message.name
@@ -83,7 +83,7 @@ class _Reader:
         return block
 
     def operation(self, message: proto.Operation) -> Op:
-        """Read an operation, its arguments before what it defines."""
+        """Read an operation, its arguments before its definitions."""
         op = Op(message)
         inputs = message.inputs
         for parameter in sorted(inputs):

@@ -62,7 +62,7 @@ def parse(text: str, *, into: M | None = None, path: str | None = None) -> Progr
 
 @with_room
 def attempt(text: str, lowering: Lowering | None = None) -> Program | None:
-    """Return the Program that MIL text spells, or None where `parse` would raise. Do not look for what is wrong."""
+    """Return the Program that MIL text spells, or None where `parse` would raise. Do not look for the error."""
     try:
         return Program.FromString(_wire(text, lowering, "program"))
     except FAILURES:
@@ -90,7 +90,7 @@ def parse_value(text: str) -> Value:
 
 
 OF_DRAFTS = (codes.MISSING_TYPE, codes.SHORT_SPELLING)
-"""The codes of what keeps a draft from being a Program."""
+"""The codes of the errors that make a draft no Program."""
 
 
 def _wire(text: str, lowering: Lowering | None, rule: str) -> bytes:
@@ -174,7 +174,7 @@ def _blamed(text: str, refused: Diagnostic, nodes: Iterable[Node]) -> Diagnostic
 
 
 def _first_broken_list(nodes: Iterable[Node]) -> Diagnostic | None:
-    """Return what is wrong with the first list that was read as one token, and that the grammar's rules refuse."""
+    """Return the error of the first list that was read as one token, and that the grammar's rules refuse."""
     for token in (token for node in nodes for token in tokens(node)):
         if token.name == "LIST" and token.token and (refused := list_error(token.token)):
             return lowering_diagnostic(token, refused)

@@ -55,11 +55,11 @@ class Recovered(NamedTuple):
     written_root: Node | None = None
 
     def told(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Return diagnostics, with places in what was written."""
+        """Return diagnostics, with places in the written text."""
         return self.elaborated.told(found) if self.elaborated else [*found]
 
     def written(self, span: Span) -> Span:
-        """Return the place of a span in what was written."""
+        """Return the place of a span in the written text."""
         return self.elaborated.written(span) if self.elaborated else span
 
 
@@ -134,23 +134,26 @@ class _Reading:
         return self.finish()
 
     def lowered(self, phrase: Node) -> Parsed:
-        """Return what a phrase is lowered to, a program to its wire form; None for a token."""
+        """Return the lowered form of a phrase, of a program its wire form; None for a token."""
         return None if phrase.token is not None else transformed(phrase, self.lowering.lower)
 
     def lower_rest(self) -> None:
-        """Lower what was read of a text of which nothing is left, for what is wrong with it."""
+        """Lower the read phrases of a text of which nothing is left, to find their errors."""
         for phrase in flat(self.values):
             self.lowered(phrase)
 
     def report(self, diagnostic: Diagnostic) -> None:
-        """Keep a diagnostic: only the first at one place, which may take several repairs; none of a bracket put in."""
+        """Keep a diagnostic: only the first at one place, which may take several repairs.
+
+        Drop the diagnostics of inserted brackets.
+        """
         if any(note.span and note.span.start == note.span.end for note in diagnostic.notes):
             return
         if not self.reported or self.reported[-1][0].span != diagnostic.span:
             self.reported.append((diagnostic, last_nodes(self.values)[-1:]))
 
     def speak_of(self, long: Elaborated, written: Iterable[tuple[Diagnostic, list[Node]]]) -> None:
-        """Report what was found at words that were put in as it was found in what was `written`, just before."""
+        """Report findings at inserted words in the form of the findings in the `written` text just before."""
         known = {found.span: found for found, _ in written if found.span and not found.notes}
         for index, (found, last) in enumerate(self.reported):
             if found.span is None or long.copies(found.span):
@@ -170,7 +173,7 @@ class _Reading:
         return [*self.lowering.diagnostics, *own]
 
     def flawed(self, found: list[tuple[Path, Node]]) -> set[Path]:
-        """Return the paths of what was repaired, and of the innermost message at each place that was passed over."""
+        """Return the paths of repaired phrases, and of the innermost message at each place that was passed over."""
         passed = sorted(self.passed)
         flawed = {path for path, phrase in found if (phrase.name, phrase.start, phrase.end) in self.lowering.repaired}
         innermost = {
@@ -185,7 +188,7 @@ class _Reading:
         return flawed | put_in | set(innermost.values())
 
     def is_marked(self) -> Enter:
-        """Whether a phrase has in it what was passed over, repaired, or left out in a draft."""
+        """Whether a phrase contains skipped, repaired or omitted parts."""
         marks = sorted([*self.passed, *self.lowering.drafts, *[start for _, start, _ in self.lowering.repaired]])
 
         def enter(_: Path, phrase: Node) -> bool:
@@ -221,11 +224,11 @@ class _Reading:
         return next(takes, None)
 
     def begins_statement(self, start: int) -> bool:
-        """Whether a statement begins at a place, or what is left of one."""
+        """Return whether a statement, or the rest of one, begins at a place."""
         return self.marks.begins_line(start) or self.marks.begins(start, "operation")
 
     def is_headed(self) -> bool:
-        """Whether what was read may be all of a head, after which a block begins; after `(` a dictionary would."""
+        """Return whether the read text may be all of a head before a block; after `(` a dictionary would begin."""
         last = last_nodes(self.values)[-1:]
         return bool(last) and self.text[last[0].end - 1] in ")]>"
 
@@ -269,7 +272,7 @@ class _Reading:
         self.cut(anchor + 1)
         written = self.marks.outputs_end(closing.end)
         is_inputs = self.text.startswith("{", start) and len(outputs) > 1 and outputs[1].start > closing.end
-        if is_inputs:  # what was read as the block's outputs are the next one's inputs
+        if is_inputs:  # the phrases read as the block's outputs are the next one's inputs
             written = outputs[1].start
         elif self.text.startswith("(", start) and self.marks.begins(written, "block"):
             is_inputs, written = True, start
@@ -348,7 +351,7 @@ class _Reading:
         return flat(self.values[anchor:])
 
     def cut(self, size: int) -> None:
-        """Forget what was read from a place of the stack on, but report what is wrong with it."""
+        """Forget the phrases from a place of the stack on, but report their errors."""
         for phrase in self.begun(size):
             self.lowered(phrase)
         del self.values[size:], self.states[size + 1 :]
@@ -371,7 +374,7 @@ class _Reading:
             self.parser.settle("RBRACE", self.stack)
 
     def finish(self) -> Node | None:
-        """Close what is open at the text's end; the program's tree, None where it has not begun."""
+        """Close the open phrases at the text's end; return the program's tree, None where it has not begun."""
         if not self.anchor("function"):
             return None
         self.close_blocks()
@@ -381,5 +384,5 @@ class _Reading:
         return self.values[0]  # type: ignore[no-any-return]
 
     def tokens(self, start: int, begun: Sequence[Node] = ()) -> Iterator[tuple[str, int, bool]]:
-        """Return the tokens from a place on, as SyncPoints has them: braces among what is begun are open."""
+        """Return the tokens from a place on, as SyncPoints has them: the braces in `begun` phrases are open."""
         return self.marks.tokens(start, sum(node.token == "{" for node in begun))

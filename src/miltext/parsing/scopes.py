@@ -20,7 +20,7 @@ _DRAFTS = ("draft_binding", "draft_attribute", "weight_binding", "positional_arg
 
 
 class Name(NamedTuple):
-    """A name where it stands: its place in the text, and what it says."""
+    """A name at a place of the text, and the text of the name."""
 
     start: int
     end: int
@@ -57,7 +57,7 @@ class Value:
 
     @property
     def seen_from(self) -> int:
-        """The offset from which on it is seen."""
+        """The offset at which its scope begins."""
         return (self.operation or self.phrase).end
 
     @property

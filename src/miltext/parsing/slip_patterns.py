@@ -1,4 +1,4 @@
-"""How the tables of slips are written: rows of patterns, in which words stand for what is common."""
+"""The form of the tables of slips: rows of patterns, in which words stand for common parts."""
 
 from __future__ import annotations
 
@@ -84,4 +84,4 @@ CLEANED: dict[str, Callable[[str], str]] = {
     "whole": lambda number: str(int(number, 0)),
     "operation": _operation,
 }
-"""How MIL writes what the groups of these names found."""
+"""The spelling in MIL for the matches of the groups with these names."""

@@ -104,7 +104,7 @@ class _Around:
 
 
 def _groups(match: re.Match[str], line: TokenLine) -> dict[str, str | None]:
-    """Return what the groups of a match stand for in the text."""
+    """Return the texts of a match's groups."""
     spans = {name: match.span(name) for name in match.re.groupindex}
     return {
         name: line.text[line.place(start) : line.place(end)] if start >= 0 else None
@@ -133,7 +133,7 @@ def misread_operations(text: str, phrases: Iterable[Node]) -> Iterator[tuple[Nod
 
 
 def _is_value(text: str, name: str | None) -> bool:
-    """Tell whether a name, if there is one, stands after a type or `_` as it does where a value is defined."""
+    """Return whether a name, if given, is defined as a value in the text: it stands after a type or `_`."""
     return name is None or name in defined_names(text)
 
 

@@ -25,11 +25,11 @@ UNPROVEN_TOKENS = {
     "STRING": (re.compile(r'(?s).*\\[^"].*'), 'an escape other than `\\"` in'),
     "LIST": (re.compile(r"(?s).*(\+inf|\bnan\b|-0x0p\+0).*"), "`nan`, `+inf` or `-0x0p+0` in"),
 }
-"""By terminal: the tokens that do not occur in Apple's known texts, and what is unproven about them."""
+"""By terminal: the tokens that do not occur in Apple's known texts, and their unproven part."""
 
 
 def strict_findings(text: str) -> list[Diagnostic]:
-    """Return errors for what only miltext takes, warnings for what is unproven, in the order of the text.
+    """Return errors for parts that only miltext takes, warnings for unproven ones, in the order of the text.
 
     Raise ParseError if the text does not parse.
     """

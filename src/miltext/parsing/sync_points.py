@@ -40,7 +40,7 @@ _INPUT = re.compile(rf"(?:\w+\s+|\w+\s*<(?:{_INSIDE}|<(?:{_INSIDE}|<{_INSIDE}*>)
 
 
 class SyncPoints:
-    """A text, and what its words and its layout show about a place in it."""
+    """A text, and the signs at its places, by words and layout, of the phrases there."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -72,9 +72,9 @@ class SyncPoints:
         return found.start("name") if found else None
 
     def tokens(self, start: int, dictionaries: int = 0) -> Iterator[tuple[str, int, bool]]:
-        """Yield the tokens from a place on; with each where it begins, and whether it opens a block.
+        """Yield the tokens from a place on; each with the place where it begins, and whether it opens a block.
 
-        Comments are left out, and the braces of dictionaries, of which so many are open.
+        Comments are left out, and the braces of dictionaries; `dictionaries` is the number of open ones.
         """
         for terminal, token, at in lexer(FINE).tokens(self.text, start):
             opens_block = _BLOCK.match(self.text, at) is not None
@@ -95,6 +95,6 @@ def names_in(text: str) -> list[str]:
 
 
 def opset_in(text: str) -> str:
-    """Return the opset in a piece of text, `<ios18>`; nothing if there is none."""
+    """Return the opset in a piece of text, `<ios18>`; nothing without one."""
     found = re.search(r"<\s*[A-Za-z_][A-Za-z0-9_]*\s*>", text)
     return found[0] if found else ""

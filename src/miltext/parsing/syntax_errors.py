@@ -67,7 +67,7 @@ _HINTS = {"'": "; a string stands in double quotes", "#": "; a comment begins wi
 
 
 def syntax_error(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
-    """Return what is wrong at the place where the parse stopped; `nodes` are the phrases finished by then."""
+    """Return the error at the place where the parse stopped; `nodes` are the phrases finished by then."""
     if isinstance(failure, NestingFailure):
         return error(codes.NESTED_TOO_DEEPLY, TOO_NESTED, Span(failure.start, failure.end))
     if path := _path(text):
@@ -218,7 +218,7 @@ def _keywords(words: set[str]) -> set[str]:
 
 
 def _way_out(found: str, words: set[str]) -> str:
-    """Return what a message adds where the intention is clear."""
+    """Return the hint that a message adds where the intention is clear."""
     if words == {"="} and found in (")", ","):
         return _NAMED_VALUES
     return ""
@@ -271,7 +271,7 @@ def _wanted(text: str, failure: SyntaxFailure, nodes: list[Node]) -> str:
 
 
 def _unfinished(nodes: list[Node]) -> str:
-    """Return what a `;` would close: a function where only the program's braces are open, else an operation."""
+    """Return the phrase that a `;` would close: a function if only the program's braces are open, else an operation."""
     depth = sum((node.token == "{") - (node.token == "}") for node in nodes)
     return "the operation" if depth > 1 else "the function"
 
@@ -291,7 +291,7 @@ def _choices(words: set[str], nodes: list[Node]) -> list[str]:
 
 
 def _typed_noun(words: set[str], nodes: list[Node]) -> tuple[str, set[str]]:
-    """Return the noun for what begins with a type here, and what else that noun covers."""
+    """Return the noun for a phrase that begins with a type here, and the other words that this noun covers."""
     if {"NAME", "}"} <= words:
         return "an operation", {"NAME"}
     if nodes and nodes[-1].token == "=":
@@ -306,7 +306,7 @@ def _listed(words: list[str]) -> str:
 
 
 def _after(text: str, nodes: list[Node]) -> str:
-    """Return what stands before the place: the last finished phrase, by its noun or as it is."""
+    """Return the text before the place: the last finished phrase, by its noun or as it is."""
     if not nodes:
         return ""
     last = nodes[-1]

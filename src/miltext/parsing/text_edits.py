@@ -1,4 +1,4 @@
-"""Edits of a text: other words in place of some of its stretches, and the proof that all the rest is as it was."""
+"""Edits of a text: other words in place of some of its stretches, and the proof that the rest is unchanged."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 Edit: TypeAlias = "tuple[int, int, str]"
-"""A stretch of text, its start and end, and what takes its place."""
+"""A stretch of text, its start and end, and its replacement."""
 
 _WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@+-.")
 """The characters of names, words and numbers, which are one token where they touch."""
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
-    """Return a text with edits, none of which touches a place of another; words that would become one stay apart."""
+    """Return a text with edits, none overlapping another; words that would join stay apart."""
     return _joined(text, apart(text, edits))
 
 
@@ -70,7 +70,7 @@ def apart(text: str, edits: Iterable[Edit]) -> list[Edit]:
 
 
 def _touch(before: str, after: str) -> bool:
-    """Tell whether what ends in `before` and what begins with `after` would be read as one token."""
+    """Return whether the end of `before` and the beginning of `after` would be read as one token."""
     return before[-1:] in _WORD and after[:1] in _WORD and bool(before and after)
 
 
@@ -86,7 +86,7 @@ class _Places:
         return [start for start, _ in found], [end for _, end in found]
 
     def part(self, place: int) -> bool:
-        """Tell whether no token is on both sides of a place."""
+        """Return whether no token is on both sides of a place."""
         starts, ends = self._tokens
         last = bisect_left(starts, place) - 1
         return last < 0 or ends[last] <= place

@@ -1,6 +1,6 @@
 """The tokens beside a place of a text as one line, over which the patterns of slips are matched.
 
-What stands between two tokens is at most one character of the line, so neither the layout of a text nor its comments
+The text between two tokens is at most one character of the line, so neither the layout of a text nor its comments
 matter, and no run of white space costs anything.
 """
 
@@ -68,7 +68,7 @@ class TokenLine:
         return start + at_end
 
     def _add_list(self, token: str, place: int) -> None:
-        """Add a list, in which white space is that between tokens."""
+        """Add a list, with its white space as between tokens."""
         for match in _WORD.finditer(token):
             self._pieces.append(match[0] if match[0].strip() else "\n" if "\n" in match[0] else " ")
             self._places.append(place + match.start())

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from miltext.syntax.parser import Parsed, SyntaxFailure
 
 _USES = ("name_binding", "outputs")
-"""The rules of phrases in which names stand for values that were defined before."""
+"""The rules of phrases in which names stand for values defined before."""
 
 BROKEN = object()
 """The value of a phrase that was refused, or that cannot do without a refused phrase inside it."""
@@ -40,15 +40,15 @@ Repair: TypeAlias = "Callable[[Children], Children]"
 
 
 class Opaque(Node):
-    """An operation of which only its outputs could be read: its children are those with types, `names` the others."""
+    """An operation with nothing readable except outputs: its children are those with types, `names` the others."""
 
     names: tuple[str, ...] = ()
 
 
 def opaque(begun: list[Node], text: str, start: int, end: int) -> Opaque:
-    """Return an operation between two places, of which only its outputs are known.
+    """Return an operation between two places, with only its outputs known.
 
-    `begun` are the phrases of it that were read, `text` is all of it that seems to be there.
+    `begun` are its phrases that were read, `text` is all of it that seems to be there.
     """
     read = _read_outputs(begun)
     operation = Opaque("operation", start, end, [value for value in read if value.name == "named_value"])
@@ -91,7 +91,7 @@ class TolerantLowering(TreeLowering):
         self.misnamed: set[str] = set()
 
     def lower(self, phrase: Node, children: Children) -> Parsed:
-        """Return what a phrase is lowered to, given what its children were; BROKEN if nothing is left of it."""
+        """Return the lowered form of a phrase, given its lowered children; BROKEN if nothing is left of it."""
         return self.statement(phrase) if isinstance(phrase, Statement) else self.in_net(self._made, phrase, children)
 
     def _made(self, phrase: Node, children: Children) -> Parsed:
@@ -99,7 +99,7 @@ class TolerantLowering(TreeLowering):
         if isinstance(phrase, Opaque):
             self._mark(phrase)
             return _operation_of(phrase.names, [child for child in children if child is not BROKEN])
-        if phrase.name in SHORT:  # what was cut off before it was written out
+        if phrase.name in SHORT:  # cut off before it was written out
             return BROKEN
         if phrase.name == "draft_marker":  # `$draft(names)`
             refused = marker_error(children)
@@ -171,7 +171,7 @@ def _plain_lists(literal: str | Raw | None) -> Iterator[str]:
 
 
 def _operation_of(names: Iterable[str], typed: Iterable[bytes]) -> bytes:
-    """Return an Operation of which only its outputs are known, as a field of its Block: names, and those with types."""
+    """Return an Operation with only its outputs known, as a field of its Block: names, and outputs with types."""
     outputs = [*typed]
     for name in names:
         with suppress(LoweringError):
@@ -201,7 +201,7 @@ _WITHOUT_BROKEN: dict[str, Repair] = {
     "program": _program,
 }
 
-# ---- and what it refused itself
+# ---- and its own refusals
 
 
 def _named_plainly(children: Children) -> Children:

@@ -106,7 +106,7 @@ class _Check:
             return self.bundle.text
         return self._metadata_text if name == METADATA else None
 
-    # ---- what is there
+    # ---- the files present
 
     @cached_property
     def _is_stage(self) -> bool:
@@ -279,7 +279,7 @@ def _missing(name: str, why: str) -> ModelError:
 
 
 def _unread(code: str, failure: ModelError, tell: Callable[..., Diagnostic]) -> Diagnostic:
-    """Return what keeps a file from being read; a note where git-lfs has it."""
+    """Return the diagnostic of an unreadable file; a note where git-lfs has it."""
     said = failure.diagnostics[0]
     made = tell(code, said.message, None, *said.notes)
     return made._replace(severity="note") if said.code == codes.LFS_POINTER_OF_MODEL else made

@@ -36,7 +36,7 @@ ONLY_WITH_CAUSE = (STORAGE, FUNCTIONS, "defaultFunctionName", *METADATA_KEYS.val
 """The keys that exist only for a non-empty fact; other keys of this kind are unknown."""
 
 NEWER = ("stateSchema", "visionOS")
-"""The keys that only newer compilers write; `stateSchema`, where there is no state."""
+"""The keys that only newer compilers write; `stateSchema`, only for a model without a state."""
 
 PROVEN = ("name", "shortDescription", "isOptional")
 """The keys of every entry, of any type."""
@@ -197,7 +197,7 @@ def _pairs(said: Any, expected: list[Any], at: _At) -> Iterator[tuple[Any, Any, 
 
 
 def _values(said: Any, expected: Any, at: _At) -> Iterator[Unlike]:
-    """Yield where two values of JSON differ; None stands for what is not to be there."""
+    """Yield differences of two values of JSON; None stands for a key that should be absent."""
     if isinstance(said, dict) and isinstance(expected, dict):
         yield from _lacking(said, expected, at)
         for key, value in said.items():

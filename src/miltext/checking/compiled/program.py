@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def program_findings(program: Program, version: int, description: ModelDescription, dialect: str) -> Iterator[Finding]:
-    """Yield what does not fit between a compiled program and its description, at its place in the program."""
+    """Yield contradictions between a compiled program and its description, at their places in the program."""
     yield from description_findings(program, version, description)
     wanted = "1.0" if version <= LAST_OF_DIALECT_1_0 else "1.3"
     if dialect != wanted:
@@ -41,7 +41,7 @@ def program_findings(program: Program, version: int, description: ModelDescripti
 
 
 def description_findings(program: Program, version: int, description: ModelDescription) -> Iterator[Finding]:
-    """Yield what does not fit between a program and its description, whether it is compiled or about to be."""
+    """Yield contradictions between a program and its description, whether it is compiled or about to be."""
     least = required_version(program, description)
     if version < least:
         yield _found((), f"{FILE_NAME} has the specification version {version}, but what is there needs {least}")
@@ -55,7 +55,7 @@ def description_findings(program: Program, version: int, description: ModelDescr
 
 
 def _described(description: ModelDescription) -> dict[str, Any]:
-    """Return what describes each function, by name; without a list of them, `main` alone is described."""
+    """Return the description of each function, by name; without a list of them, `main` alone is described."""
     return {each.name: each for each in description.functions} or {DEFAULT_FUNCTION: description}
 
 
@@ -155,7 +155,7 @@ def _first_unlike(one: list[str], other: list[str]) -> tuple[str, str]:
 def _flexible(function: Function, described: Any, path: Path) -> Iterator[Finding]:
     """Yield shapes that an input takes by the description alone, or by the program alone.
 
-    Of several such inputs, of images, and of ranges without an end, it is not known what the compiler writes. The keys
+    Of several such inputs, of images, and of ranges without an end, the output of the compiler is not known. The keys
     of enumerated shapes, which only the compiler makes, are not compared.
     """
     said = read_information(function.attributes.get(ATTRIBUTE))

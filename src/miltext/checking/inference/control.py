@@ -27,13 +27,13 @@ CLASSES = (TensorType("string", ()), TensorType("int64", ()))
 
 @rule("cond")
 def cond(op: Arguments) -> Sequence[Type]:
-    """Return what both branches give back."""
+    """Return the types of the branches' outputs, joined."""
     return _either(*(block.outputs for block in op.blocks))
 
 
 @rule("while_loop")
 def while_loop(op: Arguments) -> Sequence[Type]:
-    """Return the types of the incoming values, joined with those that the body, the second block, gives back."""
+    """Return the types of the incoming values, joined with the outputs of the body, the second block."""
     bodies = [block.outputs for block in op.blocks[1:]]
     return _either([operand.type for operand in op.all("loop_vars")], *bodies)
 
@@ -110,7 +110,7 @@ def list_length(_: Arguments) -> Sequence[Type]:
 
 @rule("read_state")
 def read_state(op: Arguments) -> Sequence[Type]:
-    """Return what the state holds."""
+    """Return the type inside the state."""
     return [expect(op.type("input"), StateType).wrapped]
 
 

@@ -21,7 +21,7 @@ TYPED_BY = {
 
 @rule(*TYPED_BY)
 def filled(op: Arguments) -> Sequence[Type]:
-    """Return a tensor of the shape given, of the data type of what fills it (fp32 by default)."""
+    """Return a tensor of the shape given, with the data type of its filling (fp32 by default)."""
     dtypes = {name: op.tensor(name).dtype for name in TYPED_BY[op.op_type] if op.has(name)}
     for name, dtype in dtypes.items():
         first, other = next(iter(dtypes.items()))

@@ -67,7 +67,7 @@ def _hold_ceiling(op: Arguments, rank: int) -> None:
 def _windows(
     op: Arguments, spatial: Sequence[Dimension], kernel: Sequence[Dimension], dilations: Sequence[int]
 ) -> Shape:
-    """Return how many windows of the kernel there are along each spatial dimension."""
+    """Return the number of windows of the kernel along each spatial dimension."""
     if len(kernel) != len(spatial):
         raise Unknown
     strides = op.vector("strides", int, len(spatial), 1, least=1)
@@ -115,7 +115,7 @@ def _doubt_padding(op: Arguments) -> None:
 
 
 def _fitting(size: Dimension, kernel: Dimension, stride: int, padding: int, ceil: bool) -> Dimension:
-    """Return how many windows fit, none or fewer where the kernel is too large."""
+    """Return the number of windows that fit, 0 or negative where the kernel is too large."""
     if size is None or kernel is None:
         return None
     room = size + padding - kernel
@@ -128,7 +128,7 @@ def _fitting(size: Dimension, kernel: Dimension, stride: int, padding: int, ceil
 
 @rule("conv_transpose")
 def conv_transpose(op: Arguments) -> Sequence[Type]:
-    """Return batch, the weight's output channels, and what a convolution of the same parameters comes from."""
+    """Return batch, the weight's output channels, and the input sizes of a convolution with the same parameters."""
     dtype = op.tensor("x").dtype
     n, c, *spatial = op.shape("x", least=2)
     _, per_group, *kernel = op.shape("weight", len(spatial) + 2)

@@ -116,7 +116,7 @@ class Arguments:
     doubts: list[Clash] = field(default_factory=list)
 
     def doubt(self, clause: str, parameter: str, *beside: str, **facts: Any) -> None:
-        """Note what is odd in an argument, in the words of a Conflict."""
+        """Note an odd but valid argument, in the words of a Conflict."""
         self.doubts.append(Clash(clause, parameter, beside, **facts))
 
     @property
@@ -138,7 +138,7 @@ class Arguments:
         return opset_place(self.opset) >= opset_place(opset)
 
     def has(self, name: str) -> bool:
-        """Tell whether a parameter is bound."""
+        """Return whether a parameter is bound."""
         return bool(self.operands.get(name))
 
     def given(self, *names: str) -> list[str]:
@@ -153,7 +153,7 @@ class Arguments:
         return operands
 
     def count(self, name: str) -> int:
-        """Return how many values a parameter is bound to, maybe none."""
+        """Return the number of a parameter's operands, maybe 0."""
         if name not in self.operands:
             raise Unknown
         return len(self.operands[name])
@@ -161,7 +161,7 @@ class Arguments:
     # ---- types
 
     def type(self, name: str) -> Type:
-        """Return the type of what a parameter is bound to."""
+        """Return the type of a parameter's operand."""
         return self.all(name)[0].type
 
     def tensor(self, name: str) -> TensorType:

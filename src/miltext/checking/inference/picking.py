@@ -29,7 +29,7 @@ def gather(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_batch(shape: Shape, indices: Shape, batch: int) -> None:
-    """Require the first sizes of `indices` to be those of `x`. Raise Conflict."""
+    """Require `indices` to begin with the same sizes as `x`. Raise Conflict."""
     if not compatible(shape[:batch], indices[:batch]):
         clause = f"must begin like `x`, {show(shape)}, in {batch} `batch_dims`, and is of shape {show(indices)}"
         raise Conflict(clause, "indices", "x", code=codes.WRONG_ARGUMENT_SHAPE)
@@ -94,7 +94,7 @@ def _hold_along(op: Arguments, of: str) -> None:
 
 @rule("gather_nd")
 def gather_nd(op: Arguments) -> Sequence[Type]:
-    """Return what the last dimension of `indices` leaves of `x`, for each index."""
+    """Return the part of `x` beyond the last dimension of `indices`, for each index."""
     x, (*rest, depth) = op.tensor("x"), op.shape("indices", least=1)
     batch = op.scalar("batch_dims", int, 0, least=0)
     if depth is None:
@@ -158,7 +158,7 @@ def topk(op: Arguments) -> Sequence[Type]:
 
 
 def _kept(op: Arguments, size: Dimension, axis: int) -> Dimension:
-    """Return `k`, which is at most the size of the axis; -1 is all of it since ios17. Raise Conflict."""
+    """Return `k`, at most the size of the axis; -1 is the whole size since ios17. Raise Conflict."""
     k = op.size("k", 1)
     if k == -1:
         return size
@@ -178,11 +178,11 @@ def argsort(op: Arguments) -> Sequence[Type]:
 
 @rule("non_maximum_suppression")
 def non_maximum_suppression(op: Arguments) -> Sequence[Type]:
-    """Return the boxes kept, their scores, where they stood and (before ios17) how many they are."""
+    """Return the boxes kept, their scores, their positions and (before ios17) their number."""
     boxes, scores, kept = op.tensor("boxes"), op.tensor("scores"), op.scalar("max_boxes", int)
     batch, _, classes = op.shape("scores", 3)
     indices = TensorType("int32", (batch, kept))
-    if op.since("ios17"):  # which of the two last dimensions is which is not plain
+    if op.since("ios17"):  # the order of the two last dimensions is uncertain
         return [TensorType(boxes.dtype, (batch, None, None)), TensorType(scores.dtype, (batch, None, None)), indices]
     found = [TensorType(boxes.dtype, (batch, kept, 4)), TensorType(scores.dtype, (batch, kept, classes))]
     return [*found, indices, TensorType("int32", (batch,))]

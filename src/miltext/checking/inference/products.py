@@ -53,7 +53,7 @@ def _by_a_row(rest: Shape) -> Shape:
 
 
 def _dtype(op: Arguments) -> str:
-    """Return the data type of a product: the common one, or from ios17 on that of the factor that is not constant."""
+    """Return the data type of a product: the common one, or from ios17 on the type of the non-constant factor."""
     x, y = op.all("x")[0], op.all("y")[0]
     first, second = op.tensor("x").dtype, op.tensor("y").dtype
     if first == second:

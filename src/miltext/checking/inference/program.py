@@ -47,7 +47,7 @@ class Outcome:
 
 
 class _Outcomes(dict[Hashable, Outcome]):
-    """The outcomes of ops by what they are given: most ops repeat another one, of this Program or of one before."""
+    """The outcomes of ops by their inputs: most ops repeat another one, of this Program or of an earlier one."""
 
     cache_clear = dict.clear
 
@@ -132,7 +132,7 @@ class Walk:
         return self.found
 
     def block(self, block: Block, outer: Scope, path: Path, given: Sequence[Operand] = ()) -> NestedBlock:
-        """Return what a block takes and gives; its inputs may not contradict the types of what is `given` for them."""
+        """Return the inputs and outputs of a block; its inputs may not contradict the types of the `given` operands."""
         scope = declare(outer, block.inputs)
         self.enter(block, scope, path)
         inputs = [scope[value.name].type for value in block.inputs]
@@ -146,10 +146,10 @@ class Walk:
         return NestedBlock(inputs, outputs)
 
     def enter(self, block: Block, scope: Scope, path: Path) -> None:
-        """Do what is to be done at the beginning of a block, whose inputs are in the scope."""
+        """Begin a block, whose inputs are in the scope."""
 
     def leave(self, block: Block, scope: Scope, path: Path) -> None:
-        """Do what is left to do at the end of a block, before its outputs are looked at."""
+        """Finish a block, before its outputs are looked at."""
 
     def operation(self, operation: Operation, scope: Scope, path: Path) -> None:
         operands = bound(operation, scope)
@@ -168,7 +168,7 @@ class Walk:
         if stated.type is not None and stated.type == followed:
             return result(arguments, followed)
         if stated.type is None and is_misnamed(operation, signature(operation.type, self.opset)):
-            return UNDEFINED  # what it is given may have been meant for a parameter that decides
+            return UNDEFINED  # the argument may have been meant for a parameter that decides
         agreed = stated.type or followed if compatible(stated.type, followed) else join(stated.type, followed)
         is_mistaken = agreed is None and (stated.type is not None or stated.is_missing)
         return UNDEFINED if is_mistaken else result(arguments, agreed)
@@ -185,12 +185,12 @@ class Walk:
 
 
 def is_misnamed(operation: Operation | proto.Operation, known: Signature | None) -> bool:
-    """Tell whether an operation names a parameter that it does not have."""
+    """Return whether an operation names a parameter that it does not have."""
     return known is not None and not known.open and any(name not in known.parameters for name in operation.inputs)
 
 
 def bound(operation: Operation, scope: Scope) -> dict[str, list[Operand]]:
-    """Return what an operation is given, by parameter: its inputs, and its attributes except for the name."""
+    """Return the operands of an operation, by parameter: its inputs, and its attributes except for the name."""
     operands = {}
     for name, bindings in operation.inputs.items():
         operands[name] = [

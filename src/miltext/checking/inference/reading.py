@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Stated:
-    """A type that messages state: one object for all of the same bytes, which later changes leave alone."""
+    """A type that messages state: one object for equal bytes, unaffected by later changes of them."""
 
     __slots__ = ("message", "type")
 
@@ -92,7 +92,7 @@ class Block(NamedTuple):
         return (output for operation in self.operations for output in operation.outputs)
 
     def parts(self, path: Path) -> Iterator[tuple[Path, Block | Operation]]:
-        """Yield the block, which stands at a path, and each operation and block inside it, with its path."""
+        """Yield the block, at a path, and each operation and block inside it, with its path."""
         yield path, self
         for index, operation in enumerate(self.operations):
             place = (*path, "operations", index)
@@ -118,7 +118,7 @@ class Program(NamedTuple):
 
 
 def read_program(message: proto.Program) -> Program:
-    """Read the Program that a message holds."""
+    """Read the Program in a message."""
     return Reader().program(message)
 
 
@@ -197,7 +197,7 @@ class Reader:
         return Constant(message, *read)
 
     def form(self, message: proto.Value) -> Read:
-        """Read all of a value but what is known of it."""
+        """Read all of a value except its known elements."""
         stated, tensor = self.type(message.type), message.immediateValue.tensor
         field = tensor.WhichOneof("value")
         return stated, None if field is None else (stated, field, len(getattr(tensor, field).values)), None

@@ -265,7 +265,7 @@ def _blocks(op: Arguments, borders: str) -> tuple[tuple[int, ...], tuple[int, ..
 
 
 def _cropped(size: Dimension, by: int, what: str, name: str) -> Dimension:
-    """Return what is left of a size, None when it is unknown. Raise Conflict when nothing is."""
+    """Return the rest of a size, None when it is unknown. Raise Conflict when nothing is left."""
     if size is not None and by >= size > 0:
         raise Conflict(
             f"takes {by} off a {what} of {size}: nothing is left", name, "x", code=codes.POSITION_OUTSIDE_TENSOR

@@ -57,7 +57,7 @@ def apply(arguments: Arguments) -> Sequence[Type] | None:
 
 
 def followed(arguments: Arguments) -> tuple[Type, ...] | None:
-    """Return what follows for the outputs of an op; None where it is not known, and where the op cannot be right."""
+    """Return the types that follow for an op's outputs; None where they are unknown, and for a wrong op."""
     with suppress(Conflict):
         return tuple(apply(replace(arguments, doubts=[])) or ()) or None
     return None
@@ -95,7 +95,7 @@ def _broadcast_dimension(sizes: Sequence[Dimension], shapes: Sequence[Shape]) ->
 def broadcast_of(op: Arguments, first: str, *others: str) -> Shape:
     """Return the shape that results from elementwise operations on parameters.
 
-    Raise Conflict, which blames the first of them that does not broadcast with those before it.
+    Raise Conflict about the first parameter that does not broadcast with those before it.
     """
     made, before = op.shape(first), [first]
     for name in others:

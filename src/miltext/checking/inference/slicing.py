@@ -133,7 +133,7 @@ def _doubt_end(op: Arguments, column: _Column, length: Dimension) -> None:
 
 
 def _sliced(column: _Column) -> Dimension:
-    """Return how many elements a slice has.
+    """Return the number of elements in a slice.
 
     None where a bound is unknown or coremltools counts in a way of its own.
     """
@@ -143,7 +143,7 @@ def _sliced(column: _Column) -> Dimension:
         return None
     begin, end = None if from_start else begin, None if to_end else end
     if begin is not None and end is not None and end - begin == 1 and stride > 0 and (begin >= 0) == (end >= 0):
-        return 1  # however long the dimension is
+        return 1  # for a dimension of any length
     if size is None:
         return None
     first, last, stride = slice(begin, end, stride).indices(size)

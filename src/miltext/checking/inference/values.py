@@ -60,7 +60,7 @@ def _is_int32(number: Scalar) -> bool:
 
 
 def _known(op: Arguments, name: str) -> Row:
-    """Return the elements of a constant of which at least something is known."""
+    """Return the elements of a constant, at least partly known."""
     operand = op.all(name)[0]
     if operand.value is None:
         raise Unknown

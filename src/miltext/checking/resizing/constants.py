@@ -27,7 +27,7 @@ OF_NUMBERS = (
     *("add", "sub", "mul", "real_div", "floor_div", "mod", "pow", "maximum", "minimum", "select"),
     *("equal", "not_equal", "greater", "greater_equal", "less", "less_equal"),
 )
-"""Operations whose inputs are broadcast, and in which a number may have been computed from a size."""
+"""Operations with broadcast inputs, and with numbers that may have been computed from a size."""
 
 NUMBERS = {
     "band_part": ("lower", "upper"),
@@ -45,7 +45,7 @@ MOST = 1 << 22
 
 @follows(*BROADCAST)
 def broadcast(op: Resized) -> Iterator[Follow]:
-    """Follow constants of a shape that what is beside them has no longer, and numbers that came from a size."""
+    """Follow constants whose shape no longer fits the operands beside them, and numbers that came from a size."""
     wanted = _broadcast_changes(op)
     for name, operands in op.operands.items():
         operand = operands[0] if operands else None
@@ -69,7 +69,7 @@ def numbers(op: Resized) -> Iterator[Follow]:
 
 
 def _broadcast_changes(op: Resized) -> dict[int, Change]:
-    """Return the changed sizes of what is broadcast, by axis from the back."""
+    """Return the changed sizes of the broadcast operands, by axis from the back."""
     found: dict[int, Change] = {}
     for name, operands in op.operands.items():
         for place in range(len(operands)):
@@ -100,7 +100,7 @@ def _number(op: Resized, name: str) -> Iterator[Follow]:
 
 
 def _array(op: Resized, name: str, place: int, axes: Mapping[int, Change]) -> Iterator[Follow]:
-    """Follow an array at axes of which the sizes changed."""
+    """Follow an array at axes with changed sizes."""
     if not axes or any(change.before < 1 or change.now == 0 for change in axes.values()):
         return
     words = f"`{name}` of `{op.op_type}` was made for {_and(axes)}"
@@ -197,7 +197,7 @@ def gather(op: Resized) -> Iterator[Follow]:
 
 
 def _is_flat(op: Resized, name: str, axis: int) -> bool:
-    """Tell whether an axis is made of several, so that a place along it hangs on all of their sizes."""
+    """Return whether an axis is made of several, so that a place along it depends on all of their sizes."""
     lineage = op.lineage(name)
     return lineage is not None and sum(factor.before > 1 for factor in lineage[axis]) > 1
 
@@ -293,7 +293,7 @@ ALIGNED: dict[str, dict[str, dict[int, tuple[str, int]]]] = {
     "rnn": {"initial_h": {0: ("x", 1)}},
     "scaled_dot_product_attention": {"attn_mask": {-2: ("query", -2), -1: ("key", -2)}},
 }
-"""Parameters of which an axis has the size that an axis of another one has."""
+"""Parameters with an axis of the same size as an axis of another one."""
 
 
 @follows(*ALIGNED)

@@ -59,6 +59,6 @@ def parts(size: int, count: int) -> list[tuple[int, int]]:
 
 
 def count_of(cuts: Cuts, axis: int, size: int) -> int:
-    """Return in how many even parts slices cut an axis; 0 where they do not."""
+    """Return the number of even parts into which slices cut an axis; 0 without such a cut."""
     found = cuts.get(axis, set())
     return len(found) if len(found) > 1 and found == {*parts(size, len(found))} else 0

@@ -112,18 +112,18 @@ class Resized:
         return tuple(map(bool, value)) if isinstance(value, tuple) and len(value) == rank else (False,) * rank
 
     def shape(self, name: str, place: int = 0) -> Shape | None:
-        """Return the shape of what a parameter is bound to now."""
+        """Return the present shape of a parameter's operand."""
         operand = self.operand(name, place)
         return operand.type.shape if operand is not None and isinstance(operand.type, TensorType) else None
 
     def was(self, name: str, place: int = 0) -> Shape | None:
-        """Return the shape that what a parameter is bound to had before."""
+        """Return the old shape of a parameter's operand."""
         operand = self.operand(name, place)
         known = self._before.get(operand) if operand is not None else None
         return known.shape if known is not None else self.shape(name, place)
 
     def changes(self, name: str, place: int = 0) -> dict[int, Change]:
-        """Return the changed sizes of what a parameter is bound to, by axis."""
+        """Return the changed sizes of a parameter's operand, by axis."""
         return changes_of(self.was(name, place), self.shape(name, place))
 
     def change_of(self, size: int, axis: int = 0) -> Change | None:
@@ -139,7 +139,7 @@ class Resized:
         return min(here or found, key=str, default=None)
 
     def lineage(self, name: str) -> Lineage | None:
-        """Return of what sizes the dimensions of a value are the products."""
+        """Return the sizes whose products are the dimensions of a value."""
         operand = self.operand(name)
         return self._lineages.get(operand) if operand is not None else None
 
@@ -147,7 +147,7 @@ class Resized:
 Rule: TypeAlias = "Callable[[Resized], Iterator[Follow]]"
 
 RULES: dict[str, Rule] = {}
-"""The rule of each operation that has constants which may carry sizes."""
+"""The rule of each operation with constants that may contain sizes."""
 
 
 def follows(*op_types: str) -> Callable[[Rule], Rule]:

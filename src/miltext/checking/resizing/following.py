@@ -45,9 +45,9 @@ class Following:
         given: Mapping[str, Sequence[Operand]],
         captured: Iterable[Operand] = (),
     ) -> None:
-        """Note a value, the type that it had, and what it is made of: by an operation, or as an input.
+        """Note a value, the type that it had, and its sources: of an operation, or as an input.
 
-        What the blocks of an operation use of what is around them is `captured`.
+        The values around the blocks of an operation that these use are `captured`.
         """
         found = NONE
         for operands in (*given.values(), captured):
@@ -73,7 +73,7 @@ class Following:
     def _lineage(
         self, made: Operand, old: Shape, op_type: str | None, given: Mapping[str, Sequence[Operand]]
     ) -> Lineage | None:
-        """Return of which sizes the dimensions of a value are made."""
+        """Return the sizes that the dimensions of a value are made of."""
         new = made.type.shape if isinstance(made.type, TensorType) else ()
         fresh = lineage_of(old, new)
         sources = [each for bound in given.values() for each in bound if each in self._lineages]
@@ -115,7 +115,7 @@ class Following:
         return factors
 
     def stays(self, made: Operand) -> Change | None:
-        """Return the change of a size that a value hangs on and still has, where none of its own sizes changed so."""
+        """Return the change of a size that a value depends on and still has, unless one of its own sizes changed so."""
         before = self._before.get(made)
         if before is None or not isinstance(made.type, TensorType):
             return None
@@ -126,7 +126,7 @@ class Following:
         return min((each for each in held if each.before > 1 and not each.spread), key=str, default=None)
 
     def changed(self, given: Iterable[Operand]) -> frozenset[Change]:
-        """Return the changed sizes that any of some values hang on."""
+        """Return the changed sizes that any of some values depend on."""
         return frozenset(change for each in given for change in self._sizes.get(each, NONE).changed)
 
     def follow(
@@ -137,7 +137,7 @@ class Following:
         array: Callable[[str, int], npt.NDArray[Any] | None],
         cuts: Cuts | None = None,
     ) -> list[Follow]:
-        """Return what becomes of the constants that an operation is given, whose first output was of the `old` type."""
+        """Return the changes of an operation's constants; the type of its first output was `old`."""
         rule = RULES.get(op_type)
         if rule is None or not isinstance(old, TensorType):
             return []
@@ -195,7 +195,7 @@ def _products(old: Shape, new: Shape) -> frozenset[Change]:
 
 
 def small_array(operand: Operand) -> npt.NDArray[Any] | None:
-    """Return the elements of a constant that the Program itself holds, and are few; None for any other."""
+    """Return the few elements of a constant in the Program itself; None for any other."""
     if operand.value is None or not isinstance(operand.type, TensorType):
         return None
     import numpy as np

@@ -93,13 +93,14 @@ def recast(lineage: Lineage, sizes: Sequence[int], open_at: int | None = None) -
 
 
 def _is_grown_one(left: Sequence[Factor], taken: Sequence[Factor], size: int, others: Sequence[int]) -> bool:
-    """Tell whether what comes next is a size of 1 that grew, and belongs here: to a 1, or to the last dimension."""
+    """Return whether the next factor is a size of 1 that grew, and belongs here: to a 1, or to the last dimension."""
     return bool(left) and left[0].before == 1 and size == 1 and (not taken or not others)
 
 
 def _split(factor: Factor, first: int, *, grow_second: bool) -> tuple[Factor, Factor] | None:
-    """Return a size as two, of which the first one was `first`, and the second is to grow if it can; None where neither
-    can.
+    """Return a size as two factors, the first one `first` before; None if neither can grow.
+
+    With `grow_second`, the second one grows if it can.
     """
     before, now = factor
     if first <= 1:

@@ -35,7 +35,7 @@ FORMS: dict[str, Callable[[float], float]] = {
 """Functions of a size found in programs, with their spelling and their result; the first fitting one is taken."""
 
 PRECISION = {"fp16": 1e-3, "fp32": 1e-6, "fp64": 1e-9}
-"""How far a number may be from what a form gives, as a part of it: half a unit of the last place, or a little more."""
+"""The greatest relative error of a form's result: half a unit of the last place, or a little more."""
 
 COUNTING = frozenset(each for each in FORMS if not any(sign in each for sign in ("√", "²", "log", "·")))
 """Those of them that means and variances have."""
@@ -56,7 +56,7 @@ class Form(NamedTuple):
 def form_of(number: float, dtype: str, sizes: Sizes) -> Form | None:
     """Return the first form that gives a number of a data type for a size before; None if no form does.
 
-    What a size that stays gives as well is not certain, nor is a number that programs have for other reasons.
+    A form is uncertain if a size that stays gives the number as well, or if programs have the number for other reasons.
     """
     exactness = PRECISION.get(dtype, 0.0)
     magnitude = abs(number)

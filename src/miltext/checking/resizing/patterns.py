@@ -1,4 +1,4 @@
-"""Arrays that programs make for a size: ramps, index lists, masks, one value; and what they are for another size."""
+"""Arrays that programs make for a size: ramps, index lists, masks, one value; and their forms for another size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXACTNESS = {"f2": 2e-3, "f4": 1e-5, "f8": 1e-9}
 
 
 class Remade(NamedTuple):
-    """An array for another size, and in words what it is."""
+    """An array for another size, and its description in words."""
 
     array: Array
     words: str
@@ -75,7 +75,7 @@ def _ramp(lines: Array, now: int) -> Remade | None:
 
 
 def _is_centred(first: Array, last: Array, steps: Array) -> bool:
-    """Tell whether lines are at the middles of parts of a stretch with round ends, which they do not reach."""
+    """Return whether lines are at the middles of parts of a stretch with round ends, which they do not reach."""
     low, high = np.max(np.abs(first - steps / 2)), np.max(np.abs(last + steps / 2))
     ends_round = _is_round(float(np.max(np.abs(first)))) and _is_round(float(np.max(np.abs(last))))
     return not ends_round and _is_round(float(low)) and _is_round(float(high))
@@ -109,7 +109,7 @@ def _rolled(lines: Array, now: int) -> Remade | None:
 
 
 def diagonal(array: Array, axes: tuple[int, int], now: tuple[int, int]) -> Remade | None:
-    """Return an array whose elements hang on how far they are from the diagonal of two axes, as in a causal mask."""
+    """Return an array whose elements depend on their distance from the diagonal of two axes, as in a causal mask."""
     lines = np.moveaxis(array, axes, (-2, -1))
     rows, columns = lines.shape[-2:]
     if rows != columns or rows < 4 or now[0] != now[1]:
@@ -137,7 +137,7 @@ def _stretched(bands: Array, wanted: int) -> Array | None:
 
 
 def _going_on(bands: Array, more: int) -> Array | None:
-    """Return what comes after values of which the last three are one value, or on one line."""
+    """Return the continuation of values whose last three are one value, or on one line."""
     first, second, last = bands[..., -3:-2], bands[..., -2:-1], bands[..., -1:]
     if bool(np.all((first == second) & (second == last))):
         return np.repeat(last, more, axis=-1)

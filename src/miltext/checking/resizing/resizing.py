@@ -44,7 +44,7 @@ PLAIN = ("fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "ui
 """The data types of arrays that are made anew: numpy has the elements of these types."""
 
 LISTED = 3
-"""How many further places of what is reported several times are named."""
+"""How many further places of a repeated finding are named."""
 
 
 class Rewritten(NamedTuple):
@@ -81,7 +81,7 @@ class Resizing:
         operands: Mapping[str, Sequence[Operand]],
         place: Path,
     ) -> None:
-        """Note what an operation makes, and of which types that was."""
+        """Note the outputs of an operation, and their old types."""
         if operation.type == "const":
             return
         captured = _captured(self._ops[place], scope) if operation.blocks else ()
@@ -117,7 +117,7 @@ class Resizing:
         return self._cuts[value, block]
 
     def _loop(self, operation: Operation, scope: Scope, place: Path) -> None:
-        """Report a loop that counts to what a size was."""
+        """Report a loop with the old value of a size as its count."""
         loop = self._ops[place]
         given = [
             *_captured(loop, scope),
@@ -197,7 +197,7 @@ class Resizing:
         return found
 
     def told(self) -> Iterator[Finding]:
-        """Yield what is reported, each thing once with the places where it is the same."""
+        """Yield the findings, each once with all of its places."""
         for (code, message), paths in self._found.items():
             remarks = [Remark("so it is here", path) for path in paths[1 : LISTED + 1]]
             more = len(paths) - 1 - len(remarks)
@@ -207,7 +207,7 @@ class Resizing:
 
 
 def _captured(op: Op, scope: Scope) -> list[Operand]:
-    """Return what the blocks of an operation use of what is around it."""
+    """Return the operands that the blocks of an operation use from outside."""
     return [scope[value.name] for value in op.captured() if value.name in scope]
 
 

@@ -1,4 +1,4 @@
-"""Parameters that state sizes of what an operation makes: target shapes, counts of copies, sizes of parts."""
+"""Parameters that state sizes of an operation's outputs: target shapes, counts of copies, sizes of parts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _spelled(factor: Factor) -> str:
 
 
 def _is_usual(split: tuple[Factor, ...]) -> bool:
-    """Tell whether a size is not really split: one part is 1."""
+    """Return whether a size is not really split: one part is 1."""
     _, first, second = split
     return first == (1, 1) or second == (1, 1)
 
@@ -120,7 +120,7 @@ def _now(change: Change) -> str:
 
 @follows("split")
 def split(op: Resized) -> Iterator[Follow]:
-    """Follow `split_sizes`, equal ones but for the last, as so many parts of the size now."""
+    """Follow `split_sizes`, equal except for the last, as so many parts of the size now."""
     sizes, shape, axis = op.row("split_sizes"), op.was("x"), op.value("axis")
     if sizes is None or shape is None or type(axis) is not int or not -len(shape) <= axis < len(shape):
         return

@@ -55,14 +55,14 @@ def pool(op: Resized) -> Iterator[Follow]:
 
 
 def _windows(size: int, kernel: int, stride: int) -> int:
-    """Return how many windows of adaptive pooling a kernel makes of a size; 0 where it is not such a kernel."""
+    """Return the number of windows of adaptive pooling that a kernel makes of a size; 0 for another kernel."""
     if kernel == size:
         return 1
     return size // kernel if kernel == stride and kernel > 1 and size % kernel == 0 else 0
 
 
 def _is_adaptive(count: int, kernel: int) -> bool:
-    """Tell whether windows are rather meant to be so many than to be so large, as layers of 2 x 2 and 3 x 3 are."""
+    """Return whether the number of windows is rather intended than their size, unlike in layers of 2 x 2 and 3 x 3."""
     return count == 1 or (kernel > 3 and count <= 8)
 
 
@@ -72,7 +72,7 @@ def _now(change: Change) -> str:
 
 @follows("pad")
 def pad(op: Resized) -> Iterator[Follow]:
-    """Follow pads at one side that make a size of another one; report what may."""
+    """Follow pads at one side that make a size of another one; report possible ones."""
     pads, shape = op.row("pad"), op.was("x")
     if pads is None or shape is None or len(pads) % 2 or len(pads) > 2 * len(shape):
         return

@@ -53,7 +53,7 @@ def dividing(call: Call) -> None:
 
 @recipe("select")
 def select(call: Call) -> None:
-    """Give two tensors, the second one as the first or as its part, and which to take for each element."""
+    """Give two tensors, the second of the first's shape or a part of it, and a choice between them for each element."""
     call.tensor("a")
     beside(call, "b", "a")
     shape = call.type("a").shape
@@ -78,7 +78,7 @@ def prelu(call: Call) -> None:
 
 @recipe("flatten2d")
 def flatten2d(call: Call) -> None:
-    """Give an axis that there is: coremltools 9.0 fails on the one after the last (iOS15/tensor_operation.py)."""
+    """Give an existing axis: coremltools 9.0 fails on the one after the last (iOS15/tensor_operation.py)."""
     call.ranked("x")
     if call.choices.flag():
         call.number("axis", call.choices.integer(0, len(call.shape("x")) - 1))

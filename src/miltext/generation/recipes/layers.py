@@ -53,7 +53,7 @@ def conv(call: Call) -> None:
         2 if size * 2 - 1 <= room and call.choices.rarely() else 1
         for size, room in zip(kernel, call.shape("x")[2:], strict=True)
     ]
-    if max(dilations) > 1:  # then the weight is to be constant
+    if max(dilations) > 1:  # then the weight must be constant
         call.filled("weight", (outputs, inputs, *kernel))
         call.vector("dilations", dilations)
     if call.known.name == "conv_quantized":

@@ -1,4 +1,4 @@
-"""Recipes for lists, which are sure to have some elements, and for states."""
+"""Recipes for lists with a certain number of elements, and for states."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HELD = "fp16"
 
 @recipe("make_list")
 def make_list(call: Call) -> None:
-    """Give the shape of the elements, and how many there are at first."""
+    """Give the shape of the elements, and their number at first."""
     has_named_size = call.choices.rarely()
     if has_named_size:
         call.number("elem_shape", "n", dtype="string")
@@ -37,8 +37,9 @@ def make_list(call: Call) -> None:
 
 
 def a_list(call: Call, least: int = 0) -> tuple[Item, TensorType]:
-    """Give a list of so many elements or more: one in scope, or a new one. Return it, and the type of its elements,
-    for which a size that has a name only is chosen.
+    """Give a list of so many elements or more: one in scope, or a new one. Return it, and its elements' type.
+
+    In that type, a size with only a name is chosen.
     """
     found = call.choices.pick([*(item for item in call.growth.in_reach() if isinstance(item.type, ListType)), None])
     if found is None:
@@ -76,7 +77,7 @@ def list_scatter(call: Call) -> None:
 
 @recipe("list_read")
 def list_read(call: Call) -> None:
-    """Give a place that there is."""
+    """Give the place of an existing element."""
     ls, _ = a_list(call, 1)
     call.number("index", call.choices.integer(0, ls.length - 1))
 
@@ -103,7 +104,7 @@ def read_state(call: Call) -> None:
 
 
 def a_state(call: Call) -> TensorType:
-    """Give a state of the function, or a new one. Return the type of what it holds."""
+    """Give a state of the function, or a new one. Return the type inside it."""
     found = call.choices.pick([*call.scope.states, None]) or new_state(call)
     call.give_item("input", found)
     if not isinstance(found.type, StateType) or not isinstance(found.type.wrapped, TensorType):
@@ -124,6 +125,6 @@ def new_state(call: Call) -> Item:
 
 @recipe("write_state")
 def write_state(call: Call) -> None:
-    """Give a state, and what it is to hold."""
+    """Give a state, and its new contents."""
     held = a_state(call)
     call.of_shape("data", held.shape, held.dtype)

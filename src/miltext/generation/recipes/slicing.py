@@ -40,7 +40,7 @@ def _update(
     end: list[int],
     stride: list[int],
 ) -> None:
-    """Give what takes the place of a slice."""
+    """Give the replacement of a slice."""
     sizes = []
     for axis, size in enumerate(shape):
         first = 0 if masks["begin_mask"][axis] else begin[axis]

@@ -64,11 +64,11 @@ _BLOB_FIELDS: dict[str, tuple[str, Callable[[str], bytes | int]]] = {
     "path": ("string", string_bytes),
     "offset": ("uint64", partial(whole_number, bits=64, signed=False)),
 }
-"""The data type of each field of a blob, and what reads it."""
+"""The data type of each field of a blob, and the function that reads it."""
 
 
 def blob_field(name: str, value_type: LoweredType, token: str) -> bytes | int:
-    """Return what a field of a blob holds, `path = string("...")` or `offset = uint64(64)`."""
+    """Return the contents of a blob's field, `path = string("...")` or `offset = uint64(64)`."""
     dtype, read = _BLOB_FIELDS[name]
     if value_type != scalar_type(BY_NAME[dtype]):
         raise LoweringError(

@@ -1,4 +1,4 @@
-"""Lowering of text that leaves values out: all but the values is what it will be once they are filled in."""
+"""Lowering of text with omitted values: all but the values is in its final form."""
 
 from __future__ import annotations
 
@@ -49,6 +49,6 @@ class NamedArray(ArrayFile):
 
 
 def array_named(value: Value) -> ArrayReference | None:
-    """Return the array that a value names which LeavingOut made; None for any other value."""
+    """Return the array of a value that LeavingOut made; None for any other value."""
     name = value.blobFileValue.fileName
     return ArrayReference(*json.loads(name[len(MARK) :])) if name.startswith(f"{MARK}[") else None

@@ -1,4 +1,4 @@
-"""Maps and repeated fields on the wire, made of what their parts were lowered to."""
+"""Maps and repeated fields on the wire, made of their lowered parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The marker of a draft, `$draft(names, consts)`: which words may stand in it."""
+"""The marker of a draft, `$draft(names, consts)`: the words allowed in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types as lowering sees them: the wire bytes of a `ValueType`, and what literals of the type must look like."""
+"""Types as lowering sees them: the wire bytes of a `ValueType`, and the form of literals of the type."""
 
 from __future__ import annotations
 
