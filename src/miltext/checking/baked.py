@@ -89,7 +89,7 @@ class Baked:
         return None
 
     def refitted(self, clash: Clash, arguments: Arguments) -> Type:
-        """Return the result of a `reshape` with one of the new sizes as its shape; None if that size is not certain.
+        """Return the result of a `reshape` with a new size as its shape; None if that size is not certain.
 
         Types after it are inferred from this result, so that all shapes with sizes baked in are reported at once.
         """

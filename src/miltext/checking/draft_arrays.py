@@ -1,4 +1,4 @@
-"""Constants of drafts that are arrays in files, and the conversions that make them fit their parameters."""
+"""Array files as constants of drafts, and the conversions that make them fit their parameters."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def conversion(
     operands: Mapping[str, Sequence[Operand]],
     usual: Sequence[str],
 ) -> Conversion | None:
-    """Return the conversion of an array that fits the parameter `name`, given the operands of the others.
+    """Return the conversion of an array that fits the parameter `name`, given the other operands.
 
     None if no type fits, or too little is known. The `usual` data types are those of the function.
     """

@@ -42,7 +42,7 @@ class Use:
 class OpenConstant:
     """A `const` without a type, at the path `place`, and the use that decided it, if any.
 
-    It `is_doubtful` if a use of it might have decided, beside an operand that is unknown because of a mistake.
+    It `is_doubtful` if a use of it might have decided, beside an operand with an unknown type because of a mistake.
     """
 
     operation: Operation

@@ -40,7 +40,7 @@ class DraftTypes(NamedTuple):
     conversions: dict[Path, Conversion]
 
     def joined(self, verified: Iterable[Finding], faulty: Iterable[Path]) -> list[Finding]:
-        """Return all findings about a draft: its own, and those of its `verified` Program.
+        """Return all findings about a draft: its own, and the findings of its `verified` Program.
 
         One mistake is reported once. An omission in an operation is not reported if another error is in the operation,
         in a block of it, or in a value that it uses: the `faulty` are the places with an error reported elsewhere. An

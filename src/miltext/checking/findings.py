@@ -29,8 +29,8 @@ class Remark(NamedTuple):
 class Finding(NamedTuple):
     """An error or warning at `path`, which leads to a message or to a name in it.
 
-    The elements of a path are those of `miltext.parsing.spans`. The other fields are those of the Diagnostic made of
-    it.
+    The elements of a path are defined in `miltext.parsing.spans`. The other fields are the fields of the Diagnostic
+    made of it.
     """
 
     path: Path

@@ -24,7 +24,7 @@ _NEAR = re.compile(
       | (?: \w+ [ \t]* :? [ \t]* )? (?:ignore|noqa|disable) \b (?= [ \t:=(\[]* MIL\d ) )
     (?: [ \t:=(\[]* (?P<codes> MIL\d+ (?: [ \t,]+ MIL\d+ )* ) [ \t]* [])]? )?"""
 )
-"""The possible beginnings of a misspelt comment that is meant to ignore findings."""
+"""The possible beginnings of a misspelt comment meant to ignore findings."""
 
 _WORD = re.compile(r"[^,\s]+")
 _ENDS = frozenset([";", "{", "}"])
@@ -80,7 +80,7 @@ def without_ignored(text: str, found: Sequence[Diagnostic]) -> list[Diagnostic]:
 
 
 def _left(found: Sequence[Diagnostic], ignores: Sequence[Ignore]) -> list[Diagnostic]:
-    """Return the findings that are not ignored.
+    """Return the findings without the ignored ones.
 
     Regions may overlap, but no region begins or ends before an earlier one.
     """
@@ -157,7 +157,7 @@ def _comments_and_phrases(text: str) -> tuple[list[Span], list[Span]]:
 
 
 def _misspelt(text: str, comment: Span) -> list[Diagnostic]:
-    """Return the warning about a misspelt comment that is meant to ignore findings."""
+    """Return the warning about a misspelt comment meant to ignore findings."""
     near = _NEAR.match(text, *comment)
     if near is None or _IGNORE.search(text, *comment):
         return []

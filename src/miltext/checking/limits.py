@@ -86,7 +86,7 @@ def _odd_ranks(known: Signature, operands: Mapping[str, Operand], sizes: Sizes) 
 
 
 def _wrong_rank(parameter: Parameter, operand: Operand, sizes: Sizes, dialect: str) -> Clash:
-    """Return the clash of an argument of a wrong rank, with the intended value if that is certain."""
+    """Return the clash of an argument of a wrong rank, with a certainly intended value."""
     patterns, shape, meant = parameter.shape, _shape_of(operand), None
     ranks = {pattern.ranks for pattern in patterns}
     given = f"a tensor of shape {show(shape)}" if shape else "a scalar"
@@ -106,7 +106,7 @@ def _wrong_rank(parameter: Parameter, operand: Operand, sizes: Sizes, dialect: s
 
 
 def _vector(operand: Operand, parameter: Parameter, sizes: Sizes, dialect: str) -> str | None:
-    """Spell the one element of a constant as a vector of the right length, None when that is not the intention."""
+    """Spell the one element of a constant as a vector of the right length, None when the intention differs."""
     length = _length(parameter.shape, sizes)
     return None if parameter.axes and length > 1 else _repeated(operand, (length,), dialect)
 

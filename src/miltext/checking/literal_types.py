@@ -1,4 +1,4 @@
-"""The type of a literal that is written without one, by its parameter."""
+"""The type of a literal written without one, by its parameter."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def message_path(path: Sequence[str | int]) -> Path:
 
 
 class _Call:
-    """One operation beside its signature. It is `faulty` when one of its inputs is wrong.
+    """One operation beside its signature. It is `faulty` when an input is wrong.
 
     `is_told_before` is true if an error of it is reported at another operation.
     """
@@ -115,7 +115,7 @@ class _Call:
         since = first_opset(name)
         if since is not None:
             yield from self.later((*self.path, "type"), f"`{name}` came with {since}", name)
-        elif name_text(name) == name:  # a name that is no identifier has its own finding
+        elif name_text(name) == name:  # a malformed name has its own finding
             hint, near = self.elsewhere(known) if (known := meant(name)) else _slip_of(name)
             message = f"the operation `{name}` is not known{hint}"
             yield Finding((*self.path, "type"), codes.UNKNOWN_OPERATION, message, suggestion=near, severity="warning")
@@ -367,7 +367,7 @@ class _Call:
 
 @functools.lru_cache(maxsize=1 << 8)
 def _slip_of(name: str) -> tuple[str, str | None]:
-    """Return the hint about an operation's name that is known nowhere, and the name perhaps meant."""
+    """Return the hint about an operation's name unknown everywhere, and the name perhaps meant."""
     near = one_slip_from(name, all_names())
     return did_you_mean(near), near
 

@@ -86,7 +86,7 @@ def verify_read(
     each_use: bool = False,
     is_model: bool = False,
 ) -> list[Finding]:
-    """Return the findings of `verify` for a Program that was read before; `each_use` is that of `findings_in`."""
+    """Return the findings of `verify` for a Program that was read before; `each_use` as in `findings_in`."""
     return [
         *name_findings(read, dialect, each_use=each_use),
         *specialization_findings(read),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Shape, Type
 
 CHOICES = 1 << 10
-"""The most shapes that are tried in place of an unfitting one."""
+"""The most shapes tried in place of an unfitting one."""
 
 Sizes = tuple[int, ...]
 
@@ -68,7 +68,7 @@ class Refitting:
 
 
 def _scaled(sizes: Sizes, count: int) -> set[Sizes]:
-    """Return sizes with one of them scaled to reach so many elements, for each size that divides evenly."""
+    """Return sizes with a single one scaled to reach so many elements, for each size that divides evenly."""
     total = prod(sizes)
     return {
         (*sizes[:place], count * size // total, *sizes[place + 1 :])

@@ -254,7 +254,7 @@ def _of_data_type(found: Type, stated: Type) -> Type:
 
 
 def _is_stated(stated: Stated) -> bool:
-    """Return whether a type is stated, and its message contains nothing that is not written."""
+    """Return whether a type is stated, and its message contains only written parts."""
     is_plain = is_known(stated.type) and not isinstance(stated.type, StateType)
     return is_plain and write_type(stated.type) == stated.message
 

@@ -64,7 +64,7 @@ def spelled_out(text: str, asked: Collection[str] = ()) -> Elaborated | None:
 
 
 def _comments(text: str, tree: Tree, phrase: Node) -> str:
-    """Return the comments in a phrase, each with what must follow it."""
+    """Return the comments in a phrase, each with its necessary line end."""
     inside = (span for span in tree.comments if phrase.start < span.start < phrase.end)
     return "".join(f"{text[span.start : span.end]}\n" for span in inside)
 
@@ -243,7 +243,7 @@ def _attributes(operation: Node) -> Iterator[Node]:
 
 
 class _Parts(NamedTuple):
-    """The parts of an operation that are read here.
+    """The parts read of an operation.
 
     More attributes and arguments are inserted at the places `attributes` and `arguments`, by these templates.
     """

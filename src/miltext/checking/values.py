@@ -36,7 +36,7 @@ UNKNOWN_SIZE = "the type of a constant has an unknown dimension"
 
 
 def value_findings(program: Program, arrays: Arrays | None = None) -> list[Finding]:
-    """Return the errors in the types and values of a Program; the `arrays` are those that its text names."""
+    """Return the errors in the types and values of a Program; the `arrays` are the ones named in its text."""
     contents = _Contents(arrays)
     contents.program(program)
     return contents.found
@@ -111,7 +111,7 @@ class _Contents:
                 self.add(found, (*path, "attributes", Key(name)))
 
     def attributes_as_inputs(self, operation: Operation, path: Path) -> None:
-        """Report inputs of the operation at `path` that are attributes in a Program, if the operation is known."""
+        """Report attributes among the inputs of the operation at `path`, if the operation is known."""
         if first_opset(operation.type) is None:
             return
         own, others = ({"val"}, "") if operation.type == "const" else (set(), "...")

@@ -44,7 +44,7 @@ PRECISIONS = {"fp16": Precisions("fp32", "fp16"), "fp32": Precisions("fp16", "fp
 class Conversion:
     """The result of a conversion: converted constants, warnings, and bytes of weights before and after.
 
-    The bytes are those of the values in weight files, each record once.
+    The bytes count the values in weight files, each record once.
     """
 
     to: str
@@ -88,8 +88,8 @@ def convert_weights(
     """Write a model with its weights and types converted `to` "fp16" or "fp32"; return the changes and losses.
 
     All fp32 (fp16) values inside the program become fp16 (fp32). Its inputs, outputs and states stay as they are, with
-    casts beside them; with `io`, they are converted, too, and described so, but for images. `stage` names the model of
-    a pipeline, `weights` the place of the files that a text names. A draft is completed first. `reading` is called with
+    casts beside them; with `io`, they are converted, too, and described so, except images. `stage` names the model of a
+    pipeline, `weights` the place of the files that a text names. A draft is completed first. `reading` is called with
     the bytes of weights read to measure their loss; all else is as in `miltext.build`, with its errors.
 
     Raise ValueError for another `to`, and ModelError: MIL438 for a value that cannot be converted, MIL439 for fp16 that

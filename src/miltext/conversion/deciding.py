@@ -121,7 +121,7 @@ class Deciding:
         return self.precisions.of(old) if takes and not self._is_precise(known, parameter, given.operand) else old
 
     def _is_precise(self, known: Signature, parameter: Parameter, operand: Operand) -> bool:
-        """Whether a parameter has to stay fp32."""
+        """Return whether a parameter has to stay fp32."""
         if self.precisions.new != "fp16":
             return False
         if parameter.name in SIZING.get(known.name, ()):
@@ -130,7 +130,7 @@ class Deciding:
         return x is not None and parameter.domain != x.domain and parameter.name in PRECISE.get(known.name, ())
 
     def _names_type(self, known: Signature, name: str, several: Sequence[Given]) -> bool:
-        """Whether an argument is a word that names the old data type, and could name the new one."""
+        """Return whether an argument is a word that names the old data type, and could name the new one."""
         parameter = known.parameters.get(name)
         return parameter is not None and self._may_name(parameter) and several[0].operand.value == self.precisions.old
 
@@ -142,7 +142,7 @@ class Deciding:
         return {*self.precisions} <= {*parameter.words}
 
     def _operand(self, given: Given, type: Type, is_word: bool) -> Operand:
-        """Return an input as it is after the conversion, with its value, if that is known, rounded."""
+        """Return an input as it is after the conversion, with its value, if known, rounded."""
         operand = given.operand
         if is_word:
             return Operand(operand.type, lambda: self.precisions.new)
@@ -155,7 +155,7 @@ class Deciding:
         return rounded(value) if self.precisions.new == "fp16" else value
 
     def _clash(self, known: Signature, new: Mapping[str, Sequence[Operand]]) -> bool:
-        """Whether arguments of one domain differ, or an argument is beyond the limits of its parameter."""
+        """Return whether arguments of one domain differ, or an argument is beyond the limits of its parameter."""
         domains: dict[str, str] = {}
         for name, parameter in known.parameters.items():
             for operand in new.get(name, ()) if parameter.domain else ():

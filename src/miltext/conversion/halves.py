@@ -63,8 +63,7 @@ class Loss:
 def halves(values: npt.NDArray[Any], is_small: bool) -> npt.NDArray[np.float16]:
     """Return fp32 numbers as fp16, rounded to the nearest, with ties to the even one.
 
-    In a `small` array, nothing becomes 0. A number that is too large becomes an infinity, unless it stands for one
-    already.
+    In a `small` array, nothing becomes 0. Numbers beyond fp16 become infinities, unless they stand for one already.
     """
     with np.errstate(all="ignore"):
         made: npt.NDArray[np.float16] = values.astype(np.float16)

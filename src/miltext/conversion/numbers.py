@@ -59,7 +59,7 @@ class Numbers:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """A key that is equal for equal sources of numbers."""
+        """A key, equal for equal sources of numbers."""
         source = self._source
         if isinstance(source, bytes):
             return ("immediate", source)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from miltext.schema import proto
 
 DATA = {"const": "val", "constexpr_cast": "source_val"}
-"""The operations that are numbers of one type or the other, and the attributes that contain them."""
+"""The operations whose outputs are numbers of one type or the other, and the attributes with these numbers."""
 
 
 class Bound(NamedTuple):

@@ -1,4 +1,4 @@
-"""Compressed weights of whole numbers and scales: their greatest numbers, and their loss with that of the scales."""
+"""Compressed weights of whole numbers and scales: their greatest numbers, and their loss together with the scales'."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def describe(model: Model | str | os.PathLike[str]) -> str:
 def update(model: Model, text: str, path: str) -> str:
     """Return the text of a description, from the file `path`, updated to a model; comments are kept.
 
-    Raise ModelError, besides the errors of `describe`, for a text that is not a description, or has mistakes.
+    Raise ModelError, besides the errors of `describe`, for a text other than a description, or with mistakes.
     """
     return _of_whole(model, lambda whole: updated_description(whole, text, path))
 

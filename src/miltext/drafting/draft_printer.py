@@ -83,7 +83,7 @@ class DraftPrinter(DigestPrinter):
         self._order: dict[Block, list[Op]] = {}
 
     def in_order(self, program: proto.Program) -> proto.Program | None:
-        """Return a Program in the order in which `infer` writes its draft; None if that is its own order."""
+        """Return a Program in the order in which `infer` writes its draft; None for its own order."""
         graph = Graph(program)
         self._lines(graph)
         moved = [(block, ops) for block, ops in self._order.items() if ops != [*block]]
@@ -214,7 +214,7 @@ class DraftPrinter(DigestPrinter):
 
 
 def _too_much(calls: Mapping[Value, _Call], is_long: bool) -> Value | None:
-    """Return the value to write before an operation that is too long, or nested too deep; None if it is neither."""
+    """Return the value to write before an operation too long, or nested too deep; None if it is neither."""
     if is_long:
         return max((each for each in calls if calls[each].depth), key=lambda each: len(calls[each].text), default=None)
     return next((each for each in calls if calls[each].depth >= DEPTH), None)

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program, Value
 
 LONGEST = 64
-"""The longest literal with one use that is written where it is used."""
+"""The longest literal with one use written where it is used."""
 
 SHORT = 16
-"""The longest literal with several uses that is written where it is used."""
+"""The longest literal with several uses written where it is used."""
 
 _ENDING = re.compile(r"(?<=.)(_cast|_to)_(fp16|fp32)(?=(_\d+)?$)")
 """The ending that coremltools adds to the name of a value when it changes its data type."""
@@ -63,7 +63,7 @@ def _shorten(block: parts.Block, kept: set[parts.Value]) -> None:
 
 
 def _without_defaults(program: Program, dialect: str) -> Program:
-    """Return a Program without the arguments of operations that are equal to the default."""
+    """Return a Program without the arguments equal to their default."""
     graph, defaults = Graph(program), Defaults(program, dialect)
     operations = graph.operations()
     for each in defaults.inferred:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Defaults:
-    """Finds the arguments of a Program's operations that are equal to a default."""
+    """Finds the arguments equal to a default in a Program's operations."""
 
     def __init__(self, program: Program, dialect: str) -> None:
         self.dialect = dialect

@@ -95,7 +95,7 @@ _HOLDS = {"names": _holds_names, "consts": _holds_constants, "defaults": _holds_
 
 
 class _Taking:
-    """Takes implied parts out of functions; `used` are the words of the marker that are needed for them."""
+    """Takes implied parts out of functions; `used` are the words of the marker needed for them."""
 
     def __init__(self, graph: Graph, defaults: Defaults, words: Set[str], kept: Set[Path]) -> None:
         self.places = {op: path for path, op in graph.operations().items()}
@@ -231,6 +231,6 @@ def _name(op: Op) -> str | None:
 
 
 def _is_named(op: Op) -> bool:
-    """Tell whether an operation has the name that its first output implies."""
+    """Return whether an operation has the name that its first output implies."""
     named = op.attributes.get(NAME)
     return named == immediate(STRING, implied_name(op.outputs[0].name))

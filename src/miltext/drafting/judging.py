@@ -90,7 +90,7 @@ def judge_compiled(new: NewModel) -> Iterator[Diagnostic]:
 def refuse_text(source: Model, choices: Choices, failure: MiltextError) -> None:
     """Refuse a text without an original for its findings of `check`, where another failure prevented a build.
 
-    The errors of a text come before those of a model. Raise ParseError with all findings, unless the first error is the
+    Errors of a text come before errors of a model. Raise ParseError with all findings, unless the first error is the
     failure.
     """
     if not choices.check or choices.original is not None or source.kind != "mil":
@@ -172,8 +172,8 @@ def _findings(program: Program, text: str | None = None) -> list[Finding]:
 def _beside_original(findings: list[Finding], written: Written) -> list[Finding]:
     """Return the findings, with the original's warnings as KNOWN, and the original's errors as warnings.
 
-    Two findings of a code and severity are the same if their messages are equal, at best at the same place, or else if
-    their places are.
+    Two findings of a code and severity are the same if their messages are equal, at best at the same place, otherwise
+    if their places are.
     """
     before = written.before() if findings else None
     if before is None:
@@ -209,7 +209,7 @@ def _placed(finding: Finding) -> Hashable:
 def _paired(
     findings: list[Finding], known: list[Finding], key: Callable[[Finding], Hashable], same: set[int]
 ) -> set[int]:
-    """Return the indices of further findings paired with one of the `known`, which is removed from them."""
+    """Return the indices of further findings paired with a `known` one, which is removed from them."""
     left: dict[Hashable, list[Finding]] = {}
     for each in known:
         left.setdefault(key(each), []).append(each)

@@ -57,6 +57,6 @@ def _is_plain(operation: Operation, *opsets: str) -> bool:
 
 
 def _is_weight(operation: Operation) -> bool:
-    """Tell whether an operation is a constant in a file, which may stand as an argument."""
+    """Return whether an operation is a constant in a file, which may stand as an argument."""
     value = operation.attributes[VALUE] if is_plain_constant(operation) else None
     return value is not None and not value.docString and record_path(value.blobFileValue.fileName) is not None

@@ -113,7 +113,7 @@ class _Omission(UsualWalk):
                 self.note((*place, "outputs", index), followed, output.stated)
 
     def is_whole(self, place: Path) -> bool:
-        """Tell whether an operation, or one around it, has all its types."""
+        """Return whether an operation, or one around it, has all its types."""
         return place[:STATEMENT] in self.whole
 
     def note(self, gap: Path, followed: Type, stated: Stated) -> bool:

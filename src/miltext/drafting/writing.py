@@ -93,7 +93,7 @@ def _first_error(program: Program, dialect: str) -> Finding | None:
 
 
 class _Draft(NamedTuple):
-    """The parts that a draft of a Program leaves out and moves, and the parts that are `whole` in it."""
+    """The parts that a draft of a Program leaves out and moves, and its `whole` parts."""
 
     implied: Implied
     gaps: set[Path]

@@ -112,7 +112,7 @@ class Call:
     # ---- the known facts
 
     def has(self, name: str) -> bool:
-        """Tell whether the operation has a parameter, in this opset."""
+        """Return whether the operation has a parameter, in this opset."""
         return name in self.known.parameters
 
     def parameter(self, name: str) -> Parameter:
@@ -135,7 +135,7 @@ class Call:
         return known
 
     def size(self, name: str) -> int:
-        """Return the value of a name in the patterns. Raise Redraw where that is not known."""
+        """Return the value of a name in the patterns. Raise Redraw for an unknown one."""
         size = self.sizes.get(name)
         if not isinstance(size, int):
             raise Redraw
@@ -222,7 +222,7 @@ class Call:
         dtype: str | None = None,
         new: Callable[[], Shape] | None = None,
     ) -> None:
-        """Give a tensor: a value in scope that is `wanted`, or a new one, of a shape by `new` if that is given.
+        """Give a tensor: a `wanted` value in scope, or a new one, of a shape by `new` if given.
 
         A new one is drawn in any case: where an earlier operation is removed, the choices after it keep their meaning.
         """
@@ -256,7 +256,7 @@ class Call:
         self.tensor(name, Wanted(where=where), new=new)
 
     def fits(self, item: Item, known: Parameter, dtypes: Sequence[str], wanted: Wanted) -> bool:
-        """Tell whether a value in scope can be given for a parameter."""
+        """Return whether a value in scope can be given for a parameter."""
         held = item.type
         if not isinstance(held, TensorType) or held.dtype not in dtypes or (wanted.fresh and not item.fresh):
             return False

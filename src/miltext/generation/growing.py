@@ -155,7 +155,7 @@ class Growth:
         return self.constant("const", tensor_constant(type, elements), type)
 
     def takes_cast(self, type: TensorType) -> bool:
-        """Tell whether an input of floats may be added and cast to a type."""
+        """Return whether an input of floats may be added and cast to a type."""
         known = signature("cast", self.scope.opset)
         words = known.parameters["dtype"].words if known else ()
         return type.dtype in words and self.scope.takes_input(TensorType("fp32", type.shape))

@@ -104,7 +104,7 @@ class Options:
                 raise refusal(f"{' and '.join(self.opsets)} {have} `{name}`", "ask for a later opset")
 
     def allows(self, op_type: str) -> bool:
-        """Tell whether an operation may be used."""
+        """Return whether an operation may be used."""
         if any(op_type in names and not getattr(self, kind) for kind, names in KINDS.items()):
             return False
         return op_type not in NOT_GENERATED if self.operations is None else op_type in self.operations
@@ -140,11 +140,11 @@ class Options:
         return [opset for opset in self.opsets if opset in fitting]
 
     def allows_dtype(self, dtype: str) -> bool:
-        """Tell whether tensors may be of a data type."""
+        """Return whether tensors may be of a data type."""
         return self.dtypes is None or dtype in self.dtypes
 
     def allows_type(self, type: Type) -> bool:
-        """Tell whether values may be of a type."""
+        """Return whether values may be of a type."""
         if isinstance(type, ListType):
             return self.allows_type(type.element)
         return not isinstance(type, TensorType) or type.dtype == "string" or self.allows_dtype(type.dtype)

@@ -67,7 +67,7 @@ def _function(choices: Choices, options: Options, opset: str, *, alone: bool) ->
 
 
 def _classifies(scope: FunctionScope) -> bool:
-    """Tell whether a function is to end as a classifier."""
+    """Return whether a function is to end as a classifier."""
     options = scope.options
     if options.operations is not None:
         return "classify" in options.operations

@@ -86,11 +86,11 @@ class FunctionScope:
         return _PLACES[self.opset] >= _PLACES[opset]
 
     def goes_in_and_out(self, type: Type) -> bool:
-        """Tell whether an input or an output may be of a type."""
+        """Return whether an input or an output may be of a type."""
         return isinstance(type, TensorType) and type.dtype in IN_AND_OUT and self.has(IN_AND_OUT[type.dtype])
 
     def takes_input(self, type: TensorType) -> bool:
-        """Tell whether there may be one more input, of this type."""
+        """Return whether there may be one more input, of this type."""
         return len(self.inputs) < self.options.inputs and bool(type.shape) and self.goes_in_and_out(type)
 
     def add_input(self, type: TensorType) -> Item:

@@ -23,14 +23,14 @@ MOST_ELEMENTS = 4096
 """The most elements of a generated value without a request for larger weights, so that a program is quick to run."""
 
 LARGEST_SIZE = 5
-"""The largest size of a tensor that is made anew, unless a recipe requests another one."""
+"""The largest size of a tensor made anew, unless a recipe requests another one."""
 
 ANY_SHAPE = read_patterns("[*d{1,4}]")
 """The pattern of a tensor made anew where the table takes any."""
 
 
 def has_known_sizes(shape: Shape) -> bool:
-    """Tell whether all sizes are known."""
+    """Return whether all sizes are known."""
     return None not in shape
 
 

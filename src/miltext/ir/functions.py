@@ -100,7 +100,7 @@ class Function:
     def fresh(self, stem: str, *, first: int = 1) -> str:
         """Return an identifier that no value of the function has: the stem, or the stem with a number behind it.
 
-        `first` is the number that is tried first.
+        `first` is the first number to try.
         """
         if self._names is None:
             self._names = FreshNames({value.name for value in self.defined()}.union(self.undefined))

@@ -1,4 +1,4 @@
-"""A Program as a graph that verbs and people edit, and that is written back without loss."""
+"""A Program as a graph that verbs and people edit, and write back without loss."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Needs:
 
 
 def written(op: Op) -> Iterator[Value]:
-    """Yield the states that an operation, or one inside its blocks, may write to, that is, does not only read."""
+    """Yield the states that an operation, or one inside its blocks, may write to, by an operation other than a read."""
     if op.type != READS:
         yield from (value for value in op.operands if value.is_state)
     for inner in op.walk():

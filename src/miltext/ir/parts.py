@@ -213,7 +213,7 @@ class Op:
         return operands[0] if len(operands) == 1 else None
 
     def literals(self) -> dict[str, proto.Value]:
-        """Return the literals that are the only argument of a parameter, by parameter."""
+        """Return the literals given as the only argument of a parameter, by parameter."""
         single = ((parameter, self.operand(parameter)) for parameter in self.inputs)
         return {parameter: each for parameter, each in single if each is not None and not isinstance(each, Value)}
 
@@ -481,7 +481,7 @@ class Block:
 def literal_of(operand: Operand) -> proto.Value | None:
     """Return the constant of an argument: a literal in its place, or the value of the `const` that it names.
 
-    None for an argument that is not constant, and for a compressed constant, whose value has to be computed.
+    None for an argument other than a constant, and for a compressed constant, whose value has to be computed.
     """
     if not isinstance(operand, Value):
         return operand
@@ -490,7 +490,7 @@ def literal_of(operand: Operand) -> proto.Value | None:
 
 
 def _is_inside(user: Op | Block, op: Op) -> bool:
-    """Tell whether a user is a block of an operation, or stands inside one."""
+    """Return whether a user is a block of an operation, or stands inside one."""
     owner: Op | Block | Function | None = user
     while owner is not None and owner is not op:
         owner = owner.owner if isinstance(owner, Block) else owner.block if isinstance(owner, Op) else None

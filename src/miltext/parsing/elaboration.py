@@ -34,7 +34,7 @@ UNNAMED = "argument@"
 """The beginning of the names for unknown parameters."""
 
 MANY = 3
-"""The least number of arguments, all without names, that may be several values of one parameter and one of the next."""
+"""The least number of arguments, all without names, that may be values of one parameter and a value of the next."""
 
 DEEPEST = 150
 """The greatest depth of phrases inside each other.
@@ -214,7 +214,7 @@ class _Elaboration:
     # ---- phrases
 
     def phrase(self, phrase: Node) -> list[Piece]:
-        """Return a phrase in the long spelling. Raise RecursionError for a phrase that is nested too deeply."""
+        """Return a phrase in the long spelling. Raise RecursionError for a phrase nested too deeply."""
         self.reached = phrase.start
         self.depth += 1
         if self.depth > DEEPEST:

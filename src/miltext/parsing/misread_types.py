@@ -26,7 +26,7 @@ AS_STRING = "a data type is given as a string"
 
 
 def unknown_type(name: str, place: Span, noun: str = "type") -> Diagnostic:
-    """Return the error for a name that is not a type."""
+    """Return the error for an unknown type."""
     known = [*BY_NAME] if noun == "data type" else _TYPES
     is_array = f"${name}" in ARRAYS and noun == "type"
     other_name = f"${name}" if is_array else bool_meant(name) or ELSEWHERE.get(name.lower())
@@ -101,7 +101,7 @@ def is_misread(call: Node) -> bool:
 
 
 def literal_given(operation: Node) -> Node | None:
-    """Return the literal that is the only argument of an operation, without a parameter's name."""
+    """Return the literal as the only argument of an operation, without a parameter's name."""
     given = [each for arguments in named(operation, "arguments") for each in arguments.children[1:-1]]
     bindings = given[0].children if len(given) == 1 and given[0].name == "positional_argument" else []
     return bindings[0] if len(bindings) == 1 and bindings[0].name in ("draft_binding", "value_binding") else None

@@ -133,7 +133,7 @@ def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tr
 def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "program") -> Diagnostic:
     """Return the diagnostic of a text that the fast parse refused with `failure`: its tree determines the place.
 
-    The text is a phrase of the rule. The first phrase that cannot be lowered is to blame, or else the end of the read
+    The text is a phrase of the rule. The first phrase that cannot be lowered is to blame, otherwise the end of the read
     text; that comes first, too, where all other errors are spellings of drafts.
     """
     if isinstance(failure, _TooDeep):
@@ -162,7 +162,7 @@ def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "pro
 
 
 def _blamed(text: str, refused: Diagnostic, nodes: Iterable[Node]) -> Diagnostic:
-    """Return the error of a misread operation around a refused phrase, or else the phrase's own error."""
+    """Return the error of a misread operation around a refused phrase, otherwise the phrase's own error."""
     place = refused.span
     if place is None or refused.code not in OF_DRAFTS:
         return refused

@@ -213,7 +213,7 @@ class _Reading:
         return None if closed else self.repair_head(start, anchor, begun)
 
     def missing(self, start: int, anchor: int) -> str | None:
-        """Return the `;`, `}` or `{` that is the only missing token before a place."""
+        """Return the `;`, `}` or `{` as the only missing token before a place."""
         found = self.text[start : start + 2]
         fits = {
             ("SEMICOLON", ";"): found[:1] == "}" or (found[:1] != "(" and self.begins_statement(start)),

@@ -50,13 +50,13 @@ class SyncPoints:
         return any(_SIGNS[sign].match(self.text, at) for sign in signs)
 
     def begins_line(self, at: int) -> bool:
-        """Whether only white space stands before a place on its line."""
+        """Return whether only white space stands before a place on its line."""
         while at > 0 and self.text[at - 1] in " \t\r":
             at -= 1
         return at == 0 or self.text[at - 1] == "\n"
 
     def ends(self, at: int) -> bool:
-        """Whether the `;` or `}` at a place is the end that it seems to be, and not a slip of its own."""
+        """Return whether the `;` or `}` at a place is the end that it seems to be, and not a slip of its own."""
         if self.text[at] == "}":
             return self.begins_line(at) or self.begins(at, "block end")
         return self.begins(at, "statement end")

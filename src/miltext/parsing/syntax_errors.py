@@ -225,7 +225,7 @@ def _way_out(found: str, words: set[str]) -> str:
 
 
 def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diagnostic | None:
-    """Return the error for a name that stands where a type should, if that is the error."""
+    """Return the error for a name that stands where a type should, if the error is that."""
     found = text[place.start : place.end]
     if NAME.fullmatch(found) and "DTYPE" in words and "NAME" not in words:
         return unknown_type(found, place, "type" if "tensor" in words else "data type")

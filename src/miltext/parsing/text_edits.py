@@ -27,7 +27,7 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
 
 
 def proven(text: str, edits: Iterable[Edit], path: str | None = None) -> str:
-    """Edit a text, and prove the result: its tokens are the unedited ones and those of the edits, in their order.
+    """Edit a text, and prove the result: its tokens are the unedited tokens and the edits' tokens, in order.
 
     Comments are tokens here. Raise MiltextError, which would be a fault of miltext's own, if the proof fails.
     """

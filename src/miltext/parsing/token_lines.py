@@ -28,7 +28,7 @@ _WORD = re.compile(r"\s+|\S+")
 class TokenLine:
     """The `line` of the tokens between two places of a text, and the places of its characters in the text.
 
-    `comments` are the beginnings of the comments that are left out.
+    `comments` are the beginnings of the omitted comments.
     """
 
     def __init__(self, text: str) -> None:

@@ -154,7 +154,7 @@ class TolerantLowering(TreeLowering):
         return BROKEN
 
     def is_misnamed(self, *phrases: Node) -> bool:
-        """Whether a phrase is a reserved word that a value was called by."""
+        """Return whether a phrase is a reserved word that a value was called by."""
         return any(self.text[phrase.start : phrase.end] in self.misnamed for phrase in phrases)
 
     def _mark(self, phrase: Node) -> None:
@@ -205,7 +205,7 @@ _WITHOUT_BROKEN: dict[str, Repair] = {
 
 
 def _named_plainly(children: Children) -> Children:
-    """Return the children with quoted names that are not reserved."""
+    """Return the children with unreserved quoted names."""
     return [
         f'$"{re.sub("[^A-Za-z0-9_@]", "", child)}"'
         if isinstance(child, str) and child not in ("(", ",", ")")

@@ -47,7 +47,7 @@ def _flat(tables: Tables) -> dict[str, str]:
 
 
 def source_findings(said: Tables, source: Source | None) -> Iterator[Diagnostic]:
-    """Yield a malformed hash, and entries about another file than the `source`, if that is known."""
+    """Yield a malformed hash, and entries about another file than the `source`, if known."""
     table = said.get(SOURCE, {})
     stated, name = table.get(HASH), table.get(NAME)
     if stated is None:

@@ -67,8 +67,8 @@ Told = tuple[str, "Diagnostic"]
 def bundle_findings(bundle: Model, source: Source | None = None) -> list[FileFindings]:
     """Return the contradictions in a compiled model, or in a stage of one, file by file.
 
-    Of a pipeline, this covers the files around its ML Programs. Its analytics should name the `source`, if that is
-    known. An unreadable program has no findings here.
+    Of a pipeline, this covers the files around its ML Programs. Its analytics should name the `source`, if known. An
+    unreadable program has no findings here.
     """
     assert isinstance(bundle, BundleModel)
     check = _Check(bundle, source)

@@ -88,7 +88,7 @@ class _Comparison:
         self._doubts = doubts
 
     def models(self, said: Mapping[str, Any], expected: Mapping[str, Any], at: _At) -> Iterator[Unlike]:
-        """Yield the differences in the entry of a model or of one of its functions."""
+        """Yield the differences in the entry of a model or of a function."""
         proven = {key: value for key, value in expected.items() if at.key(key).place not in self._doubts}
         yield from _lacking(said, proven, at)
         for key, value in said.items():

@@ -132,7 +132,7 @@ def _type(entry: FeatureDescription, declared: ValueType, side: str, path: Path)
 
 
 def _order(name: str, function: Function, described: Any, path: Path) -> Iterator[Finding]:
-    """Yield inputs that are not sorted by their names, the order of the compiler, and outputs in another order."""
+    """Yield inputs out of the compiler's order, by their names, and outputs in another order."""
     taken, (given, _) = [value.name for value in function.inputs], _outputs(name, function)
     ordered = sorted(taken, key=str.encode)
     if taken != ordered:

@@ -156,7 +156,7 @@ def _looked_up(op: Arguments, name: str, indices: TensorType) -> Shape:
 
 
 def _hold_tables(name: str, indices: TensorType, tables: Sequence[Dimension], entries: Dimension) -> None:
-    """Require a table, or tables for blocks, to fit the indices that are looked up in it. Raise Conflict."""
+    """Require a table, or tables for blocks, to fit the indices looked up in it. Raise Conflict."""
     rank = len(indices.shape)
     if len(tables) != rank:
         clause = f"must be of rank {rank + 2}, two more than `{name}`, not {len(tables) + 2}"

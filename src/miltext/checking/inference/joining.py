@@ -104,7 +104,7 @@ def split(op: Arguments) -> Sequence[Type]:
 
 
 def _parts(op: Arguments, axis: int, size: Dimension) -> Shape:
-    """Return `split_sizes`, which add up to the size, and are as many as `num_splits`, if that is given."""
+    """Return `split_sizes`, which add up to the size, and are as many as a given `num_splits`."""
     parts = op.sizes("split_sizes", least=0)
     number = op.size("num_splits") if op.has("num_splits") else None
     if number is not None and number != len(parts):

@@ -88,7 +88,7 @@ def _windows(
 
 
 def _no_window(op: Arguments, place: int, size: Dimension, reach: Dimension, padding: int, dilation: int) -> Conflict:
-    """Say that a kernel is too large, or is spread too wide."""
+    """Return the conflict of a kernel that is too large, or is spread too wide."""
     kernel = "weight" if op.has("weight") else "kernel_sizes"
     padded = f" and {padding} of padding" if padding else ""
     clause = f"spans {reach} at axis {place + 2}, where `x` has only {size}{padded}"

@@ -57,7 +57,7 @@ class Clash(NamedTuple):
 
 
 class Conflict(ValueError):
-    """An op cannot take its inputs; `clash` contains the reason, and the arguments are those of a Clash."""
+    """An op cannot take its inputs; `clash` contains the reason, with a Clash's arguments."""
 
     def __init__(self, clause: str, parameter: str | None = None, *beside: str, **facts: Any) -> None:
         super().__init__(clause)
@@ -173,7 +173,7 @@ class Arguments:
         return [expect(operand.type, TensorType) for operand in self.all(name)]
 
     def shape(self, name: str, rank: int | None = None, *, least: int = 0) -> Shape:
-        """Return the shape of a tensor, of exactly `rank` if that is given, and of the `least` rank or a higher one."""
+        """Return the shape of a tensor, of exactly a given `rank`, and of the `least` rank or a higher one."""
         shape = self.tensor(name).shape
         if len(shape) < least or len(shape) != (len(shape) if rank is None else rank):
             raise Unknown
@@ -221,7 +221,7 @@ class Arguments:
         *,
         least: int | None = None,
     ) -> tuple[Plain, ...]:
-        """Return the elements of a parameter of any rank, all known: `count` of them if that is given.
+        """Return the elements of a parameter of any rank, all known: `count` of them if given.
 
         Each is the `default`, if there is one, when the parameter is left out. Raise Conflict for a number below
         `least`.
@@ -233,7 +233,7 @@ class Arguments:
         return _counted(tuple(_expected(name, element, kind, least) for element in row), count)
 
     def sizes(self, name: str, count: int | None = None, *, least: int | None = None) -> Shape:
-        """Return the numbers of a vector, None for each unknown number: `count` of them if that is given.
+        """Return the numbers of a vector, None for each unknown number: `count` of them if given.
 
         Raise Unknown when not even their number is known, and Conflict for a number below `least`.
         """

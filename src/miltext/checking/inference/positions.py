@@ -10,7 +10,7 @@ from miltext.schema.types import Dimension, Shape, TensorType, compatible, show
 
 
 def hold_axes(axes: Sequence[int], rank: int, name: str, *beside: str, least: int | None = None) -> None:
-    """Require axes of a rank, from `least` on if that is not `-rank`, each at most once. Raise Conflict."""
+    """Require axes of a rank, from `least` on, by default `-rank`, each at most once. Raise Conflict."""
     least = -rank if least is None else least
     for axis in axes:
         if not least <= axis < rank:

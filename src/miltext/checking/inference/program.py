@@ -21,7 +21,7 @@ Path: TypeAlias = "tuple[str | int, ...]"
 Scope: TypeAlias = "dict[str, Operand]"
 
 UNDEFINED = Operand(None)
-"""The operand for a value that is unknown because of a mistake, reported where the value is made."""
+"""The operand for a value unknown because of a mistake, reported where the value is made."""
 
 
 class Outcome:
@@ -220,7 +220,7 @@ def _declared(value: Declared) -> Operand:
 
 
 def result(arguments: Arguments, type: Type) -> Operand:
-    """Return one output, with its value if that is known."""
+    """Return one output, with its value if known."""
     if arguments.op_type == "const":
         made = arguments.operands.get("val")
         return Operand(type, None, True, made[0].value if made else None)

@@ -119,7 +119,7 @@ def _counted(bound: int, place: int) -> str:
 
 
 def _doubt_end(op: Arguments, column: _Column, length: Dimension) -> None:
-    """Doubt an end that is cut off, and an empty slice of a dimension, unless its begin is past that dimension."""
+    """Doubt a cut-off end, and an empty slice of a dimension, unless its begin is past that dimension."""
     axis, size, begin, end, _, from_start, *_ = column
     if not size or (begin is not None and begin >= size and not from_start):
         return

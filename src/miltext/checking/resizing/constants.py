@@ -40,7 +40,7 @@ NUMBERS = {
 """Parameters of other operations that may be such a number: a bound, a factor, a distance."""
 
 MOST = 1 << 22
-"""The most elements of an array that is made anew."""
+"""The most elements of an array made anew."""
 
 
 @follows(*BROADCAST)
@@ -79,7 +79,7 @@ def _broadcast_changes(op: Resized) -> dict[int, Change]:
 
 
 def _number(op: Resized, name: str) -> Iterator[Follow]:
-    """Follow a number that is a function of a size of the operands beside it."""
+    """Follow a number computed from a size of the operands beside it."""
     operand = op.operand(name)
     value = operand.value if operand is not None else None
     held = number(value[0] if isinstance(value, tuple) and len(value) == 1 else value)

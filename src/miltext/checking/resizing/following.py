@@ -115,7 +115,7 @@ class Following:
         return factors
 
     def stays(self, made: Operand) -> Change | None:
-        """Return the change of a size that a value depends on and still has, unless one of its own sizes changed so."""
+        """Return the change of a size that a value depends on and still has, unless its own sizes changed so."""
         before = self._before.get(made)
         if before is None or not isinstance(made.type, TensorType):
             return None

@@ -61,8 +61,8 @@ def lineage_of(old: Shape, new: Shape) -> Lineage | None:
 def recast(lineage: Lineage, sizes: Sequence[int], open_at: int | None = None) -> Recast | None:
     """Return the new form of dimensions that had these sizes before, in their order; None for overlapping sizes.
 
-    A changed size that is split grows in its first part, as `height // 4, 4` does; in its second one where the first
-    has to stay, or where a dimension further on is `open_at` its place: the -1 of a shape.
+    A split size that changed grows in its first part, as `height // 4, 4` does; in its second one where the first has
+    to stay, or where a dimension further on is `open_at` its place: the -1 of a shape.
     """
     if min(sizes, default=1) < 1:
         return None

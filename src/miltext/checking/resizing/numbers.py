@@ -1,4 +1,4 @@
-"""Numbers that are simple functions of a size: the possible functions, and their results for another size."""
+"""Simple functions of a size as numbers in a program: the possible functions, and their results for another size."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ USUAL = frozenset({0.5, 2.0, 3.0, 6.0, 10.0, 100.0})
 
 
 class Form(NamedTuple):
-    """A function of a size that gives a number: its spelling, its present result, and whether that is certain."""
+    """A function of a size that gives a number: its spelling, its present result, and its certainty."""
 
     words: str
     change: Change

@@ -49,7 +49,7 @@ def _remade(lines: Array, now: int) -> Remade | None:
 
 
 def _ramp(lines: Array, now: int) -> Remade | None:
-    """Return lines that rise evenly, with their step where that is whole and with their ends where it is not."""
+    """Return lines that rise evenly, with their step if it is whole, else with their ends."""
     before = lines.shape[-1]
     exact = lines.astype(np.float64)
     steps = (exact[..., -1:] - exact[..., :1]) / (before - 1)
@@ -86,7 +86,7 @@ def _is_round(number: float) -> bool:
 
 
 def _whole_steps(lines: Array, steps: Array, now: int) -> Remade:
-    """Return `arange` of another length: a falling one that ends at 0 still does."""
+    """Return `arange` of another length: a row falling to 0 still ends there."""
     before, first = lines.shape[-1], lines[..., :1].astype(np.float64)
     falls_to_zero = bool(np.all((steps < 0) & (first + steps * (before - 1) == 0)))
     start = first + (now - before) * -steps * falls_to_zero
@@ -95,7 +95,7 @@ def _whole_steps(lines: Array, steps: Array, now: int) -> Remade:
 
 
 def _rolled(lines: Array, now: int) -> Remade | None:
-    """Return indices that are a rolled `arange(n)`, with the turn at the same distance from the front or the back."""
+    """Return indices of a rolled `arange(n)`, with the turn at the same distance from the front or the back."""
     before = lines.shape[-1]
     shift = lines[..., :1]
     if not bool(np.all((shift + np.arange(before)) % before == lines)) or len(np.unique(shift)) != 1:

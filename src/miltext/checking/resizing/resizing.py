@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 PLAIN = ("fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
-"""The data types of arrays that are made anew: numpy has the elements of these types."""
+"""The data types of arrays made anew: numpy has the elements of these types."""
 
 LISTED = 3
 """How many further places of a repeated finding are named."""

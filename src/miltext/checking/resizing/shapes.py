@@ -78,7 +78,7 @@ def conv_transpose(op: Resized) -> Iterator[Follow]:
 
 @follows("tile")
 def tile(op: Resized) -> Iterator[Follow]:
-    """Follow `reps` that are equal to a size that the repeated value depends on."""
+    """Follow `reps` equal to a size that the repeated value depends on."""
     reps, shape = op.row("reps"), op.was("x")
     if reps is None or shape is None or len(reps) != len(shape):
         return
@@ -168,13 +168,13 @@ def topk(op: Resized) -> Iterator[Follow]:
 
 @follows("affine")
 def affine(op: Resized) -> Iterator[Follow]:
-    """Follow the output sizes of the sampling that are equal to sizes of `x`."""
+    """Follow output sizes of the sampling equal to sizes of `x`."""
     yield from _targets(op, ("output_height", "output_width"))
 
 
 @follows("resize_bilinear", "resize_nearest_neighbor", "crop_resize")
 def resize(op: Resized) -> Iterator[Follow]:
-    """Follow target sizes that are equal to sizes of earlier values."""
+    """Follow target sizes equal to sizes of earlier values."""
     yield from _targets(op, ("target_size_height", "target_size_width", "target_height", "target_width"))
 
 

@@ -17,7 +17,7 @@ PARTS = (2, 3, 4, 8)
 """The likely divisors of a size where a bound is a part of it."""
 
 SMALL = 2
-"""Bounds up to this are rather numbers of their own than parts of a size that is much greater."""
+"""Bounds up to this are rather numbers of their own than parts of a much greater size."""
 
 
 @follows("slice_by_index", "slice_update")
@@ -62,7 +62,7 @@ def _follow_cut(
     span: tuple[int, int],
     count: int,
 ) -> None:
-    """Follow a slice that is one of the equal parts into which all slices of a value divide it."""
+    """Follow a slice among the equal parts into which all slices of a value divide it."""
     words = f"cut with others into {count} parts of the {change.before} at axis {axis}"
     if count == change.before or change.now is None or change.now < count:
         reasons["begin"].append(

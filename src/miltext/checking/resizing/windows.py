@@ -100,7 +100,7 @@ def pad(op: Resized) -> Iterator[Follow]:
 
 @follows("upsample_bilinear", "upsample_nearest_neighbor", "resize")
 def upsample(op: Resized) -> Iterator[Follow]:
-    """Follow factors that were made of a requested size; report those that may have been."""
+    """Follow factors that were made of a requested size; report likely ones."""
     rank = len(op.was("x") or ())
     for axis, change in op.changes("x").items():
         name = {rank - 2: "scale_factor_height", rank - 1: "scale_factor_width"}.get(axis)

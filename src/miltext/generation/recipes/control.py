@@ -41,7 +41,7 @@ def cond(call: Call) -> None:
 
 
 def _computed(growth: Growing, type: Type, others: Sequence[Item]) -> Item | None:
-    """Return a value of a type that a block computes or that is around it, and that is not given yet."""
+    """Return a value of a type, computed in a block or around it, and not given yet."""
     made = [item for item in growth.items if item.type == type and item not in others]
     around = growth.outer.in_reach() if growth.outer else []
     found = [item for item in around if item.type == type and not item.is_settled]

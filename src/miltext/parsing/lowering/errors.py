@@ -9,8 +9,8 @@ INFER = "or have `miltext infer` fill in the draft"
 class LoweringError(Exception):
     """A phrase that cannot be lowered.
 
-    `at` is the token or the index of the child that is to blame, None for the whole phrase; `start` and `end` narrow it
-    to a part of that token. `suggestion` is the text to write in its place.
+    `at` is the token or the index of the child to blame, None for the whole phrase; `start` and `end` narrow it to a
+    part of that token. `suggestion` is the text to write in its place.
     """
 
     def __init__(

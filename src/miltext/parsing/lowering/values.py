@@ -219,7 +219,7 @@ def plain_list_error(literal: str) -> LoweringError | None:
 
 
 def _is_one_token(literal: str) -> bool:
-    """Tell whether a literal is a list that was read as one token."""
+    """Return whether a literal is a list that was read as one token."""
     return literal[0] == "[" and literal != "["
 
 
