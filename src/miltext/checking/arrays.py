@@ -55,9 +55,9 @@ class Arrays:
         return [each._replace(message=each.message + way, suggestion=None) for each in found]
 
     def untyped(self, value: Value, stated: Type, path: Place) -> tuple[TensorType | None, list[Finding]]:
-        """Return the type of the array that a value without a type names, where a type may be stated elsewhere.
+        """Return the type of the array named by a value without a type, where a type may be `stated` elsewhere.
 
-        None if the array is not to be had, or is not of the stated type, and the findings about that.
+        The type is None for an unreadable array, or one of another type than stated; the findings are about that.
         """
         reference = array_named(value)
         assert reference is not None
@@ -66,7 +66,7 @@ class Arrays:
         return self._held(reference, stated, path)
 
     def stored(self, reference: ArrayReference) -> StoredArray | None:
-        """Return an array that a text names; None if it is not to be had."""
+        """Return an array that a text names; None for an unreadable one."""
         opened = self._open(reference) if self.folder else None
         return None if isinstance(opened, Finding) else opened
 

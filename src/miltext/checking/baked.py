@@ -74,7 +74,7 @@ class Baked:
         self.refitting.learn(old, made.type)
 
     def absorb(self, made: Operand, name: str, arguments: Arguments, place: Path) -> str | None:
-        """Note an output of the type that it had before; return the name of something that it is given that changed."""
+        """Note an output with its old type; return the name of an input of its operation that changed."""
         given = [operand for bound in arguments.operands.values() for operand in bound]
         changed = next((self.changed[operand] for operand in given if operand in self.changed), None)
         if changed is not None or not self.inputs.isdisjoint(given):

@@ -1,4 +1,4 @@
-"""The end of a conversion: every use takes the value that it wants, and casts and copies are put where they belong."""
+"""The end of a conversion: every use takes the value of the type that it needs, through casts and copies."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Finishing:
         self._last: list[Op] = []
         """The operations that stand behind all others."""
         self._given: dict[Value, Value] = {}
-        """The values that the block gives back in the place of others, whose names they bear."""
+        """The values that the block returns in place of others, with the names of those."""
 
     def finish(self) -> None:
         """Bring every block into its final form."""

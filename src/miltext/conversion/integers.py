@@ -39,7 +39,7 @@ def is_float(type: Type) -> bool:
 def is_exact(op: Op, bound: Mapping[str, list[Bound]]) -> bool:
     """Return whether an operation is a `cast` of whole numbers to fp32 that casts alone use, no computation.
 
-    The cast value may come of such a cast, too.
+    Its input may be such a cast, too.
     """
     if op.type != "cast" or len(op.outputs) != 1 or any(map(_computes, op.outputs[0].uses)):
         return False

@@ -177,7 +177,7 @@ class DraftPrinter(DigestPrinter):
     def _keys(self, op: Op, place: Path) -> tuple[list[str], list[str]]:
         """Return the parameters of the arguments without names, and the parameters of the others.
 
-        Required ones have no name, and then literal ones: `linear(x, w, b)`, but `softmax(x, axis = -1)`.
+        Required ones have no name, nor the next ones with values: `linear(x, w, b)`, but `softmax(x, axis = -1)`.
         """
         known, inputs = signature(op.type, self._version), op.inputs
         by_place: list[str] = []

@@ -198,7 +198,7 @@ def _split(slots: Sequence[_Slot], free: Sequence[str]) -> tuple[int, int]:
 
 
 def _slot(op: Op, value: Made, path: Path) -> tuple[_Slot, bool]:
-    """Return where an operation is given a value that it uses once, and whether a literal there stays one."""
+    """Return the place where an operation takes a value with one use, and whether a literal there stays one."""
     [use] = value.uses
     known = signature(op.type, str(path[3]))
     order = [*known.parameters] if known else []

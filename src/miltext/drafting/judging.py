@@ -142,7 +142,7 @@ def _with_way_out(found: list[Diagnostic]) -> list[Diagnostic]:
 
 
 def _written(new: NewModel, source: Model, choices: Choices) -> Iterator[Written]:
-    """Yield the programs to judge: of an original with another program that one, of a model as it is all."""
+    """Yield the programs to judge: the new program of an original, or all programs of a model written as it is."""
     original, is_edited = choices.original, choices.edit is not None
     if original is not None and (original is not source or is_edited):
         chosen = original.select(choices.model)

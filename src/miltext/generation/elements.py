@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import TensorType
 
 SPREAD = 3
-"""How far above its least a number is, at most, where nothing else limits it."""
+"""The most that a number is above its least, where nothing else limits it."""
 
 RANGES = {"lower": (-1, 2), "upper": (-1, 2), "seed": (1, 9)}
 """Whole numbers of parameters that the table does not limit; other ones are from 1 on."""
@@ -24,7 +24,7 @@ UNUSUAL = frozenset(["sigmoid_hard"])
 """Omitted words: coremltools' recurrent layers name it `hard_sigmoid` (iOS15/recurrent.py)."""
 
 SMALL = frozenset(["epsilon"])
-"""Parameters whose numbers are small ones."""
+"""Parameters with small numbers."""
 
 
 def elements_for(parameter: Parameter, type: TensorType, sizes: Sizes, choices: Choices) -> list[Number] | None:

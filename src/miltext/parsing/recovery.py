@@ -247,7 +247,10 @@ class _Reading:
         return end
 
     def operation_end(self, start: int, begun: list[Node]) -> int | None:
-        """Where the operation that breaks off at `start` ends, or the next seems to begin; None at the text's end."""
+        """Return the end of the operation that breaks off at `start`, or the likely begin of the next.
+
+        Return None at the text's end.
+        """
         depth = 0
         for token, at, opens_block in self.tokens(start, begun):
             if depth == 0 and token in (";", "}"):

@@ -1,4 +1,4 @@
-"""Where things seem to begin and end in a text with mistakes, by its words and its layout."""
+"""The likely beginnings and ends of phrases in a text with mistakes, by its words and its layout."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class SyncPoints:
         return written.end() if written else at
 
     def input_name(self, at: int) -> int | None:
-        """Return where the name is of the input that seems to stand at a place, its type before it."""
+        """Return the place of an input's name, if an input, a type and then a name, seems to stand at a place."""
         found = _INPUT.match(self.text, at)
         return found.start("name") if found else None
 

@@ -154,7 +154,7 @@ class TolerantLowering(TreeLowering):
         return BROKEN
 
     def is_misnamed(self, *phrases: Node) -> bool:
-        """Return whether a phrase is a reserved word that a value was called by."""
+        """Return whether a phrase is a reserved word used as the name of a value."""
         return any(self.text[phrase.start : phrase.end] in self.misnamed for phrase in phrases)
 
     def _mark(self, phrase: Node) -> None:

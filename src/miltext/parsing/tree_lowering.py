@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from miltext.syntax.parser import Parsed
 
 WINDOW = 300
-"""How many characters before a value are looked at for the name of its parameter."""
+"""How many characters before a value are searched for the name of its parameter."""
 
 
 class TreeLowering:

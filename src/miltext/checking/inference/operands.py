@@ -273,12 +273,12 @@ def elements(operand: Operand) -> Row:
 
 
 def number(value: Value) -> float | None:
-    """Return the number that a value is, None for anything else."""
+    """Return the number of a value, None for another value."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def finite(value: Value) -> float | None:
-    """Return the finite number that a value is, None for anything else."""
+    """Return the finite number of a value, None for another value."""
     found = number(value)
     return None if found is None or not math.isfinite(found) else found
 

@@ -69,7 +69,7 @@ Binding: TypeAlias = "str | Constant | None"
 
 
 class Operation(NamedTuple):
-    """An operation; `message` is where it was read from."""
+    """An operation; `message` is the message that it was read from."""
 
     message: proto.Operation
     type: str

@@ -1,4 +1,4 @@
-"""Resizing: the constants of a program, as it is walked over, that follow from sizes of its inputs that change."""
+"""Resizing: the constants of a program that follow from changed sizes of its inputs, in the order of a walk."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from miltext.diagnostics import codes
 from miltext.schema.types import show
 
 COUNTS = 3
-"""Counts of copies from this on may be sizes less something."""
+"""Counts of copies from this on may be a size minus a constant."""
 
 
 @follows("reshape")

@@ -78,7 +78,7 @@ def while_loop(call: Call) -> None:
 
 
 def _held(call: Call) -> Item:
-    """Choose the tensor that goes round."""
+    """Choose the tensor that the loop carries."""
     found = [item for item in call.growth.in_reach() if _may_leave(item) and not item.operand.constant]
     return (
         call.choices.pick(found) if found else call.growth.value_of(TensorType("fp32", (call.choices.integer(1, 4),)))

@@ -49,7 +49,7 @@ def batch_to_space(call: Call) -> None:
 
 @recipe("crop")
 def crop(call: Call) -> None:
-    """Give borders that leave something."""
+    """Give borders that do not remove everything."""
     call.tensor("x")
     for name, size in zip(("crop_height", "crop_width"), call.shape("x")[-2:], strict=True):
         before = call.choices.integer(0, size - 1)

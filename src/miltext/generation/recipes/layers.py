@@ -65,7 +65,7 @@ def conv(call: Call) -> None:
 
 @recipe("conv_transpose")
 def conv_transpose(call: Call) -> None:
-    """Give a weight with the channels of the input, and a padding that leaves something."""
+    """Give a weight with the channels of the input, and a padding that does not remove everything."""
     call.tensor("x")
     spatial = call.shape("x")[2:]
     kernel = [call.choices.integer(1, 3) for _ in spatial]
