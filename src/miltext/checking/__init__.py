@@ -1,1 +1,1 @@
-"""Checking: all that is wrong with a program, in one go, on any machine."""
+"""Checking: all errors and warnings of a program at once, on any machine."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 CODES = frozenset(f"MIL{number}" for number in range(412, 420))
-"""The codes of arrays that are not to be had, or are not of the type of a value."""
+"""The codes of array files that cannot be read, or do not have the type of a value."""
 
 _NO_FOLDER = "a text by itself has no folder in which this file could be, so {}; give the path of the text"
 _NO_TYPE = _NO_FOLDER.format("the type of the array is not known")
@@ -29,7 +29,7 @@ _NO_VALUES = _NO_FOLDER.format("all but the array is checked")
 
 
 class Arrays:
-    """The arrays of a text in a folder, None for a text by itself: each is opened once, and each problem told once."""
+    """The arrays of a text in a folder, None for a text without one: each array, and each problem, comes once."""
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
@@ -38,11 +38,11 @@ class Arrays:
         self._told: set[tuple[str, ...]] = set()
 
     def tell_again(self) -> None:
-        """Tell problems once more, to a reader who takes what was told so far back."""
+        """Report problems again, to a reader who discards the findings made so far."""
         self._told.clear()
 
     def typed(self, value: Value, path: Place) -> list[Finding]:
-        """Return what keeps a value with a type, at a path, from being that of the array that it names."""
+        """Return the findings that keep a typed value, at a path, from the type of the array that it names."""
         reference = array_named(value)
         if reference is None:
             return []
@@ -55,9 +55,9 @@ class Arrays:
         return [each._replace(message=each.message + way, suggestion=None) for each in found]
 
     def untyped(self, value: Value, stated: Type, path: Place) -> tuple[TensorType | None, list[Finding]]:
-        """Return the type of the array that a value without a type names, where a type may be stated elsewhere.
+        """Return the type of the array named by a value without a type, where a type may be `stated` elsewhere.
 
-        None if the array is not to be had, or is not of the stated type, and the findings about that.
+        The type is None for an unreadable array, or one of another type than stated; the findings are about that.
         """
         reference = array_named(value)
         assert reference is not None
@@ -66,12 +66,12 @@ class Arrays:
         return self._held(reference, stated, path)
 
     def stored(self, reference: ArrayReference) -> StoredArray | None:
-        """Return an array that a text names; None if it is not to be had."""
+        """Return an array that a text names; None for an unreadable one."""
         opened = self._open(reference) if self.folder else None
         return None if isinstance(opened, Finding) else opened
 
     def _conversion(self, reference: ArrayReference, stated: Type) -> str:
-        """Return how to write what `fp16($npy("w.npy"))`, an array that is typed as a scalar, was perhaps to be."""
+        """Return a hint, the likely intended spelling of `fp16($npy("w.npy"))`, an array with the type of a scalar."""
         opened = self.stored(reference)
         if opened is None or not opened.shape or not isinstance(stated, TensorType) or stated.shape != ():
             return ""
@@ -104,7 +104,7 @@ class Arrays:
         return self._opened[reference]
 
     def _once(self, reference: ArrayReference, found: Finding) -> list[Finding]:
-        """Return a finding, unless the same was told of the same file, or of the text's folder."""
+        """Return a finding, unless an equal one was reported for the same file, or for the text's folder."""
         reason = found.message.replace(str(reference), "")
         key = (reference.file, found.code, reason) if self.folder else (found.code,)
         is_new = key not in self._told
@@ -113,7 +113,7 @@ class Arrays:
 
 
 def _too_wide(opened: StoredArray) -> Finding | None:
-    """Return what keeps the type of an array from being inferred; without a path."""
+    """Return the finding that prevents inference of an array's type; without a path."""
     from miltext.checking.inference.rules import LARGEST_RANK
 
     if len(opened.shape) <= LARGEST_RANK:
@@ -124,7 +124,7 @@ def _too_wide(opened: StoredArray) -> Finding | None:
 
 
 def _misfit(opened: StoredArray, stated: Type) -> Finding | None:
-    """Return what keeps an array from being a value of a type; without a path."""
+    """Return the finding that an array cannot be a value of a type; without a path."""
     if not isinstance(stated, TensorType):
         return Finding(
             (), codes.MISFIT_ARRAY, "an array can only be the value of a tensor of a known data type and rank"
@@ -139,7 +139,7 @@ def _misfit(opened: StoredArray, stated: Type) -> Finding | None:
 
 
 def converted_to(opened: StoredArray, dtype: str) -> str | None:
-    """Return the text that asks for an array as another data type; None where there is no such conversion."""
+    """Return the text of an array with a conversion to another data type; None where no such conversion exists."""
     from miltext.models.arrays.converting import converts
 
     can = converts(BY_NAME[dtype], opened.header.dtype)

@@ -1,4 +1,4 @@
-"""Baked shapes: constants that were made for the sizes that a program had before, and which of them to change."""
+"""Baked shapes: constants made for the old sizes of a program, and the ones to change."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ OF_DATA_TYPES = (codes.UNSUPPORTED_DTYPE, codes.DTYPES_DIFFER)
 MADE_FOR_OTHERS = "which was made for other sizes"
 
 SIZES = ("kernel_sizes", "size", "end", "target_size_height", "target_size_width")
-"""Parameters that may hold sizes: rows of them those of the last dimensions of `x`."""
+"""Parameters that may contain sizes; rows contain the sizes of the last dimensions of `x`."""
 
 
 class Outdated(NamedTuple):
-    """A parameter that holds what a size was `before`, and what that is `now`."""
+    """A parameter that contains a size as it was `before`, and the size as it is `now`."""
 
     parameter: str
     before: int
@@ -40,7 +40,7 @@ class Outdated(NamedTuple):
 
 
 class Absorbing(NamedTuple):
-    """An output that stays as it was though what its operation is given changed: its name and sizes, and where."""
+    """An output that stays unchanged though an input of its operation changed: its name, sizes and place."""
 
     name: str
     sizes: set[int]
@@ -48,10 +48,10 @@ class Absorbing(NamedTuple):
 
 
 class Baked:
-    """What became of the values of a program whose types are inferred anew.
+    """The fate of a program's values when their types are inferred anew.
 
-    `changed` are the values of other types than before, with their names; `inputs` those that may have changed, and
-    `others` those that did not, with their paths.
+    `changed` are the values whose types differ from before, with their names; `inputs` the inputs that may have
+    changed, and `others` the unchanged inputs, with their paths.
     """
 
     def __init__(self, found: Sequence[Inference], makers: Mapping[Operand, Path]) -> None:
@@ -74,7 +74,7 @@ class Baked:
         self.refitting.learn(old, made.type)
 
     def absorb(self, made: Operand, name: str, arguments: Arguments, place: Path) -> str | None:
-        """Note an output of the type that it had before; return the name of something that it is given that changed."""
+        """Note an output with its old type; return the name of an input of its operation that changed."""
         given = [operand for bound in arguments.operands.values() for operand in bound]
         changed = next((self.changed[operand] for operand in given if operand in self.changed), None)
         if changed is not None or not self.inputs.isdisjoint(given):
@@ -89,9 +89,9 @@ class Baked:
         return None
 
     def refitted(self, clash: Clash, arguments: Arguments) -> Type:
-        """Return what a `reshape` would give back if its shape were one of the new sizes; None if that is not plain.
+        """Return the result of a `reshape` with a new size as its shape; None if that size is not certain.
 
-        What comes after it is inferred from that, so that all shapes that were baked in are told of at once.
+        Types after it are inferred from this result, so that all shapes with sizes baked in are reported at once.
         """
         if arguments.op_type != "reshape" or clash.parameter != "shape":
             return None
@@ -103,9 +103,9 @@ class Baked:
         return TensorType(x.type.dtype, found)
 
     def outdated(self, arguments: Arguments) -> Outdated | None:
-        """Return the first parameter that is what a size was before.
+        """Return the first parameter that contains a size from before.
 
-        Such an operation may fit, and still be meant for all of `x`: an average over a whole image, say.
+        Such an operation may fit, and still be meant for all of `x`: an average over a whole image, for example.
         """
         [x, *_] = arguments.operands.get("x", (UNDEFINED,))
         if x not in self.changed:
@@ -122,9 +122,7 @@ class Baked:
         return None
 
     def _lasting(self, held: Sequence[object], x: Operand) -> tuple[int, int] | None:
-        """Return the first size of the last dimensions of a value before that a row of sizes still holds, and the one
-        now.
-        """
+        """Return the first old size of a value's last dimensions that a row still contains, and the new one."""
         old, new = self._before[x], x.type
         if not isinstance(old, TensorType) or not isinstance(new, TensorType) or len(old.shape) != len(new.shape):
             return None
@@ -136,7 +134,7 @@ class Baked:
     # ---- when something does not fit
 
     def told(self, finding: Finding) -> Finding:
-        """Return an error about what an operation is given, with what to change if that was made for other sizes."""
+        """Return an error about an operation's inputs, with constants to change if these were made for other sizes."""
         *_, place = (), *operations_around(finding.path)
         inference = self._inferences.get(place)
         is_of_sizes = finding.severity == "error" and finding.code not in OF_DATA_TYPES
@@ -153,12 +151,12 @@ class Baked:
         return {message_path(each.path): each for each in self._found}
 
     def _is_moved(self, arguments: Arguments) -> bool:
-        """Tell whether an operation is given what changed, or an input, which may have."""
+        """Return whether an input of an operation changed, or is an input of the program, which may have."""
         given = (operand for bound in arguments.operands.values() for operand in bound)
         return any(each in self.inputs or each in self.changed or each in self._absorbing for each in given)
 
     def _remarks(self, inference: Inference, name: str, index: int) -> Iterator[Remark]:
-        """Yield what to change of what stands for a parameter: a constant, what gives a value its sizes, an input."""
+        """Yield the places to change for a parameter: a constant, the source of a value's sizes, or an input."""
         operands = inference.arguments.operands.get(name, ())
         operand = operands[index] if index < len(operands) else UNDEFINED
         constant = self._constant(inference, name, index, operand)
@@ -174,7 +172,7 @@ class Baked:
             yield Remark(f"change this constant, {MADE_FOR_OTHERS}", constant)
 
     def _behind(self, absorbing: Absorbing) -> Iterator[Remark]:
-        """Yield what to change where a value does not follow what it is made of."""
+        """Yield the places to change where a value does not follow its sources."""
         inference = self._inferences[absorbing.place]
         for name, operands in sorted(inference.arguments.operands.items()):
             for index, operand in enumerate(operands):
@@ -183,7 +181,7 @@ class Baked:
                     yield Remark(f"change this literal, which gives {named(absorbing.name)} its sizes", constant)
 
     def _constant(self, inference: Inference, name: str, index: int, operand: Operand) -> Path | None:
-        """Return the path of a constant that an operation is given: of a literal, or of what makes it; else None."""
+        """Return the path of a constant operand: of a literal, or of the operation that makes it; else None."""
         if not operand.constant or operand is UNDEFINED:
             return None
         place = self._makers.get(operand)
@@ -197,7 +195,7 @@ class Baked:
 
 
 def _is_masked(arguments: Arguments) -> bool:
-    """Tell whether an operation may leave out the ends that it is given."""
+    """Return whether an operation may disregard its `end`s."""
     masks = [operand.value for operand in arguments.operands.get("end_mask", ())]
     return any(mask is None or True in _row(mask) for mask in masks)
 
@@ -207,7 +205,7 @@ def _row(value: Value) -> tuple[object, ...]:
 
 
 def _argument(path: Path) -> tuple[str, int]:
-    """Return the parameter that a path leads to, and the place among what it is bound to."""
+    """Return the parameter that a path leads to, and the place among its operands."""
     at = path.index("inputs") + 1
     index = path[at + 2] if len(path) > at + 2 else 0
     return str(path[at]), index if isinstance(index, int) else 0

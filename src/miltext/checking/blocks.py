@@ -1,4 +1,4 @@
-"""Blocks: those of a function give back the same, and those of an operation keep to its signature."""
+"""Blocks: all blocks of a function return the same types, and blocks of an operation match its signature."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ TRUTH = TensorType("bool", ())
 
 
 class Asked(NamedTuple):
-    """The types that a block's inputs or outputs must have, and where that comes from, as a clause that they end.
+    """The required types of a block's inputs or outputs, and their source, as a clause that they end.
 
-    `fits` judges one of the types and what stands in its place.
+    `fits` compares one of the types with the type in its place.
     """
 
     types: Sequence[Type]
@@ -33,7 +33,7 @@ class Asked(NamedTuple):
 
 
 def specialization_findings(program: Program) -> Iterator[Finding]:
-    """Find where the blocks of a function, one for each opset, differ in what they give back."""
+    """Find differences between the outputs of a function's blocks, one block for each opset."""
     for name, function in program.functions.items():
         blocks = function.blocks
         if len(blocks) > 1:
@@ -65,7 +65,7 @@ def _types(function: Function, block: Block) -> dict[str, Type]:
 
 
 def block_findings(inference: Inference, known: Signature, path: Path) -> Iterator[Finding]:
-    """Find what is wrong with the blocks of the operation at `path`, of which inference says what they give back."""
+    """Find the errors of the blocks of the operation at `path`; the inference contains the types that they return."""
     blocks = inference.arguments.blocks
     if len(blocks) != len(known.blocks):
         names = f" ({', '.join(block.name for block in known.blocks)})" if known.blocks else ""
@@ -77,26 +77,29 @@ def block_findings(inference: Inference, known: Signature, path: Path) -> Iterat
         place, what = (*path, "blocks", index), f"the block `{signed.name}`"
         taken = _inputs(signed, inference.arguments)
         wrong = list(_agreement((*place, "inputs"), f"{what} takes", taken, block.inputs)) if taken else []
-        for asked in _outputs(index, inference, known):  # what a block gives back often follows from what it takes
+        for asked in _outputs(index, inference, known):  # the outputs of a block often follow from its inputs
             wrong = wrong or list(_agreement((*place, "outputs"), f"{what} gives back", asked, block.outputs))
         found += wrong
     yield from found or _declared(inference, known, path)
 
 
 def _declared(inference: Inference, known: Signature, path: Path) -> Iterator[Finding]:
-    """Find where a block gives back what its operation cannot, although all blocks together can.
+    """Find blocks whose outputs do not fit their operation, although the outputs of all blocks together do.
 
     coremltools' loader compares these types ("Mismatch between var types").
     """
     for index, (block, signed) in enumerate(zip(inference.arguments.blocks, known.blocks, strict=True)):
-        if signed.name != "cond" and inference.agrees:  # else that is told of the operation
+        if signed.name != "cond" and inference.agrees:  # else reported at the operation
             asked = Asked(inference.declared, f"`{known.name}` gives back", _holds)
             what = f"the block `{signed.name}` gives back"
             yield from _agreement((*path, "blocks", index, "outputs"), what, asked, block.outputs)
 
 
 def _inputs(signed: BlockSignature, arguments: Arguments) -> Asked | None:
-    """Return what a block takes; None where the parameter is missing that its inputs stand for, as others tell."""
+    """Return the types that a block takes; None without the parameter that its inputs stand for.
+
+    That parameter is reported elsewhere.
+    """
     if signed.inputs is None:
         return Asked([], f"a block of `{arguments.op_type}` takes", compatible)
     if not arguments.has(signed.inputs):
@@ -105,11 +108,11 @@ def _inputs(signed: BlockSignature, arguments: Arguments) -> Asked | None:
 
 
 def _outputs(index: int, inference: Inference, known: Signature) -> Iterator[Asked]:
-    """Yield what a block gives back: a truth value for a condition, else a value for each output of the operation.
+    """Yield the required outputs of a block: a truth value for a condition, else the operation's outputs.
 
-    In a loop, each of these is what the block takes in the next turn: a size that changes is a `?` there, as
-    coremltools makes it (`build_nested_blocks` of `while_loop`, iOS15/control_flow.py). Outside a loop, each is of the
-    type of what the first block gives back.
+    In a loop, each of these is an input of the block in the next turn: a size that changes is a `?` there, as
+    coremltools makes it (`build_nested_blocks` of `while_loop`, iOS15/control_flow.py). Outside a loop, each has the
+    type of the first block's output.
     """
     blocks, count = inference.arguments.blocks, len(inference.declared)
     signed = known.blocks[index]
@@ -132,22 +135,23 @@ def _bound(arguments: Arguments, name: str) -> list[Type]:
 
 
 def _is_truth(_: Type, given: Type) -> bool:
-    """Tell whether a type is that of a condition, a scalar or a vector of one.
+    """Return whether a type is valid for a condition: a scalar, or a vector of one element.
 
-    Converters make vectors of one, and Apple's compiler takes them (the loops of a model that it compiled are such).
+    Converters make vectors of one element, and Apple's compiler takes them (the loops of a model that it compiled are
+    such).
     """
     return any(compatible(TRUTH._replace(shape=shape), given) for shape in ((), (1,)))
 
 
 def _is_alike(asked: Type, given: Type) -> bool:
-    """Tell whether two types differ in sizes at most: in a loop, these may change."""
+    """Return whether two types differ in sizes at most: in a loop, these may change."""
     if isinstance(asked, TensorType) and isinstance(given, TensorType):
         return asked.dtype == given.dtype and len(asked.shape) == len(given.shape)
     return asked is None or given is None or type(asked) is type(given)
 
 
 def _holds(asked: Type, given: Type) -> bool:
-    """Tell whether a value of one type can be of the other; the length of a list may change."""
+    """Return whether a value of one type can be of the other; the length of a list may change."""
     if isinstance(asked, ListType) and isinstance(given, ListType):
         return compatible(asked.element, given.element)
     return compatible(asked, given)

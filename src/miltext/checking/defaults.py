@@ -1,7 +1,7 @@
-"""Defaults: what stands for the parameters that an operation leaves out, where the table of operations says so.
+"""Defaults: the values of parameters that an operation leaves out, where the table of operations states them.
 
-Defaults that depend on what an operation is given are those of `default_inputs` in coremltools 9.0's definitions of
-operations, `converters/mil/mil/ops/defs`. What has no default, as a bias, is none of this.
+Defaults that depend on the arguments of an operation come from `default_inputs` in coremltools 9.0's definitions of
+operations, `converters/mil/mil/ops/defs`. A parameter without a default, such as a bias, has no entry.
 """
 
 from __future__ import annotations
@@ -56,8 +56,10 @@ def defaults(op: Arguments, dialect: str) -> dict[str, tuple[str, str]]:
 
 
 def _type(value: str, name: str, known: Signature, op: Arguments) -> TensorType | ListType:
-    """Return the type of a default: that of its literal beside what is given, or the usual one where an output would
-    be of another type with the default than without it: `fill_like` gives back fp32, whatever its `ref_tensor` is.
+    """Return the type of a default: usually the type of its literal beside the given arguments.
+
+    It is the usual type of such a literal where an output would have another type with the default than without it:
+    `fill_like` gives back fp32 for any `ref_tensor`.
     """
     made = literal_type(value, name, known, op.operands, _USUAL)
     domain = known.parameters[name].domain
@@ -71,7 +73,7 @@ def _type(value: str, name: str, known: Signature, op: Arguments) -> TensorType 
 
 
 def _default(op: Arguments, name: str, stated: object) -> str | None:
-    """Return the literal of a default; None where there is none, or it hangs on what is not known."""
+    """Return the literal of a default; None without one, or where it depends on unknown facts."""
     rule = _RULES.get((op.op_type, name))
     try:
         value = rule(op) if rule else stated
@@ -90,7 +92,7 @@ def _epsilon(number: float) -> Default:
 
 
 def _index_type(op: Arguments) -> str | None:
-    """Return the data type of `topk`'s indices, which may be stated where it gives them back."""
+    """Return the data type of `topk`'s indices, which may be stated where `topk` returns them."""
     return "int32" if op.scalar("return_indices", bool, True) else None
 
 
@@ -107,4 +109,4 @@ _RULES: Mapping[tuple[str, str], Default] = {
 }
 
 _LAST = {("avg_pool", "exclude_padding_from_average"), ("conv_quantized", "nbits"), ("random_bernoulli", "prob")}
-"""The parameters whose defaults come after those that an operation shares with others of its kind."""
+"""The parameters whose defaults come after the defaults that an operation shares with others of its kind."""

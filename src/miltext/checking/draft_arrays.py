@@ -1,4 +1,4 @@
-"""Constants of drafts that are arrays in files, and the conversions that make them fit what they are given to."""
+"""Array files as constants of drafts, and the conversions that make them fit their parameters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DATA_TYPES = (codes.UNSUPPORTED_DTYPE, codes.DTYPES_DIFFER)
 
 
 class HeldArray(NamedTuple):
-    """An array that a `const` holds, the path of its literal, and whether the `const` was written."""
+    """An array in a `const`, the path of its literal, and whether the `const` was written."""
 
     stored: StoredArray
     literal: Path
@@ -35,7 +35,7 @@ class HeldArray(NamedTuple):
 
 
 class Conversion(NamedTuple):
-    """What an array would have to be, as the text asks for that, to fit a parameter that it is given to."""
+    """A conversion, as it is written in the text, that makes an array fit the parameter that takes it."""
 
     array: HeldArray
     parameter: str
@@ -57,9 +57,9 @@ def conversion(
     operands: Mapping[str, Sequence[Operand]],
     usual: Sequence[str],
 ) -> Conversion | None:
-    """Return what an array would have to be to fit the parameter `name`, given what the others are bound to.
+    """Return the conversion of an array that fits the parameter `name`, given the other operands.
 
-    None if nothing else fits, or no more is known. The `usual` data types are those of the function.
+    None if no type fits, or too little is known. The `usual` data types are those of the function.
     """
     parameter, kind = known.parameters[name], array.stored.header.dtype.kind
     taken = sorted(dtype for dtype in parameter.dtypes or BY_NAME if BY_NAME[dtype].kind in NUMBERS)

@@ -40,9 +40,9 @@ class Use:
 
 @dataclass(slots=True)
 class OpenConstant:
-    """A `const` that leaves its type out, at the path `place`, and the use that decided it, if one did.
+    """A `const` without a type, at the path `place`, and the use that decided it, if any.
 
-    It `is_doubtful` if a use of it might have decided, beside something of which nothing is known for a mistake.
+    It `is_doubtful` if a use of it might have decided, beside an operand with an unknown type because of a mistake.
     """
 
     operation: Operation
@@ -54,7 +54,7 @@ class OpenConstant:
     is_doubtful: bool = False
 
     def conflict(self, use: Use, first: TensorType | ListType, other: TensorType | ListType | None) -> Finding:
-        """Return the finding that another use asks for another type."""
+        """Return the finding that another use needs another type."""
         as_other = f", and {use} as {_element(other)}" if other else f", which {use} does not take"
         message = f"the type of this literal cannot be inferred: {self.use} takes it as {_element(first)}{as_other}"
         found = [each for each in (self.use, use) if each]
@@ -67,7 +67,7 @@ def _element(type: TensorType | ListType) -> str | None:
 
 
 def takes(known: Signature, name: str, dtype: str | None, operands: Mapping[str, Sequence[Operand]]) -> bool:
-    """Tell whether a parameter takes a constant of a data type beside what the others are bound to."""
+    """Return whether a parameter takes a constant of a data type beside the operands of the others."""
     parameter = known.parameters[name]
     same = [
         operand.type.dtype
@@ -80,9 +80,9 @@ def takes(known: Signature, name: str, dtype: str | None, operands: Mapping[str,
 
 
 class Surroundings(Beside):
-    """What an operation is bound to, as far as the types of its literals and constants may depend on it.
+    """The operands of an operation that the types of its literals and constants may depend on.
 
-    `bound` is all of it. `lacks` tells whether nothing is known of a part of it for a mistake, and `guide` is the data
+    `bound` contains all of them. `lacks` is true if a mistake makes a part of them unknown, and `guide` is the data
     type that the operation states for its first output.
     """
 
@@ -109,10 +109,10 @@ class Literal(NamedTuple):
     def type(
         self, beside: Surroundings, usual: Sequence[str] | None, without: Operand | None = None
     ) -> TensorType | ListType:
-        """Return the type of the literal, given what stands `beside` it, `without` the constant that it is.
+        """Return the type of the literal, given the operands `beside` it, `without` the literal's own constant.
 
-        Where that leaves a choice, it is the one under which the output is of the data type that the operation states.
-        Raise Undecided or Misfit.
+        Where that leaves a choice, it is the type that gives the output the data type stated by the operation. Raise
+        Undecided or Misfit.
         """
         others, guide = beside.operands(without), beside.guide
         found = literal_type(self.spelling, self.parameter, self.known, others, usual)
@@ -146,7 +146,7 @@ class UsualWalk(Walk):
 
 
 def is_of_function(path: InferencePath) -> bool:
-    """Tell whether a path of inference leads to the block of a function, and not to one inside that."""
+    """Return whether a path of inference leads to the block of a function, and not to a block inside that."""
     return len(path) == len(("function", "opset"))
 
 

@@ -1,4 +1,4 @@
-"""The types that were inferred for a draft, with what is wrong in it and what is still open."""
+"""The types inferred for a draft, its errors, and its open types."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ if TYPE_CHECKING:
 
 
 class DraftTypes(NamedTuple):
-    """The types of a draft: the texts that take the place of its spans, what is wrong, and what is still open.
+    """The types of a draft: the texts that replace its spans, its findings, and its open types.
 
-    All places are in the long spelling of what was `read`.
+    All places are in the long spelling of the text `read`.
 
-    `findings` are about its literals. `unknown` are about operations of which an output's type cannot be told, though
-    all that they are given is there. `strange` are about what is left out beside an operation that is not known, at the
-    word for it. `uses` are the operations in order, each with those whose outputs it uses. `misspelled` are literals
-    of which no value could be made, as was told. `conversions` are those of arrays, by the bindings where they are
-    given to something.
+    `findings` are about its literals. `unknown` are about operations with all arguments present and an output type that
+    cannot be inferred. `strange` are about omissions beside an unknown operation, at its name. `uses` are the
+    operations in order, each with the operations whose outputs it uses. `misspelled` are literals without a value,
+    reported before. `conversions` are the conversions of arrays, by the bindings that give them to a parameter.
     """
 
     read: Recovered
@@ -41,23 +40,23 @@ class DraftTypes(NamedTuple):
     conversions: dict[Path, Conversion]
 
     def joined(self, verified: Iterable[Finding], faulty: Iterable[Path]) -> list[Finding]:
-        """Return all findings about a draft: these, and those that its Program has been `verified` to.
+        """Return all findings about a draft: its own, and the findings of its `verified` Program.
 
-        One mistake is told once. What an operation leaves out is not told of if anything else is wrong with it, in a
-        block of it, or with what it uses: the `faulty` are those of which that was told elsewhere. Without a name that
-        is known, the operation is an error.
+        One mistake is reported once. An omission in an operation is not reported if another error is in the operation,
+        in a block of it, or in a value that it uses: the `faulty` are the places with an error reported elsewhere. An
+        operation without a known name is an error.
         """
         known = [_blamed(finding, self.strange.get(finding.path)) for finding in verified]
         told = {finding.path for finding in known}
         known += [finding for place, finding in self.strange.items() if place not in told]
-        own = [finding for finding in self.findings if (*finding.path, "key") not in told]  # a name that is wrong
+        own = [finding for finding in self.findings if (*finding.path, "key") not in told]  # a wrong name
         errors = (finding.path for finding in [*own, *known] if finding.severity == "error")
         wrong = self._wrong([*faulty, *self.misspelled, *errors])
         unknown = (finding for place, finding in self.unknown.items() if place not in wrong)
         return [*own, *(at_array(finding, self.conversions) for finding in known), *unknown]
 
     def _wrong(self, mistakes: Iterable[Path]) -> set[Path]:
-        """Return the paths of the operations that are wrong, or use what is; one that a gap is inside of, is."""
+        """Return the paths of the wrong operations and of their users; an operation around a gap is wrong."""
         wrong = {place for path in mistakes for place in operations_around(path)}
         wrong |= {place for gap in self.open for place in [*operations_around(gap)][:-1]}
         for place, used in self.uses if self.unknown else ():
@@ -66,8 +65,10 @@ class DraftTypes(NamedTuple):
         return wrong
 
     def stopping(self, joined: Iterable[Finding]) -> list[Finding]:
-        """Return the errors, of all that are `joined`, for which a type does not follow: those where it is left out,
-        and those of operations of which such a one uses an output.
+        """Return the errors, of all `joined` findings, that prevent a type.
+
+        These are errors at omitted types, and errors of operations whose outputs are used by an operation with an
+        omitted type.
         """
         open_places = {place for gap in self.open for place in [*operations_around(gap)][-1:]}
         places = open_places.union(*(used for place, used in self.uses if place in open_places))
@@ -80,7 +81,7 @@ class DraftTypes(NamedTuple):
 
     @property
     def missing(self) -> set[Path]:
-        """The paths of what is not there: of bindings, and of the types of outputs; the names of arguments are."""
+        """The paths of missing parts: of bindings, and of the types of outputs; arguments themselves are there."""
         return {(*gap, "type") if gap[-2] in ("outputs", "inputs") else gap for gap in self.open}
 
     def written(self) -> Elaborated:
@@ -89,9 +90,9 @@ class DraftTypes(NamedTuple):
 
 
 def _blamed(finding: Finding, strange: Finding | None) -> Finding:
-    """Return a finding about an operation that is not known: an error, if types hang on it, and say what does.
+    """Return a finding about an unknown operation: an error, if types depend on it, with a remark about these types.
 
-    Where an operation is suggested, the types follow from that.
+    If the finding suggests an operation, the types follow from that.
     """
     if strange is None:
         return finding

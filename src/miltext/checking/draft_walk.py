@@ -1,4 +1,4 @@
-"""Inference over a draft, which writes what it finds into the Program, and notes the text for what is left out."""
+"""Inference over a draft, which writes its results into the Program, and notes the text for omitted parts."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 
 class DraftWalk(UsualWalk):
-    """Inference that writes what it finds into the Program as it goes.
+    """Inference that writes its results into the Program on the way.
 
-    `carried` are the types that a loop carries from turn to turn, by the inputs of its blocks that leave theirs out:
-    those of what goes in and of what comes back, with a `?` for each size in which these differ. Where one is wider
-    than it was before the walk, another walk is due (`wider`).
+    `carried` are the types that a loop carries from turn to turn, by the inputs of its blocks that omit theirs: the
+    types of the incoming and the returned values, with a `?` for each size that differs. If a type is wider than before
+    the walk, another walk is necessary (`wider`).
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class DraftWalk(UsualWalk):
                     beside.note(name, index, Operand(made, value=constant.value))
 
     def hold(self, operation: Operation, place: Path, scope: Scope) -> None:
-        """Note an array that a `const` holds, or what would make those fit that an operation is given."""
+        """Note an array in a `const`, or the conversions that would make an operation's arrays fit."""
         literal = (*place, "attributes", Key("val"))
         if operation.type == "const" and literal in self.gaps and self.is_array(literal):
             reference = array_named(operation.message.attributes["val"])
@@ -133,8 +133,8 @@ class DraftWalk(UsualWalk):
                     self.types.conversions[binding_path] = made
 
     def unnamed(self, operation: Operation, place: Path) -> None:
-        """Tell of arguments without names of an operation that is not known."""
-        for name in sorted(operation.inputs):  # a map's order is another one in each run, and the first one is told of
+        """Report arguments without names of an unknown operation."""
+        for name in sorted(operation.inputs):  # the order of a map varies by run, and only the first gap is reported
             if name.startswith(UNNAMED) and first_opset(operation.type) is None:
                 gap = (*place, "inputs", Key(name))
                 message = f"{named(operation.type)} is not known: write each argument with its parameter, `x = ...`"
@@ -158,7 +158,7 @@ class DraftWalk(UsualWalk):
         return found
 
     def carry(self, body: NestedBlock, at: int, blocks: int, path: Path) -> None:
-        """Note what the body of a loop gives back as the input of each of its blocks, which others leave out, too."""
+        """Note the outputs of a loop's body as the inputs of each of its blocks, which others leave out, too."""
         for index, (taken, given) in enumerate(zip(body.inputs, body.outputs, strict=True)):
             wider = join(taken, given)
             if is_known(taken) and is_known(given) and is_known(wider) and wider != taken:
@@ -167,7 +167,7 @@ class DraftWalk(UsualWalk):
                     self.wider.update((gap, wider) for gap in gaps if gap in self.gaps)
 
     def input(self, message: NamedValueType, gap: Path, operand: Operand | None) -> None:
-        """Write the type of a block's input: that of the operand that it stands for."""
+        """Write the type of a block's input: the type of the operand that it stands for."""
         if operand and is_known(operand.type):
             made = join(operand.type, self.carried.get(gap, operand.type))
             made = made if is_known(made) else operand.type
@@ -192,7 +192,7 @@ class DraftWalk(UsualWalk):
                 operation.attributes[name] = self.reader.value(value)
 
     def attribute(self, operation: Operation, name: str, gap: Path, scope: Scope) -> Value | None:
-        """Return the value of an attribute; None where it cannot be told."""
+        """Return the value of an attribute; None where it cannot be inferred."""
         is_constant = operation.type == "const" and name == "val" and bool(operation.outputs)
         made: Type = operation.outputs[0].stated.type if is_constant else None
         if self.is_array(gap):
@@ -204,15 +204,15 @@ class DraftWalk(UsualWalk):
         return self.value(gap, made) if made is not None else None
 
     def is_array(self, gap: Path) -> bool:
-        """Tell whether what leaves its type out is an array in a file, which has one."""
+        """Return whether the phrase without a type is an array in a file, which has a type."""
         return self.gaps[gap].children[-1].name == "array_file"
 
     def array(self, value: Value, stated: Type, gap: Path) -> Value | None:
-        """Return the value of an array, which may be of a `stated` type; None where it is not to be had."""
+        """Return the value of an array, which may have a `stated` type; None for an unreadable array."""
         made, found = self.arrays.untyped(value, stated, gap)
         self.types.findings.extend(found)
         if made is None:
-            self.types.misspelled.add(gap)  # nothing follows from it, even where it was told of the same file before
+            self.types.misspelled.add(gap)  # nothing follows from it, even if the same file was reported before
             return None
         whole = Value()
         whole.CopyFrom(value)
@@ -236,7 +236,7 @@ class DraftWalk(UsualWalk):
             return usual
         given = {*operation.inputs, *operation.attributes}
         if known and any(each.required and each.name not in given for each in known.parameters.values()):
-            return None  # what is not there is told, which may be this
+            return None  # the missing part is reported; it may be this one
         written = f"{spelled(usual, self.dialect)}({self.spelling(gap)})"
         what = f"the type of this literal cannot be inferred: nothing is known of {named(name)} of"
         message = f"{what} {named(operation.type)}; write it out, as in `{shown(written)}`"
@@ -247,13 +247,13 @@ class DraftWalk(UsualWalk):
         return None
 
     def is_open(self, operation: Operation, place: Path, name: str = "val") -> bool:
-        """Tell whether an attribute is the value of a `const` that states no type at all."""
+        """Return whether an attribute is the value of a `const` that states no type at all."""
         gaps = {(*place, "attributes", Key("val")), (*place, "outputs", 0)}
         is_const = operation.type == "const" and name == "val" and len(operation.outputs) == 1
         return is_const and gaps <= self.gaps.keys() and not self.is_array((*place, "attributes", Key("val")))
 
     def opened(self, operation: Operation, place: Path, scope: Scope) -> bool:
-        """Note a `const` whose uses will decide its type; tell whether this is one."""
+        """Note a `const` whose uses will decide its type; return whether the operation is such a `const`."""
         if not self.is_open(operation, place):
             return False
         operand = scope[operation.outputs[0].name] = Operand(None)
@@ -267,7 +267,7 @@ class DraftWalk(UsualWalk):
         return True
 
     def constants(self, operation: Operation, place: Path, scope: Scope) -> None:
-        """Decide the types of the constants that an operation uses first, and hold it to those of the others."""
+        """Decide the types of constants at their first use, and compare later uses with them."""
         if not self.open:
             return
         known = signature(operation.type, self.opset)
@@ -284,18 +284,16 @@ class DraftWalk(UsualWalk):
                     beside.note(name, index, constant.operand)
 
     def surroundings(self, operation: Operation, place: Path, scope: Scope) -> Surroundings:
-        """Return what the types of an operation's literals and constants may depend on."""
+        """Return the operands that the types of an operation's literals and constants may depend on."""
         lacks, guide = self.lacks(operation, place, scope), self.guide(operation, place)
         return Surroundings(bound(operation, scope), lacks=lacks, guide=guide)
 
     def is_unknown(self, operand: Operand) -> bool:
-        """Tell whether nothing is known of an operand for a mistake that was told elsewhere."""
+        """Return whether an operand is unknown because of a mistake that was reported elsewhere."""
         return operand in self.unknown or (operand in self.open and self.open[operand].is_doubtful)
 
     def lacks(self, operation: Operation, place: Path, scope: Scope) -> bool:
-        """Tell whether an operation is wrong, or given something of which nothing is known for a mistake, so that what
-        its types would be cannot be told.
-        """
+        """Return whether an operation's types cannot be inferred because of a mistake in it or behind an operand."""
         if place in self.broken or lacks_a_name(operation, scope, self.unknown):
             return True
         known = signature(operation.type, self.opset)
@@ -311,7 +309,7 @@ class DraftWalk(UsualWalk):
         return stated.dtype if isinstance(stated, TensorType) else None
 
     def decide(self, constant: OpenConstant, use: Use, known: Signature, beside: Surroundings) -> None:
-        """Decide the type of a constant at a use of it, or hold the use to what is decided."""
+        """Decide the type of a constant at one of its uses, or compare the use with the decided type."""
         first, made = constant.operand.type, None
         if constant.use and takes(known, use.parameter, getattr(first, "dtype", None), beside.operands()):
             return
@@ -339,7 +337,7 @@ class DraftWalk(UsualWalk):
         self.state_type(constant.output, made)
 
     def reopen(self, constant: OpenConstant) -> None:
-        """Take back the type of a constant whose uses disagree; nothing more is told of it."""
+        """Take back the type of a constant whose uses disagree; report nothing more about it."""
         constant.operation.message.attributes["val"].Clear()
         constant.operation.message.outputs[0].ClearField("type")
         self.types.open.update((constant.gap, constant.output))
@@ -347,7 +345,7 @@ class DraftWalk(UsualWalk):
         del self.open[constant.operand]
 
     def leave(self, block: Block, scope: Scope, path: InferencePath) -> None:
-        """Give the usual types to constants that a block gives back, and in the end to those that nothing used."""
+        """Give the usual types to constants that a block returns, and in the end to unused constants."""
         is_last = is_of_function(path)
         for operand in [*self.open] if is_last else [scope[name] for name in block.outputs if name in scope]:
             constant = self.open.get(operand)
@@ -365,18 +363,18 @@ class DraftWalk(UsualWalk):
     # ---- outputs and arguments
 
     def use(self, place: Path, outputs: list[Operand]) -> None:
-        """Note what the operation of the last inference uses, and that it makes the outputs."""
+        """Note the operations that the last inference's operation uses, and that it makes the outputs."""
         given = self.found[-1].arguments.operands.values()
         used = {self.makers[operand] for bound in given for operand in bound if operand in self.makers}
         self.types.uses.append((place, used))
         self.makers |= {output: place for output in outputs if output is not UNDEFINED}
 
     def output(self, output: NamedValueType, index: int, gap: Path) -> bool:
-        """Write the type of an output, which the last inference is about; tell whether it is known."""
+        """Write the type of an output of the last inference; return whether the type is known."""
         inference = self.found[-1]
         inferred = inference.inferred or ()
         if is_misnamed(inference.operation, signature(inference.operation.type, self.opset)):
-            return False  # what it is given may have been meant for a parameter that decides
+            return False  # the argument may have been meant for a parameter that decides
         if index < len(inferred) and is_known(inferred[index]) and not isinstance(inferred[index], StateType):
             output.type.CopyFrom(write_type(inferred[index]))
             self.state_type(gap, inferred[index])
@@ -391,7 +389,7 @@ class DraftWalk(UsualWalk):
         return False
 
     def strange(self, gap: Path, message: str) -> None:
-        """Note the first thing that is left out beside an operation that is not known."""
+        """Note the first omission beside an unknown operation."""
         *_, operation = operations_around(gap)
         if operation not in self.flawed:
             self.types.strange.setdefault((*operation, "type"), Finding(gap, codes.NOT_INFERRED, message))
@@ -402,7 +400,7 @@ class DraftWalk(UsualWalk):
         return self.text[span.start : span.end]
 
     def value(self, gap: Path, made: Type) -> Value | None:
-        """Return the value of a literal of a type; None where it is not what the literal spells."""
+        """Return the value of a literal of a type; None if the literal does not fit the type."""
         span = self.gaps[gap].children[-1].span
         head = f"{spelled(made, self.dialect)}("
         written = f"{head}{self.spelling(gap)})"
@@ -418,14 +416,17 @@ class DraftWalk(UsualWalk):
         return value
 
     def is_told(self, span: Span) -> bool:
-        """Tell whether something in a span was found wrong when the text was read."""
+        """Return whether an error was found in a span when the text was read."""
         first = bisect_left(self.wrong, span)
         return first < len(self.wrong) and self.wrong[first].start < span.end
 
     def literal_type(
         self, operation: Operation, name: str, gap: Path, beside: Surroundings
     ) -> TensorType | ListType | None:
-        """Return the type of a literal; None where it cannot be told. Tell why, unless that is told elsewhere."""
+        """Return the type of a literal; None where it cannot be inferred.
+
+        Report the reason, unless it is reported elsewhere.
+        """
         known = signature(operation.type, self.opset)
         what = "the type of this literal cannot be inferred"
         if known is None or name not in known.parameters:
@@ -455,7 +456,7 @@ class DraftWalk(UsualWalk):
         self.settle(gap, *((first.span, made) if others else (Span(first.start, first.start), f"{made} ")))
 
     def settle(self, gap: Path, span: Span, text: str) -> None:
-        """Note the text that is written where something was left out."""
+        """Note the text for a place where something was left out."""
         self.types.edits[span] = text
         self.types.open.discard(gap)
 
@@ -469,6 +470,6 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
 
 
 def lacks_a_name(operation: Operation, scope: Scope, unknown: Collection[Operand] = (UNDEFINED,)) -> bool:
-    """Tell whether an operation is given a value of which nothing is known for a mistake."""
+    """Return whether an operand of an operation is unknown because of a mistake."""
     names = (each for bindings in operation.inputs.values() for each in bindings if isinstance(each, str))
     return any(scope.get(name, UNDEFINED) in unknown for name in names)

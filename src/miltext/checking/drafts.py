@@ -1,7 +1,7 @@
-"""Drafts: MIL text that leaves types to be inferred, those of outputs (`_ y = ...`) and those of literals (`axis = 1`).
+"""Drafts: MIL text with types left to inference, the types of outputs (`_ y = ...`) and of literals (`axis = 1`).
 
-The signature of its operation says what type a literal has; if that leaves a choice, the data types that stand beside
-the literal decide. The type of an output follows by the rules of `miltext.checking.inference`.
+The signature of its operation determines the type of a literal; if that leaves a choice, the data types beside the
+literal decide. The type of an output follows by the rules of `miltext.checking.inference`.
 """
 
 from __future__ import annotations
@@ -43,16 +43,17 @@ _TYPED_ARGUMENT = re.compile(r"`(?:\w+ = )?(?P<typed>\w+(?:<[^()`]*>)?\((?P<lite
 
 
 MOST_WALKS = 8
-"""How often a draft is gone over to find the types that its loops carry. coremltools builds the blocks of a loop at
-most twice (iOS15/control_flow.py); what still changes then is an error.
+"""The most walks over a draft to find the types that its loops carry. coremltools builds the blocks of a loop at most
+twice (iOS15/control_flow.py); a type that still changes then is an error.
 """
 
 
 def draft_types(read: Recovered, arrays: Arrays | None = None) -> DraftTypes:
-    """Infer the types that a draft leaves out, write them into its Program, and say which cannot be told.
+    """Infer the types that a draft leaves out, write them into its Program, and report types that cannot be inferred.
 
-    The `arrays` are those that the draft names; without them, it has no folder. What a loop carries has the type of
-    what goes in, with a `?` for each size that changes from turn to turn: the draft is gone over until none does.
+    The `arrays` are the arrays named in the draft; without them, it has no folder. A value carried by a loop has the
+    type of the incoming value, with a `?` for each size that changes from turn to turn: the walks over the draft stop
+    when no type changes.
     """
     types = _nothing_inferred(read)
     if read.program is None or not (read.drafts or read.elaborated):
@@ -81,7 +82,7 @@ def _nothing_inferred(read: Recovered) -> DraftTypes:
 
 
 def _outside(gap: Path) -> Finding:
-    """Return the finding about what is left out where no operation is."""
+    """Return the finding about an omission outside of any operation."""
     if gap[-2] == "inputs":
         return Finding(gap, codes.NOT_INFERRED, "an input of a function needs its type; write it before the name")
     return Finding(
@@ -90,7 +91,7 @@ def _outside(gap: Path) -> Finding:
 
 
 def as_in_draft(finding: Finding, types: DraftTypes) -> Finding:
-    """Return a finding with what it suggests as a draft has it, without a type where one follows: `[1]`, `true`."""
+    """Return a finding with its suggestion as drafts spell it, without a type where one follows: `[1]`, `true`."""
     gaps = types.read.drafts.keys()
     if finding.path[-1] == "key" or finding.code == codes.NOT_INFERRED or not (gaps or types.read.elaborated):
         return finding
@@ -112,7 +113,7 @@ def _replacing(finding: Finding, typed: str, literal: str) -> Finding:
 
 
 def dtype_in_draft(diagnostic: Diagnostic) -> Diagnostic:
-    """Return what is said of a data type that is not written as a string as a draft has it: `cast(x, fp32)`."""
+    """Return a diagnostic about a data type not written as a string, spelled for drafts: `cast(x, fp32)`."""
     typed = _TYPED.fullmatch(diagnostic.suggestion or "")
     if not typed or not diagnostic.message.endswith(f"{AS_STRING}: `{typed[0]}`"):
         return diagnostic
@@ -120,12 +121,12 @@ def dtype_in_draft(diagnostic: Diagnostic) -> Diagnostic:
 
 
 def marker_of(root: Node | None) -> Node | None:
-    """Return the marker in the head of a draft; None where there is none."""
+    """Return the marker in the head of a draft; None without one."""
     return next(named(root, "draft_marker"), None) if root else None
 
 
 def marker_words(marker: Node | None) -> set[str]:
-    """Return what a marker asks for besides types."""
+    """Return the words of a marker other than types."""
     return {name_of(word.token or "") for word in named(marker, "NAME")} if marker else set()
 
 

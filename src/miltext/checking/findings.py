@@ -1,4 +1,4 @@
-"""What a rule finds in a Program: a message at a path, whose place in a text comes late; and words for messages."""
+"""Findings of a rule in a Program: a message at a path, whose place in a text comes late; words for messages."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
 LONG = 200
-"""The most characters of a name that a message quotes; a longer one is cut."""
+"""The most characters of a name quoted in a message; a longer name is cut."""
 
 
 class Remark(NamedTuple):
-    """A further sentence under a finding, and the path of what it speaks of."""
+    """A further sentence under a finding, and the path of its subject."""
 
     message: str
     path: Path
 
 
 class Finding(NamedTuple):
-    """What is wrong at `path`, which leads to a message or to a name in it, as `miltext.parsing.spans` names them.
+    """An error or warning at `path`, which leads to a message or to a name in it.
 
-    The other fields are those of the Diagnostic that it becomes.
+    The elements of a path are defined in `miltext.parsing.spans`. The other fields are the fields of the Diagnostic
+    made of it.
     """
 
     path: Path
@@ -41,7 +42,7 @@ class Finding(NamedTuple):
     applicability: str = UNSAFE
 
 
-# ---- what they are about
+# ---- the subjects of findings
 
 
 def operations_around(path: Path) -> Iterator[Path]:
@@ -55,12 +56,12 @@ def operations_around(path: Path) -> Iterator[Path]:
 
 
 def apart_from(findings: Iterable[Finding], known: Collection[Path]) -> list[Finding]:
-    """Return the findings but those about a message at one of the paths, which is known to be wrong."""
+    """Return the findings except those about a message at one of the paths, which are known to be wrong."""
     return [finding for finding in findings if not any(place in known for place in _around(finding.path))]
 
 
 def _around(path: Path) -> Iterator[Path]:
-    """Yield a path, and those of what it is a part of, except for what is only inside of it."""
+    """Yield a path and the paths of the messages around it, except where it is only inside of one and no part of it."""
     for end in range(len(path), 0, -1):
         yield path[:end]
         if path[end - 1] in PARTS and not isinstance(path[end - 1], int):
@@ -75,7 +76,7 @@ def located(findings: Collection[Finding], root: Node) -> list[Diagnostic]:
 
 
 def unplaced(findings: Iterable[Finding]) -> list[Diagnostic]:
-    """Return the diagnostics of findings in what has no text."""
+    """Return the diagnostics of findings in a program without a text."""
     return in_order(
         Diagnostic(each.severity, each.code, each.message, None, tuple(Note(remark.message) for remark in each.remarks))
         for each in findings
@@ -95,7 +96,7 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def _spans(root: Node, paths: Iterable[Path]) -> dict[Path, Span]:
-    """Return the places of the paths, and of what is around them, where there are any: of two the first."""
+    """Return the places of the paths, and of the phrases around them, if any: of two the first."""
     wanted = {path[:end] for path in paths for end in range(len(path) + 1)}
     spans: dict[Path, Span] = {}
     for path, phrase in phrases_by_path(root, lambda path, _: path in wanted):

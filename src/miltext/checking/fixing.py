@@ -1,7 +1,7 @@
-"""Mending a text by what its findings suggest, until nothing is left that could be mended.
+"""Fixing a text by the suggestions of its findings, until no fixable finding is left.
 
 Each step is proven by another check. A mistake often hides the next one in its phrase. So a step that lets a parse go
-on is good if the parse does not fail in what was put in, and fails in no more lines; any other step, if there are no
+on is good if the parse does not fail in the inserted text, and fails in no more lines; any other step, if there are no
 more errors, nor more findings.
 """
 
@@ -24,9 +24,10 @@ _BLANKS = " \t"
 
 
 class Mended(NamedTuple):
-    """A text, how many suggestions were applied to make it, and all that a check says of it.
+    """A text, the number of suggestions applied to make it, and all findings of its check.
 
-    `useless` counts the suggestions left that would make it no better; None where MOST_CHECKS came before the end.
+    `useless` counts the remaining suggestions that would not improve the text; None where MOST_CHECKS came before the
+    end.
     """
 
     text: str
@@ -36,16 +37,16 @@ class Mended(NamedTuple):
 
 
 def is_fixable(diagnostic: Diagnostic, *, unsafe: bool) -> bool:
-    """Whether a finding has a suggestion that is certain; with `unsafe`, any."""
+    """Return whether a finding has a certain suggestion; with `unsafe`, any suggestion."""
     is_there = diagnostic.suggestion is not None and diagnostic.span is not None
     return is_there and (unsafe or diagnostic.applicability == SAFE)
 
 
 def mend(text: str, check: Callable[[str], list[Diagnostic]], chosen: Callable[[Diagnostic], bool]) -> Mended:
-    """Apply the suggestions of the `chosen` findings, as far as that does good; `check` says what is wrong with a text.
+    """Apply the suggestions of the `chosen` findings where they improve the text; `check` finds the errors of a text.
 
-    What is certain stays mended, even if that brings more to light. A guess stays only if less is wrong in the end.
-    Raise what the first check raises.
+    A certain fix stays, even if it brings more findings to light. A guess stays only if the errors are fewer in the
+    end. Raise the errors of the first check.
     """
     result = last = Mended(text, 0, check(text))
     batches = _batches(last, chosen)
@@ -65,11 +66,11 @@ def mend(text: str, check: Callable[[str], list[Diagnostic]], chosen: Callable[[
     return result._replace(useless=None if batches else sum(map(chosen, result.diagnostics)))
 
 
-# ---- what to try
+# ---- the fixes to try
 
 
 def _batches(mended: Mended, chosen: Callable[[Diagnostic], bool]) -> list[list[Diagnostic]]:
-    """Return what to try together, the last first: what is certain before guesses, what cannot be read before more."""
+    """Return the fixes to try together, the last first: certain ones before guesses, unreadable phrases first."""
     kinds: dict[tuple[bool, bool], list[Diagnostic]] = {}
     for fix in filter(chosen, mended.diagnostics):
         kinds.setdefault((fix.applicability == SAFE, keeps_from_reading(fix)), []).append(fix)
@@ -77,9 +78,9 @@ def _batches(mended: Mended, chosen: Callable[[Diagnostic], bool]) -> list[list[
 
 
 def _smaller(text: str, fixes: list[Diagnostic], failed: set[Diagnostic]) -> list[list[Diagnostic]]:
-    """Return what to try, the last first, instead of fixes that did no good together.
+    """Return the fixes to try, the last first, instead of fixes that did no good together.
 
-    One that failed alone in its line is not tried again.
+    A fix that failed alone in its line is not tried again.
     """
     if len(fixes) == 1:
         return []
@@ -94,7 +95,7 @@ def _smaller(text: str, fixes: list[Diagnostic], failed: set[Diagnostic]) -> lis
 
 
 def _apart(fixes: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return fixes in the order of the text, without those that touch one before."""
+    """Return fixes in the order of the text, without any that touches an earlier fix."""
     kept: list[Diagnostic] = []
     end = -1
     for fix in sorted(fixes, key=lambda fix: fix.span or (0, 0)):
@@ -111,7 +112,7 @@ def _apart(fixes: Iterable[Diagnostic]) -> list[Diagnostic]:
 def _tried(
     before: Mended, fixes: Sequence[Diagnostic], check: Callable[[str], list[Diagnostic]]
 ) -> tuple[Mended | None, set[Diagnostic]]:
-    """Return what fixes of one kind make of a text, None if that does no good; and those of them that fail."""
+    """Return the text with fixes of one kind applied, None if it is no better; and the fixes that fail."""
     text, starts = _applied(before.text, fixes)
     try:
         after = Mended(text, before.applied + len(fixes), check(text))
@@ -142,7 +143,7 @@ def _failed(fixes: Sequence[Diagnostic], starts: Sequence[int], found: Sequence[
 
 
 class _Badness(NamedTuple):
-    """How many lines of a text cannot be read whole, how many errors it has, and how many findings."""
+    """The number of lines in a text that cannot be read whole, of errors, and of findings."""
 
     unread: int
     errors: int
@@ -156,12 +157,12 @@ def _badness(mended: Mended) -> _Badness:
 
 
 def _by_line(mended: Mended) -> Counter[int]:
-    """Return how many errors there are in each line."""
+    """Return the number of errors in each line."""
     return Counter(map(_Lines(mended.text).of, (each for each in mended.diagnostics if each.severity == "error")))
 
 
 def _is_better(new: Mended, old: Mended) -> bool:
-    """Whether less is wrong with a text than with another, and no more errors are told."""
+    """Return whether a text has less wrong with it than another, and no more errors."""
     return _badness(new) < _badness(old) and _badness(new).errors <= _badness(old).errors
 
 
@@ -176,7 +177,7 @@ class _Lines:
         return bisect_left(self.ends, place)
 
     def of(self, found: Diagnostic) -> int:
-        """Return the line in which a finding begins; -1 where it has no place."""
+        """Return the line in which a finding begins; -1 for a finding without a place."""
         return -1 if found.span is None else self.at(found.span.start)
 
 
@@ -209,7 +210,7 @@ def _applied(text: str, fixes: Iterable[Diagnostic]) -> tuple[str, list[int]]:
 
 
 def _with_blanks(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the stretch to remove with what would be left: blanks at the end of a line, or twice, or an empty line."""
+    """Return the stretch to remove, with the blanks, or the empty line, that would be left."""
     rest = re.compile(r"[ \t]*(\r?\n|\Z)?").match(text, end)
     assert rest is not None
     if rest[1] is None:

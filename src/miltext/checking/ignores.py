@@ -1,8 +1,8 @@
-"""Comments at the ends of lines that ask not to be told of findings there: `// mil: ignore[MIL603]`.
+"""Comments at the ends of lines that suppress findings there: `// mil: ignore[MIL603]`.
 
-Such a comment speaks of its line, and of the whole of each phrase that has a part there: of an operation whose
-arguments stand on several lines, and of the head of a function or block. So the layout that `miltext fmt` gives to a
-phrase does not matter.
+Such a comment applies to its line, and to the whole of each phrase with a part there: to an operation whose arguments
+stand on several lines, and to the head of a function or block. So the layout that `miltext fmt` gives to a phrase does
+not matter.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _NEAR = re.compile(
       | (?: \w+ [ \t]* :? [ \t]* )? (?:ignore|noqa|disable) \b (?= [ \t:=(\[]* MIL\d ) )
     (?: [ \t:=(\[]* (?P<codes> MIL\d+ (?: [ \t,]+ MIL\d+ )* ) [ \t]* [])]? )?"""
 )
-"""How a comment may begin that is meant to ignore findings, but is written otherwise."""
+"""The possible beginnings of a misspelt comment meant to ignore findings."""
 
 _WORD = re.compile(r"[^,\s]+")
 _ENDS = frozenset([";", "{", "}"])
-"""The tokens that end a phrase, for what a comment speaks of."""
+"""The tokens that end a phrase, for the scope of a comment."""
 
 FORM = f"write `// mil: ignore[{codes.SHADOWED_VALUE}]`, with codes or their beginnings, or `// mil: ignore` for all"
 
@@ -36,16 +36,15 @@ GAPS = frozenset([codes.ELIDED_LITERAL, codes.VALUE_IN_ARRAY_FILE, codes.DRAFT])
 """The codes of a text that leaves values or types out."""
 
 OPTIONAL = "MIL8"
-"""How the codes begin that are found only if somebody asks coremltools."""
+"""The beginnings of codes that only a check by coremltools, on request, finds."""
 
 
 @dataclass
 class Ignore:
-    """A comment that ignores what begins in `region`; `words` are codes or beginnings of codes, none of them for all.
-    A comment on a line of its own has no region.
+    """A comment that ignores findings beginning in `region`; one on a line of its own has no region.
 
-    `used` are the words, or the lack of them, that a finding was ignored for. `is_clear` tells that it has no other
-    words.
+    `words` are codes or beginnings of codes, none of them for all. `used` are the words, or the lack of them, that
+    suppressed a finding. `is_clear` is true if it has no other words.
     """
 
     span: Span
@@ -55,9 +54,9 @@ class Ignore:
     used: set[str] = field(default_factory=set)
 
     def takes(self, diagnostic: Diagnostic) -> bool:
-        """Whether the comment ignores a finding in its region; if so, it is used.
+        """Return whether the comment ignores a finding in its region; if so, mark it as used.
 
-        That a text is a draft is said of more than a line: a comment without codes does not speak of it.
+        The finding that a text is a draft concerns more than a line: a comment without codes does not apply to it.
         """
         words = self.words or ([] if diagnostic.code == codes.DRAFT else [""])
         taking = {word for word in words if means(normal(word), diagnostic.code)}
@@ -66,9 +65,9 @@ class Ignore:
 
 
 def without_ignored(text: str, found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Return the findings that no comment of the text ignores, and what is wrong with such comments.
+    """Return the findings that no comment of the text ignores, and the findings about such comments.
 
-    A comment that ignores nothing is told of only in a text without gaps and errors: else findings are still to come.
+    A comment that ignores nothing is reported only in a text without gaps and errors: else findings are still to come.
     """
     if not (_IGNORE.search(text) or _NEAR.search(text)):
         return [*found]
@@ -81,7 +80,10 @@ def without_ignored(text: str, found: Sequence[Diagnostic]) -> list[Diagnostic]:
 
 
 def _left(found: Sequence[Diagnostic], ignores: Sequence[Ignore]) -> list[Diagnostic]:
-    """Return the findings that are not ignored. Regions may overlap, but none begins or ends before an earlier one."""
+    """Return the findings without the ignored ones.
+
+    Regions may overlap, but no region begins or ends before an earlier one.
+    """
     there = [(ignore, ignore.region) for ignore in ignores if ignore.region is not None]
     starts, ends = [region.start for _, region in there], [region.end for _, region in there]
     left: list[Diagnostic] = []
@@ -117,7 +119,7 @@ def _unused(text: str, ignore: Ignore) -> Iterator[Diagnostic]:
 
 
 def _read(text: str) -> tuple[list[Ignore], list[Diagnostic]]:
-    """Return the comments of a text that ignore findings, and what is wrong with them."""
+    """Return the comments of a text that ignore findings, and the findings about them."""
     comments, phrases = _comments_and_phrases(text)
     starts, ends = [phrase.start for phrase in phrases], [phrase.end for phrase in phrases]
     ignores, broken = list[Ignore](), list[Diagnostic]()
@@ -140,7 +142,7 @@ def _read(text: str) -> tuple[list[Ignore], list[Diagnostic]]:
 
 
 def _comments_and_phrases(text: str) -> tuple[list[Span], list[Span]]:
-    """Return where the comments stand, and the phrases: what ends in `;`, `{` or `}`."""
+    """Return the places of the comments, and of the phrases, which end in `;`, `{` or `}`."""
     comments, phrases = list[Span](), list[Span]()
     start = end = -1
     for kind, token, at in lexer(FINE).tokens(text, 0):
@@ -155,7 +157,7 @@ def _comments_and_phrases(text: str) -> tuple[list[Span], list[Span]]:
 
 
 def _misspelt(text: str, comment: Span) -> list[Diagnostic]:
-    """Return the warning about a comment that is meant to ignore findings, but is written otherwise."""
+    """Return the warning about a misspelt comment meant to ignore findings."""
     near = _NEAR.match(text, *comment)
     if near is None or _IGNORE.search(text, *comment):
         return []
@@ -169,7 +171,7 @@ def _misspelt(text: str, comment: Span) -> list[Diagnostic]:
 
 
 def _words(match: re.Match[str], rest: str) -> tuple[dict[str, Span] | None, list[Diagnostic]]:
-    """Return the words of a comment that stand for codes, None if it is not to be understood; and what is wrong."""
+    """Return the words of a comment that stand for codes, None if it cannot be understood; and its findings."""
     span = Span(*match.span())
     if match["codes"] is None:
         if not rest.strip() or rest.lstrip().startswith("//"):

@@ -1,4 +1,4 @@
-"""What a check makes of a text that leaves values out: filled in, or as it stands with their types alone."""
+"""The Program of a text with omitted values: with the values filled in, or with their types alone."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 UNFIT = (codes.UNKNOWN_ELIDED_LITERAL, codes.ELIDED_LITERAL_TYPE)
-"""The codes of values that are not to be had, or are not of their type."""
+"""The codes of values that cannot be read, or do not have their type."""
 
 
 def program_of(text: str, originals: Sequence[Program]) -> tuple[Program | None, list[Diagnostic]]:
-    """Return the Program of a text that leaves values out, None if it has other mistakes; and what to tell of them.
+    """Return the Program of a text with omitted values, None if it has other mistakes; and findings about these values.
 
-    The `originals` give the values. If one cannot be had or does not fit, only the type of each is known. Arrays stay
+    The `originals` give the values. If a value is missing or does not fit, only the type of each is known. Arrays stay
     in their files, and values name them.
     """
     if "$elided" not in text and not any(word in text for word in ARRAYS):

@@ -1,6 +1,6 @@
-"""What arguments must be besides their data types: of a shape, in a range, axes, some of a set of words.
+"""Limits of arguments besides their data types: shapes, ranges, axes, sets of words.
 
-The table of `miltext.schema.operations` says so for each parameter. What rules compute is the matter of
+The table of `miltext.schema.operations` states them for each parameter. Results that rules compute belong to
 `miltext.checking.inference`.
 """
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from miltext.schema.operations import Parameter, Signature
 
 FEW = 8
-"""The most elements of a vector that is suggested."""
+"""The most elements of a suggested vector."""
 
 
 def clashes(known: Signature, operands: Mapping[str, Sequence[Operand]], dialect: str) -> Iterator[Clash]:
-    """Yield what is wrong with the arguments of one operation; of several faults of one argument, the first."""
+    """Yield the clashes of one operation's arguments with their limits; of several in one argument, the first."""
     judged = {name: operand for name, operand in _singles(known, operands) if isinstance(operand.type, TensorType)}
     sizes = agreed({name: (known.parameters[name].shape, _shape_of(operand)) for name, operand in judged.items()})
     wrong: dict[str, Clash] = {}
@@ -45,7 +45,7 @@ def clashes(known: Signature, operands: Mapping[str, Sequence[Operand]], dialect
 
 
 def _singles(known: Signature, operands: Mapping[str, Sequence[Operand]]) -> Iterator[tuple[str, Operand]]:
-    """Yield what is bound to the parameters that take one value, required ones first: they say what others must be."""
+    """Yield the operands of parameters with one value, required ones first: they determine the others."""
     for required in (True, False):
         for name, parameter in known.parameters.items():
             given = operands.get(name, ())
@@ -61,7 +61,7 @@ def _shape_of(operand: Operand) -> Shape:
 
 
 def wrong_shapes(known: Signature, operands: Mapping[str, Operand], sizes: Sizes, dialect: str) -> dict[str, Clash]:
-    """Return what is wrong with the shapes of arguments by their names, and bind the sizes."""
+    """Return the clashes in the shapes of arguments, by their names, and bind the sizes."""
     odd = set(_odd_ranks(known, operands, sizes))
     wrong = {
         name: _wrong_rank(known.parameters[name], operand, sizes, dialect)
@@ -86,7 +86,7 @@ def _odd_ranks(known: Signature, operands: Mapping[str, Operand], sizes: Sizes) 
 
 
 def _wrong_rank(parameter: Parameter, operand: Operand, sizes: Sizes, dialect: str) -> Clash:
-    """Return what is wrong with an argument of a wrong rank, and what was meant if that is plain."""
+    """Return the clash of an argument of a wrong rank, with a certainly intended value."""
     patterns, shape, meant = parameter.shape, _shape_of(operand), None
     ranks = {pattern.ranks for pattern in patterns}
     given = f"a tensor of shape {show(shape)}" if shape else "a scalar"
@@ -106,13 +106,13 @@ def _wrong_rank(parameter: Parameter, operand: Operand, sizes: Sizes, dialect: s
 
 
 def _vector(operand: Operand, parameter: Parameter, sizes: Sizes, dialect: str) -> str | None:
-    """Spell the one element of a constant as a vector of the right length, None when that is not what is meant."""
+    """Spell the one element of a constant as a vector of the right length, None when the intention differs."""
     length = _length(parameter.shape, sizes)
     return None if parameter.axes and length > 1 else _repeated(operand, (length,), dialect)
 
 
 def _length(patterns: Sequence[Pattern], sizes: Sizes) -> int:
-    """Return the length of a vector, 1 where nothing else says one."""
+    """Return the length of a vector, 1 where no argument determines it."""
     terms = [term for pattern in patterns for term in (*pattern.before, *pattern.after)]
     return next(filter(None, (term.value(sizes) for term in terms)), 1)
 
@@ -126,12 +126,12 @@ def _spelled_ranks(patterns: Iterable[Pattern]) -> str:
 
 
 def to_write(meant: str | None) -> str:
-    """Return the end of a clause that says what to write."""
+    """Return the end of a clause that states the text to write."""
     return f"; write `{meant}`" if meant else ""
 
 
 def _repeated(operand: Operand, shape: Shape, dialect: str) -> str | None:
-    """Spell the one element of a constant as one of another shape, None when it is not plain."""
+    """Spell the one element of a constant in another shape, None when it has no plain spelling."""
     return literal([operand] * _count(shape), shape, dialect) if _count(shape) <= FEW else None
 
 
@@ -140,7 +140,7 @@ def _count(shape: Shape) -> int:
 
 
 def literal(operands: Sequence[Operand], shape: Shape, dialect: str) -> str | None:
-    """Spell the elements of constants, each of which has one, as a scalar or a vector; None when that is not plain."""
+    """Spell the elements of constants with one element each as a scalar or a vector; None without a plain spelling."""
     dtypes = {operand.type.dtype if isinstance(operand.type, TensorType) else None for operand in operands}
     dtype = dtypes.pop() if len(dtypes) == 1 else None
     elements = [None if dtype is None else _element(operand, dtype) for operand in operands]
@@ -159,7 +159,7 @@ def _element(operand: Operand, dtype: str) -> str | None:
 
 
 def _together(found: Iterable[Clash]) -> Iterator[Clash]:
-    """Make one of the clashes of shapes with the same arguments: whichever of them is wrong, it is one mistake."""
+    """Make one clash of the clashes of shapes with the same arguments: it is one mistake, in any of them."""
     together: dict[object, list[Clash]] = {}
     for clash in found:
         alone = clash.parameter if clash.code != codes.WRONG_ARGUMENT_SHAPE else ""
@@ -169,7 +169,7 @@ def _together(found: Iterable[Clash]) -> Iterator[Clash]:
 
 
 def _shape(parameter: Parameter, operands: Mapping[str, Operand], sizes: Sizes, dialect: str) -> Clash | None:
-    """Hold the sizes of an argument to those that others say."""
+    """Compare the sizes of an argument with the sizes that other arguments determine."""
     operand = operands[parameter.name]
     shape = _shape_of(operand)
     fitting = [pattern for pattern in parameter.shape if pattern.has_rank(len(shape))]
@@ -194,13 +194,13 @@ SYNONYMS = {
     "long": "int32",
     "backward": "reverse",
 }
-"""Words that are known elsewhere, and the nearest thing that there is here."""
+"""Words known elsewhere, and their nearest equivalents here."""
 
 
 def _meant(word: str, words: Collection[str]) -> str | None:
-    """Return the word that was meant by one that there is not: by another name, or a slip of one that begins alike.
+    """Return the word meant by an unknown one: its synonym, or a word with the same beginning one slip away.
 
-    `unnormalized` is not a slip of `normalized`, nor `relu` one of `gelu`.
+    `unnormalized` is not a slip of `normalized`, nor `relu` of `gelu`.
     """
     named = SYNONYMS.get(word.lower()) or ELSEWHERE.get(word.lower())
     alike = [known for known in words if known[:1].lower() == word[:1].lower()]
@@ -208,7 +208,7 @@ def _meant(word: str, words: Collection[str]) -> str | None:
 
 
 class _Elements:
-    """The elements of an argument, held to what its parameter takes."""
+    """The elements of an argument, compared with the limits of its parameter."""
 
     def __init__(self, parameter: Parameter, operand: Operand, sizes: Sizes, dialect: str) -> None:
         self.parameter = parameter
@@ -218,7 +218,7 @@ class _Elements:
         self.row: Row = operand.value if isinstance(operand.value, tuple) else (operand.value,)
 
     def clash(self) -> Clash | None:
-        """Return the first thing that is wrong with an element."""
+        """Return the first clash of an element."""
         if self.parameter.words:
             return next((self.word(element) for element in self.row if self.is_strange(element)), None)
         numbers = [element for element in self.row if isinstance(element, int | float)]
@@ -227,7 +227,7 @@ class _Elements:
         return found or self.outside(numbers)
 
     def is_strange(self, element: object) -> bool:
-        """Tell whether an element is a string, and none of the words."""
+        """Return whether an element is a string, and none of the words."""
         return isinstance(element, str) and self.cased(element) not in self.parameter.words
 
     def cased(self, element: str) -> str:
@@ -241,7 +241,7 @@ class _Elements:
         return Clash(clause, self.parameter.name, code=codes.UNKNOWN_WORD, suggestion=meant)
 
     def axis(self, axes: Sequence[int], counted: Term) -> Clash | None:
-        """Hold axes to those that there are, and each to once."""
+        """Require existing axes, each at most once."""
         rank = counted.value(self.sizes)
         if rank is None:
             return None
@@ -253,7 +253,7 @@ class _Elements:
         return None
 
     def outside(self, numbers: Iterable[float]) -> Clash | None:
-        """Hold numbers to their range."""
+        """Require numbers within their range."""
         least, most = (self.limit(term) for term in (self.parameter.least, self.parameter.most))
         for number in numbers:
             if (least is not None and number < least) or (most is not None and number > most):

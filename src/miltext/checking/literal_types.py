@@ -1,4 +1,4 @@
-"""The type of a literal that is written without one, by the parameter that it is for."""
+"""The type of a literal written without one, by its parameter."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _DTYPES = {
     "float": [dtype.name for dtype in DTYPES if dtype.kind == "float"],
     "int": [dtype.name for dtype in DTYPES if dtype.kind in ("float", "int", "uint")],
 }
-"""The data types that elements may be of, by what they look like."""
+"""The possible data types of elements, by their spelling."""
 
 
 _WORDS = {"bool": "a truth value", "string": "a string", "float": "a fraction", "int": "a whole number"}
-"""What elements are called in messages."""
+"""The words for elements in messages."""
 
 
 TRUTHS = {"0": "false", "1": "true"}
@@ -41,11 +41,11 @@ TRUTHS = {"0": "false", "1": "true"}
 
 
 class Undecided(ValueError):
-    """Too little is known to tell the type; the message says of what."""
+    """Too little is known to infer the type; the message contains the unknown part."""
 
 
 class Misfit(ValueError):
-    """The literal is wrong, whatever stands beside it; `code` and `suggestion` are those of the finding about it."""
+    """The literal is wrong beside any other arguments; `code` and `suggestion` belong to the finding about it."""
 
     def __init__(self, code: str, message: str, suggestion: str | None = None) -> None:
         super().__init__(message)
@@ -54,10 +54,10 @@ class Misfit(ValueError):
 
 
 class Beside:
-    """What the parameters of an operation are bound to, as far as the type of a literal may depend on it.
+    """The operands of an operation's parameters that the type of a literal may depend on.
 
-    An operation may be bound to thousands of values of few data types: of each parameter and data type, this has the
-    first two values.
+    An operation may be bound to thousands of values of few data types: of each parameter and data type, this contains
+    the first two values.
     """
 
     def __init__(self, operands: Mapping[str, Sequence[Operand]]) -> None:
@@ -95,11 +95,11 @@ def literal_type(
     usual: Sequence[str] | None = (),
     guide: str | None = None,
 ) -> TensorType | ListType:
-    """Return the type of a literal for the parameter `name`, given what the other parameters are bound to.
+    """Return the type of a literal for the parameter `name`, given the operands of the other parameters.
 
-    Where those that must be of the same data type do not say which, it is the `guide`, if it fits, or the first of the
-    `usual` data types that does. Without `usual`, something beside it is not known, and nothing is guessed. Raise
-    Undecided or Misfit.
+    Where the parameters of the same data type leave it open, it is the `guide`, if it fits, or the first fitting one of
+    the `usual` data types. Without `usual`, an argument beside it is unknown, and nothing is guessed. Raise Undecided
+    or Misfit.
     """
     parameter = known.parameters[name]
     parts = _parts(literal)
@@ -137,7 +137,7 @@ def _look(element: str) -> str:
 
 
 def _shape(parts: Iterable[str]) -> tuple[int, ...]:
-    """Return how many elements the first list of each depth has; whether all are nested so, lowering judges."""
+    """Return the number of elements in the first list of each depth; lowering checks the nesting of the others."""
     shape: list[int] = []
     depth, finished = 0, set[int]()
     for part in parts:
@@ -159,9 +159,9 @@ def _array_meant(literal: str) -> str | None:
 
 
 def _fitting(looks: set[str], parameter: Parameter, known: Signature, other: str | None) -> list[str]:
-    """Return the data types that the parameter takes and that elements of these looks may be of. Raise Misfit.
+    """Return the data types that fit both the parameter and elements of this spelling. Raise Misfit.
 
-    `other` is what the literal stands for elsewhere: a truth value, or an array in a file.
+    `other` is the meaning of the literal elsewhere: a truth value, or an array in a file.
     """
     possible = _possible(looks)
     fitting = [dtype for dtype in possible if dtype in parameter.dtypes or not parameter.dtypes]
@@ -192,11 +192,11 @@ def fitting_dtype(
     usual: Sequence[str] | None,
     guide: str | None = None,
 ) -> str:
-    """Return the one of the `fitting` data types that a constant has as a parameter.
+    """Return the data type, among the `fitting` ones, that a constant has as a parameter.
 
-    It is the only one possible, or that of a parameter that must share it, or of any other. Several values of one
-    parameter share it, too, but not those that stand for the inputs of a block. Whole numbers are fractions only beside
-    a fraction that shared its data type in an older opset: as weights. Raise Undecided.
+    It is the only possible type, or the type of a parameter that must share it, or of any other. Several values of one
+    parameter share it, too, except values for the inputs of a block. Whole numbers are fractions only beside a fraction
+    that shared its data type in an older opset: as weights. Raise Undecided.
     """
     choices = [dtype for dtype in shared_dtypes(parameter, known, operands) if dtype in fitting]
     if len(fitting) == 1:
@@ -226,9 +226,9 @@ def _once_shared(op_type: str, name: str) -> list[str]:
 
 
 def shared_dtypes(parameter: Parameter, known: Signature, operands: Mapping[str, Sequence[Operand]]) -> list[str]:
-    """Return the data types of what is bound to a parameter, and to those that must be of the same one.
+    """Return the data types of a parameter's operands, and of the operands of parameters with the same data type.
 
-    What stands for the inputs of a block shares none.
+    Values for the inputs of a block share none.
     """
     alone = {block.inputs for block in known.blocks}
     same = [

@@ -1,6 +1,6 @@
-"""What coremltools' own loader says of a program, at the place of the operation that it says it of.
+"""The complaints of coremltools' own loader about a program, at the place of the operation concerned.
 
-The loader stops at the first thing that it does not take, and takes less than Core ML does: what it says is a warning.
+The loader stops at the first part that it does not take, and takes less than Core ML does: its complaint is a warning.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ OPERATION = "CoreML.Specification.MILSpec.Operation"
 """The full name of an operation's message in coremltools' copy of the schema."""
 
 LONG = 300
-"""The most characters that are quoted of what the loader says; a longer text is cut."""
+"""The most characters quoted of the loader's complaint; a longer text is cut."""
 
 
 def loader_findings(model: Model) -> list[Finding]:
-    """Return the complaint of coremltools' loader about a model's program, if it has one, or why it cannot be asked.
+    """Return the complaint of coremltools' loader about a model's program, if any, or the reason why it cannot run.
 
-    Raise ModelError: MIL480 without coremltools; and what asking for the program raises.
+    Raise ModelError: MIL480 without coremltools; and the errors of reading the program.
     """
     from miltext.coreml import loader_of
     from miltext.diagnostics import ModelError
@@ -50,7 +50,7 @@ def loader_findings(model: Model) -> list[Finding]:
 
 
 def _place(failure: Exception, program: Any) -> Path:
-    """Return the path of the type of the innermost operation that the loader was reading; that of the program if none.
+    """Return the path of the type of the innermost operation that the loader was reading; the program's path if none.
 
     The calls that failed have the operation's message among their arguments.
     """
@@ -72,7 +72,7 @@ def _is_operation(given: Any) -> bool:
 
 
 def _said(failure: Exception) -> str:
-    """Return what an exception says; of one that says no more than a key, its name too."""
+    """Return the text of an exception; for a text of a key alone, with the exception's name before it."""
     first = failure.args[0] if failure.args else ""
     said = " ".join((first if isinstance(first, str) else str(failure)).split())
     return shown(said, LONG) if " " in said else f"{type(failure).__name__}: {shown(said, LONG)}".rstrip(": ")

@@ -1,4 +1,4 @@
-"""Why the types of a known operation do not follow from what it is given."""
+"""Reasons why the types of a known operation do not follow from its inputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def why_not_inferred(inference: Inference, opset: str) -> str:
-    """Say why no type follows from what a known operation is given."""
+    """Return the reason why no type follows from the inputs of a known operation."""
     op_type, operands = inference.operation.type, inference.arguments.operands
     known = signature(op_type, opset)
     needed = {name for name, parameter in known.parameters.items() if parameter.constant} if known else set()
@@ -31,6 +31,6 @@ def why_not_inferred(inference: Inference, opset: str) -> str:
 
 
 def _is_known(operand: Operand, *, constant: bool) -> bool:
-    """Tell whether all of an operand's type is known, and the value of a tensor that must be `constant`."""
+    """Return whether all of an operand's type is known, and the value of a tensor that must be `constant`."""
     is_open = constant and isinstance(operand.type, TensorType) and operand.value is None
     return is_whole(operand.type) and not is_open

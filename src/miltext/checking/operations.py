@@ -1,7 +1,7 @@
-"""Operations against their signatures, and the types that they declare against those that follow from their inputs.
+"""Operations compared with their signatures, and their declared types with the types that follow from their inputs.
 
-The signatures are those of `miltext.schema.operations`, the rules of types those of `miltext.checking.inference`: both
-say less, never more, where writers of Programs differ.
+The signatures come from `miltext.schema.operations`, the rules of types from `miltext.checking.inference`: both are
+weaker, never stronger, where writers of Programs differ.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _KINDS = {f"{kind.capitalize()}Type": kind for kind in ("tensor", "list", "tuple
 
 
 def operation_findings(program: Program, dialect: str = "1.3", faulty: set[Path] | None = None) -> Iterator[Finding]:
-    """Find what is wrong with the operations of a Program; suggest types in the dialect.
+    """Find the errors of the operations of a Program; suggest types in the dialect.
 
-    Add to `faulty` the paths of operations that are given what is wrong, even where that was told before.
+    Add to `faulty` the paths of operations with wrong inputs, even if the error was reported before.
     """
     told = _Told(set(), set())
     for inference in Walk().program(program):
@@ -59,14 +59,14 @@ def operation_findings(program: Program, dialect: str = "1.3", faulty: set[Path]
 
 
 class _Told(NamedTuple):
-    """The subjects of earlier findings, which are not told again; `newer`: what needs a later opset, by function."""
+    """The subjects of earlier findings, not reported again; `newer`: names that need a later opset, by function."""
 
     newer: set[tuple[str, ...]]
     operands: set[Operand]
 
 
 def message_path(path: Sequence[str | int]) -> Path:
-    """Return the path of an operation's message, from that of its Inference."""
+    """Return the path of an operation's message from the path of its Inference."""
     function, opset, *places = path
     steps = block_path(str(function), str(opset))
     for nth, place in enumerate(places):
@@ -75,9 +75,9 @@ def message_path(path: Sequence[str | int]) -> Path:
 
 
 class _Call:
-    """One operation beside its signature. It is `faulty` when something is wrong with what it is given.
+    """One operation beside its signature. It is `faulty` when an input is wrong.
 
-    `is_told_before` says that something is wrong with it which is told of another operation.
+    `is_told_before` is true if an error of it is reported at another operation.
     """
 
     def __init__(self, inference: Inference, told: _Told, dialect: str) -> None:
@@ -115,13 +115,13 @@ class _Call:
         since = first_opset(name)
         if since is not None:
             yield from self.later((*self.path, "type"), f"`{name}` came with {since}", name)
-        elif name_text(name) == name:  # what is not an identifier is told of as such
+        elif name_text(name) == name:  # a malformed name has its own finding
             hint, near = self.elsewhere(known) if (known := meant(name)) else _slip_of(name)
             message = f"the operation `{name}` is not known{hint}"
             yield Finding((*self.path, "type"), codes.UNKNOWN_OPERATION, message, suggestion=near, severity="warning")
 
     def elsewhere(self, known: Meant) -> tuple[str, str | None]:
-        """Return what to say of an operation by its name elsewhere, and its name in MIL if it takes what is given."""
+        """Return the hint about an operation's name from elsewhere, and its name in MIL if the inputs fit that."""
         if known.way:
             return f"; {known.way}", None
         signatures = [made for made in map(signature, known.operations) if made]
@@ -132,12 +132,12 @@ class _Call:
         return f"; in MIL it is {listed(known.operations)}{takes}", None
 
     def fits(self, known: Signature) -> bool:
-        """Whether an operation would take what this one is given."""
+        """Return whether an operation would take the inputs of this one."""
         inputs, given = self.operation.inputs, {*self.operation.inputs, *self.operation.attributes}
         return known.parameters.keys() >= inputs.keys() and given.issuperset(_required(known, [*known.parameters]))
 
     def later(self, path: Path, what: str, *key: str) -> Iterator[Finding]:
-        """Tell of something that a later opset brought, once a function."""
+        """Report the use of a later opset's part, once a function."""
         key = self.function, self.opset, *key
         if key in self._told.newer:
             self.is_told_before = True
@@ -164,7 +164,7 @@ class _Call:
                 yield from self.bound(parameter, self.operands[name])
 
     def asked(self, parameter: Parameter) -> Finding:
-        """Tell of a parameter that is left out though loaders ask for it: what to write, of the data type of `x`."""
+        """Report an omitted parameter that some loaders need, with the value to write, of the data type of `x`."""
         beside = {operand.type.dtype for operand in self.operands.get("x", ()) if isinstance(operand.type, TensorType)}
         made = TensorType(max(beside & parameter.dtypes or parameter.dtypes), ())
         written = f"`{parameter.name} = {spelled(made, self.dialect)}({json.dumps(parameter.asked)})`"
@@ -172,9 +172,9 @@ class _Call:
         return Finding((*self.path, "type"), codes.REQUIRED_DEFAULT, message, severity="warning")
 
     def unlisted(self, names: list[str], known: Signature, missing: list[str]) -> Iterator[Finding]:
-        """Tell of inputs that the signature does not have; the parameters that they were meant to be leave `missing`.
+        """Report inputs that the signature does not have; the parameters likely meant by them leave `missing`.
 
-        Those that are like none are told of together: most likely another operation was meant.
+        Inputs unlike any parameter are reported together: most likely another operation was meant.
         """
         strange: list[str] = []
         for name in names:
@@ -199,10 +199,10 @@ class _Call:
             yield self.stranger(strange, known, near)
 
     def misspelt_attributes(self, known: Signature, missing: list[str]) -> Iterator[Finding]:
-        """Report attributes that were meant to be others; the parameters that they were meant to be leave `missing`.
+        """Report misspelt attributes; the parameters likely meant by them leave `missing`.
 
-        Each is like one that is not there, or stands where one is required. Any other attribute may be a writer's own.
-        What is one slip from `name` is a warning: an operation needs no name.
+        Each is like a missing parameter, or stands where one is required. Any other attribute may be a writer's own. An
+        attribute one slip from `name` is a warning: an operation needs no name.
         """
         attributes = self.operation.attributes
         for name in sorted(attributes.keys() - known.parameters.keys() - ATTRIBUTES):
@@ -222,11 +222,11 @@ class _Call:
                 yield self.stranger([name], known, near)
 
     def lacks(self, opset: str) -> bool:
-        """Tell whether an opset is later than the function's."""
+        """Return whether an opset is later than the function's."""
         return opset_place(opset) > opset_place(self.opset)
 
     def gone(self, name: str, known: Signature, missing: list[str]) -> Finding:
-        """Tell of a parameter that earlier opsets had; the only one that is required now takes its place."""
+        """Report a parameter of earlier opsets; the only required parameter now takes its place."""
         near = required[0] if len(required := _required(known, missing)) == 1 else None
         if near is not None:
             missing.remove(near)
@@ -235,7 +235,7 @@ class _Call:
         return Finding((*self.argument(name), "key"), codes.NOT_IN_OPSET, message, suggestion=near)
 
     def stranger(self, names: list[str], known: Signature, near: str | None) -> Finding:
-        """Tell of inputs that were meant to be `near`, if anything is near."""
+        """Report inputs likely meant to be `near`, if anything is near."""
         first, *others = [(name, (*self.argument(name), "key")) for name in names]
         together = f"; `{near}` takes all together: `{near} = (...)`" if near and others else ""
         hint = together or did_you_mean(near) or f"; it takes {listed(known.parameters, 'and') or 'none'}"
@@ -254,7 +254,7 @@ class _Call:
                 yield from found if is_news else ()
 
     def several(self, parameter: Parameter, operands: Sequence[Operand]) -> Finding:
-        """Tell of what takes one value, bound to another number of them: constants may be meant as a vector."""
+        """Report a parameter of one value with another number of operands: constants may be meant as a vector."""
         name, message = parameter.name, f"`{parameter.name}` takes one value, not {len(operands)}"
         is_vector = any(pattern.has_rank(1) for pattern in parameter.shape) and {()} == {
             operand.type.shape if isinstance(operand.type, TensorType) else None for operand in operands
@@ -266,12 +266,12 @@ class _Call:
         return Finding(self.argument(name), codes.SEVERAL_VALUES, message + to_write(meant), suggestion=suggestion)
 
     def blame(self, operand: Operand) -> None:
-        """Note a fault of an operand, which is reported where it is first used."""
+        """Note a fault of an operand, which is reported at its first use."""
         self.faulty = True
         self._told.operands.add(operand)
 
     def operand(self, parameter: Parameter, operand: Operand, index: int) -> Iterator[Finding]:
-        """Find what is wrong with one thing that a parameter is bound to; of several faults, the first."""
+        """Find the errors of one operand of a parameter; of several faults, the first."""
         kind, name = _kind(operand.type), parameter.name
         if kind and kind not in parameter.kinds:
             message = f"{self.named(name)} takes {one_of(parameter.kinds)}, not a {kind}"
@@ -283,7 +283,7 @@ class _Call:
             yield Finding(self.binding(name, index), codes.NOT_CONSTANT, message)
 
     def data_type(self, parameter: Parameter, dtype: str, path: Path) -> Iterator[Finding]:
-        """Tell of a data type that the parameter does not take, in this opset or in any."""
+        """Report a data type that the parameter does not take, in this opset or in any."""
         name, op_type = parameter.name, self.operation.type
         since = first_opset(op_type, lambda version: dtype in version.dtypes(name))
         if since is not None and self.lacks(since):
@@ -294,7 +294,7 @@ class _Call:
             yield Finding(path, codes.UNSUPPORTED_DTYPE, message)
 
     def domains(self, known: Signature) -> Iterator[Finding]:
-        """Hold parameters of one domain to one data type; each operation tells of its own clash, the first."""
+        """Require one data type for parameters of one domain; each operation reports its first clash."""
         clashing = set[str | None]()
         first: dict[str | None, tuple[str, int, Operand, str]] = {}
         for name, parameter in known.parameters.items():
@@ -316,14 +316,14 @@ class _Call:
                         clashing.add(parameter.domain)
 
     def limits(self, known: Signature, told: Collection[Path]) -> Iterator[Finding]:
-        """Hold arguments to the shapes and values that they may have; not those of which something was told."""
+        """Require shapes and values within the limits of arguments, except of arguments with a finding."""
         for clash in clashes(known, self.operands, self.dialect):
             if clash.parameter is None or self.argument(clash.parameter) not in told:
                 self.faulty = True
                 yield self.clash(clash)
 
     def clash(self, clash: Clash) -> Finding:
-        """Tell of a clash at its argument, and beside it of those that it clashes with."""
+        """Report a clash at its argument, with remarks at the arguments that it clashes with."""
         remarks = tuple(
             Remark(f"`{name}` is {self.shown(self.operands[name][0])}", self.binding(name, 0))
             for name in clash.beside
@@ -367,13 +367,13 @@ class _Call:
 
 @functools.lru_cache(maxsize=1 << 8)
 def _slip_of(name: str) -> tuple[str, str | None]:
-    """Return what to say of an operation's name that is not known anywhere, and the one that was perhaps meant."""
+    """Return the hint about an operation's name unknown everywhere, and the name perhaps meant."""
     near = one_slip_from(name, all_names())
     return did_you_mean(near), near
 
 
 def _first_with(op_type: str, parameter: str) -> str | None:
-    """Return the opset in which an operation has a parameter first."""
+    """Return the first opset in which an operation has a parameter."""
     return first_opset(op_type, lambda version: parameter in version.parameters)
 
 
@@ -389,7 +389,7 @@ def _kind(type: Type) -> str | None:
 
 
 def _type_findings(inference: Inference, call: _Call) -> Iterator[Finding]:
-    """Find where what an operation declares cannot be right, which does not agree with what was inferred."""
+    """Find declared types that contradict the inferred ones."""
     path, op_type = call.path, inference.operation.type
     if inference.clash is not None:
         yield call.clash(inference.clash)

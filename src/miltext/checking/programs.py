@@ -1,7 +1,8 @@
-"""All that is wrong with a Program, and where that stands in the text that it was read from.
+"""All errors and warnings of a Program, and their places in the text that it was read from.
 
 `verify` goes over its names (`scopes`), its types and values (`values`), its blocks, its operations against their
-signatures and the types that follow (`operations`), and over what Core ML refuses though loaders do not (`refused`).
+signatures and the types that follow (`operations`), and over programs refused by Core ML, though not by loaders
+(`refused`).
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ if TYPE_CHECKING:
 def findings_in(
     program: Program, text: str | None = None, *, each_use: bool = False, is_model: bool = False
 ) -> list[Finding]:
-    """Return all that is wrong with a Program, before it has places; suggest types in the dialect of its text.
+    """Return all findings about a Program, before they have places; suggest types in the dialect of its text.
 
-    A name that is not defined is told of once in a function, or with `each_use` wherever it is used. `is_model` tells
-    that it is the program of a model.
+    An undefined name is reported once in a function, or with `each_use` at every use. `is_model` is true for the
+    program of a model.
     """
     with gc_paused:
         return verify_read(
@@ -51,7 +52,7 @@ def findings_in(
 def as_diagnostics(findings: Collection[Finding], text: str | None) -> list[Diagnostic]:
     """Return findings with their places in the text that their Program was read from; without places for None.
 
-    What the text's comments ignore is left out. The text is read only if something was found.
+    Findings ignored by the text's comments are left out. The text is read only if there are findings.
     """
     if text is None:
         return unplaced(findings)
@@ -68,10 +69,10 @@ def verify(
     *,
     is_model: bool = False,
 ) -> list[Finding]:
-    """Return all that is wrong with a Program; suggest types in the dialect. The `arrays` are those its text names.
+    """Return all findings about a Program; suggest types in the dialect. The `arrays` are those its text names.
 
-    Add to `faulty` the paths of operations that are given what is wrong, even where that was told before. `is_model`
-    tells that it is the program of a model.
+    Add to `faulty` the paths of operations with wrong inputs, even if the error was reported before. `is_model` is true
+    for the program of a model.
     """
     return verify_read(read_program(program), dialect, faulty, arrays, is_model=is_model)
 
@@ -85,7 +86,7 @@ def verify_read(
     each_use: bool = False,
     is_model: bool = False,
 ) -> list[Finding]:
-    """Return what `verify` does, for a Program that was read before; with `each_use` as `findings_in` does."""
+    """Return the findings of `verify` for a Program that was read before; `each_use` as in `findings_in`."""
     return [
         *name_findings(read, dialect, each_use=each_use),
         *specialization_findings(read),

@@ -1,4 +1,4 @@
-"""Refitting: the sizes that stand in a literal, as they would be after those of the types around it changed."""
+"""Refitting: the sizes in a literal, as they would be after the sizes of the types around it changed."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
     from miltext.schema.types import Shape, Type
 
 CHOICES = 1 << 10
-"""How many shapes are tried at most in place of one that does not fit."""
+"""The most shapes tried in place of an unfitting one."""
 
 Sizes = tuple[int, ...]
 
 
 class Refitting:
-    """What sizes became, as far as types have shown."""
+    """The new values of sizes, by the types seen until now."""
 
     def __init__(self) -> None:
         self._shapes: dict[tuple[Shape, Shape], None] = {}
 
     def learn(self, old: Type, new: Type) -> None:
-        """Note what the sizes of a type became."""
+        """Note the new sizes of a type."""
         if isinstance(old, TensorType) and isinstance(new, TensorType) and len(old.shape) == len(new.shape):
             self._shapes[old.shape, new.shape] = None
 
     def refit(self, sizes: object, shape: Shape) -> Sizes | None:
-        """Return what sizes are now, of as many elements as a shape has; None if that is not plain.
+        """Return the new sizes for as many elements as a shape has; None if they are not certain.
 
-        Each may be what the same size became elsewhere or, next, what several dimensions together became there. If
-        nothing fits, one of them is scaled, so that the first is that of the shape if it can be: the batch, as a rule.
+        Each may be the new value of the same size elsewhere or, next, of the product of several dimensions there. If
+        nothing fits, one of them is scaled, so that the first is equal to the shape's if possible: usually the batch.
         """
         if not isinstance(sizes, tuple) or not _are_known(sizes) or not _are_known(shape):
             return None
@@ -49,12 +49,12 @@ class Refitting:
         return _only({each for each in scaled if each[:1] == shape[:1]} or scaled)
 
     def became(self, size: int) -> tuple[int, int] | None:
-        """Return a size, and what it became wherever it was the size of a dimension that changed; else None."""
+        """Return a size, and its one new value among all changed dimensions of that size; None without a single one."""
         found = [*self._became(1).get(size, ())]
         return (size, found[0]) if size > 1 and len(found) == 1 else None
 
     def _became(self, longest: int | None) -> dict[int, set[int]]:
-        """Return what sizes became, and those of several dimensions together, of so many at the `longest`."""
+        """Return the new values of sizes, and of products of adjacent dimensions, at most `longest` of them."""
         found: dict[int, set[int]] = {}
         for old, new in self._shapes:
             if not _are_known(old) or not _are_known(new):
@@ -68,7 +68,7 @@ class Refitting:
 
 
 def _scaled(sizes: Sizes, count: int) -> set[Sizes]:
-    """Return sizes with one of them scaled so that there are so many elements, for each for which that goes."""
+    """Return sizes with a single one scaled to reach so many elements, for each size that divides evenly."""
     total = prod(sizes)
     return {
         (*sizes[:place], count * size // total, *sizes[place + 1 :])

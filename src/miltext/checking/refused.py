@@ -1,4 +1,4 @@
-"""What Core ML refuses of functions, by the rows of `miltext.schema.refused`."""
+"""Functions refused by Core ML, by the rows of `miltext.schema.refused`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS = {side: [row for row in REFUSED if row.side == side] for side in {row.side
 
 
 def refused_findings(program: Program, *, is_model: bool = False) -> Iterator[Finding]:
-    """Find what Core ML refuses of the functions of a Program, and of those of a model, if it is known to be one."""
+    """Find parts that Core ML refuses in the functions of a Program, and in a model, if it is known to be one."""
     for name, function in program.functions.items():
         path: Path = ("functions", Key(name))
         for index, value in enumerate(function.inputs):
@@ -37,14 +37,14 @@ def refused_findings(program: Program, *, is_model: bool = False) -> Iterator[Fi
 
 
 def _given(opset: str, block: Block, path: Path) -> Iterator[Finding]:
-    """Find what is refused of what a function of a model gives back, of all that it makes itself."""
+    """Find outputs of a model's function that Core ML refuses, among the values that it makes itself."""
     own = {output.name: output.stated.type for output in block.made()}
     for index, name in enumerate(block.outputs):
         yield from _findings(Port("model output", opset, name, own.get(name)), (*path, "outputs", index))
 
 
 def _block(function: Function, opset: str, block: Block, path: Path) -> Iterator[Finding]:
-    """Find what is refused of a block of a function."""
+    """Find parts of a function's block that Core ML refuses."""
     taken = {value.name: value.stated.type for value in function.inputs}
     if not taken.keys().isdisjoint(block.outputs):
         own = {output.name for output in block.made()}
@@ -59,7 +59,7 @@ def _block(function: Function, opset: str, block: Block, path: Path) -> Iterator
 
 
 def _constants(opset: str, block: Block, path: Path) -> Iterator[Finding]:
-    """Find what is refused of the constants of a block, and of those inside it, of elements smaller than a byte."""
+    """Find constants of a block, and of those inside it, that Core ML refuses for elements smaller than a byte."""
     for place, part in block.parts(path):
         if not isinstance(part, Operation) or part.type != "const" or not part.outputs:
             continue

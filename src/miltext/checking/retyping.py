@@ -1,8 +1,7 @@
-"""Types inferred anew: those that a text states for what operations give back, as they follow from its inputs now.
+"""Types inferred anew: the types that a text states for operations' outputs, as they follow from the inputs now.
 
-A type that follows takes the place of the one that is stated. What does not follow stays as it is written: the type of
-an operation that is not known, or a size that no rule gives where all sizes that the operation is given are known. A
-loop's variable of any size stays one.
+A type that follows replaces the stated one. A type that does not follow stays as it is written: the type of an unknown
+operation, or a size that no rule gives although all input sizes are known. A loop's variable of any size stays one.
 """
 
 from __future__ import annotations
@@ -64,9 +63,9 @@ Inputs: TypeAlias = "Mapping[str, Mapping[str, Type]]"
 class Retyped(NamedTuple):
     """A text whose types were inferred anew.
 
-    `read` is what was read of it, with the new types in its Program, and `types` what it leaves out; `kept` tells of
-    types that may be out of date, `baked` knows what was made for other sizes, and `written` is the text with the new
-    types.
+    `read` is the text as it was read, with the new types in its Program, and `types` its omitted types; `kept` reports
+    types that may be out of date, `baked` contains the constants made for other sizes, and `written` is the text with
+    the new types.
     """
 
     read: Recovered
@@ -80,13 +79,12 @@ class Retyped(NamedTuple):
 def retype(
     read: Recovered, text: str, arrays: Arrays, inputs: Inputs | None = None, weights: FilePath | None = None
 ) -> Retyped:
-    """Infer the types that a text states anew; `read` is what was read of it. What a draft leaves out stays left out.
+    """Infer the types that a text states anew; `read` is the text as it was read. Omissions of a draft stay omitted.
 
-    `inputs` get other types: constants that follow from their sizes become other ones, which is told of where it has to
-    be decided, as is what keeps its own type, though it is made of them. Constants in weight files are looked for in
-    the folder `weights`, which `@model_path` stands for. An operation that cannot
-    take what it is given any more keeps its type in the text; in the Program, neither it nor what hangs on it has one,
-    so that a mistake is told once.
+    `inputs` get other types: constants that follow from their sizes get other values, with a finding where a decision
+    is necessary, or where a value keeps its own type, though it is made of them. Constants in weight files are looked
+    for in the folder `weights`, which `@model_path` stands for. An operation that cannot take its inputs any more keeps
+    its type in the text; in the Program, neither it nor its dependents have one, so that a mistake is reported once.
     """
     types = DraftTypes(read, {}, [], [], {}, {}, [], set(read.drafts), set(), {})
     walk = Retyping(read, types, arrays, inputs or {}, weights)
@@ -99,7 +97,7 @@ def retype(
 
 
 def _edits(read: Recovered, walk: Retyping) -> Iterator[tuple[Span, str]]:
-    """Yield the places of the types that changed, in the text as it was written, and what is to stand there."""
+    """Yield the places of the changed types, in the text as it was written, and their new texts."""
     left = {path: spelled(found, walk.dialect) for path, found in walk.retyped.items()}
     whole = walk.resizing.literals(walk.dialect, read.drafts, left) if walk.resizing else {}
     bodies = (body for function in named(read.root, "function") for body in bodies_of(function)) if read.root else ()
@@ -115,7 +113,7 @@ def _edits(read: Recovered, walk: Retyping) -> Iterator[tuple[Span, str]]:
 
 
 class Retyping(DraftWalk):
-    """Inference that holds no output to the type that it states.
+    """Inference that ignores the stated types of outputs.
 
     `retyped` are the new types by the paths of outputs and of inputs of blocks.
     """
@@ -144,7 +142,7 @@ class Retyping(DraftWalk):
                     self.restate(value, ("functions", Key(function), "inputs", index), types[value.name])
 
     def enter(self, block: Block, scope: Scope, path: InferencePath) -> None:
-        """Note which values have another type than before, or may have one."""
+        """Note the values that have another type than before, or may have one."""
         place: Path = (*message_path(path), "inputs")
         values = [value.name for value in block.inputs]
         if is_of_function(path):
@@ -188,7 +186,7 @@ class Retyping(DraftWalk):
             self.types.open.add(place)
             return UNDEFINED
         found = _anew(followed, output.stated.type, arguments)
-        if self.inputs:  # only sizes are asked for
+        if self.inputs:  # only sizes change
             found = _of_data_type(found, output.stated.type)
         made = result(arguments, found)
         if found != output.stated.type:
@@ -203,7 +201,7 @@ class Retyping(DraftWalk):
         return made
 
     def suspect(self, operation: Operation, outdated: Outdated, place: Path) -> None:
-        """Tell of a parameter that is what a size was before."""
+        """Report a parameter that contains a size from before."""
         binding = (*place, "inputs", Key(outdated.parameter), "arguments", 0)
         what = f"`{outdated.parameter}` of `{operation.type}`"
         message = f"{what} has {outdated.before}, which was a size that is {outdated.now} now; check it"
@@ -216,7 +214,7 @@ class Retyping(DraftWalk):
         self.retyped[place] = type
 
     def keep(self, name: str, type: Type, place: Path, changed: str) -> None:
-        """Tell of a type that does not follow, while that of something that the operation is given changed."""
+        """Report a type that does not follow, while the type of an input of its operation changed."""
         stated = spelled(type, self.dialect)
         message = f"{quoted(name)} stays {stated}, which does not follow from what {quoted(changed)} is now; check it"
         self.kept.append(Finding((*place, "type"), codes.OUTDATED_SIZE, message, severity="warning"))
@@ -237,9 +235,9 @@ class Retyping(DraftWalk):
 
 
 def _anew(followed: Type, stated: Type, arguments: Arguments) -> Type:
-    """Return the type of an output: the one that follows, or, as far as it does not, the one that is stated.
+    """Return the type of an output: the inferred type, with the stated one in place of its unknown parts.
 
-    A size that does not follow is open where one that the operation is given is open.
+    A size that does not follow is open where a size of the inputs is open.
     """
     if not is_known(followed) or isinstance(followed, StateType):
         return stated
@@ -249,19 +247,19 @@ def _anew(followed: Type, stated: Type, arguments: Arguments) -> Type:
 
 
 def _of_data_type(found: Type, stated: Type) -> Type:
-    """Return a type with the data type that is stated, whatever follows."""
+    """Return a type with the stated data type in place of its own."""
     if isinstance(found, TensorType) and isinstance(stated, TensorType):
         return found._replace(dtype=stated.dtype)
     return found
 
 
 def _is_stated(stated: Stated) -> bool:
-    """Tell whether a type is stated, and is one that has no more to it than can be written."""
+    """Return whether a type is stated, and its message contains only written parts."""
     is_plain = is_known(stated.type) and not isinstance(stated.type, StateType)
     return is_plain and write_type(stated.type) == stated.message
 
 
 def _is_given_nothing(arguments: Arguments) -> bool:
-    """Tell whether nothing is known of something that an operation is given, or that its blocks give back."""
+    """Return whether an operand of an operation, or an output of its blocks, is unknown."""
     operands = (operand for bound in arguments.operands.values() for operand in bound)
     return UNDEFINED in operands or any(None in block.outputs for block in arguments.blocks)

@@ -1,6 +1,6 @@
-"""Names: identifiers, defined once in their scope, and used only where their definition is seen.
+"""Names: identifiers, defined once in their scope, and used only in the scope of their definition.
 
-The rules are those that the comments of Apple's `MIL.proto` state.
+The rules are stated in the comments of Apple's `MIL.proto`.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ Definition: TypeAlias = "tuple[Path, str, int]"
 """Where a name is defined: the path of an Operation, Block or Function, the field there, and the index in it."""
 
 SUGGESTED_OPSET = "ios18"
-"""What is suggested where an opset is missing: the first that has every operation of the table."""
+"""The suggestion for a missing opset: the first with every operation of the table."""
 
 NOTHING = frozenset({"None", "none", "null", "NULL", "nil", "nullptr"})
-"""What other languages write for no value."""
+"""The words of other languages for no value."""
 
 _NOT_FINITE = re.compile("inf|infinity|(?P<nan>nan)", re.IGNORECASE)
 
 COMPARISONS = 200_000
-"""How many names are compared with missing ones in all, to find what was meant: about a second's worth."""
+"""The most names compared with missing ones, to find the intended name: about a second's worth."""
 
 Scope: TypeAlias = "dict[str, Definition]"
 
 
 def name_findings(program: Program, dialect: str = "1.3", *, each_use: bool = False) -> Iterator[Finding]:
-    """Yield what is wrong with the names of a Program; values are suggested in the dialect.
+    """Yield the errors in the names of a Program; values are suggested in the dialect.
 
-    A missing name is told once in a function, or with `each_use` wherever it is used.
+    A missing name is reported once in a function, or with `each_use` at every use.
     """
     yield from _keys(program.attributes, ())
     for name, function in program.functions.items():
@@ -94,7 +94,7 @@ def _opsets(name: str, function: Function, path: Path) -> Iterator[Finding]:
 
 
 def _keys(names: Iterable[str], path: Path) -> list[Finding]:
-    """Return what is wrong with the names of the attributes that the message at `path` has."""
+    """Return the errors in the names of the attributes of the message at `path`."""
     return [_not_an_identifier(name, (*path, "attributes", Key(name), "key")) for name in names if _is_odd(name)]
 
 
@@ -110,7 +110,7 @@ def _not_an_identifier(name: str, path: Path) -> Finding:
 
 
 def _define(value: Declared, place: Definition, own: Scope, outer: Scope) -> list[Finding]:
-    """Enter a name into its own scope, the innermost; `outer` holds those that are seen around it."""
+    """Enter a name into its own scope, the innermost; `outer` contains the names of the scopes around it."""
     name = value.name
     found = [_defined_again(name, place, own, outer)] if name in own or name in outer else []
     if _is_odd(name):
@@ -135,8 +135,9 @@ def _path(definition: Definition) -> Path:
 
 
 class _Specialization:
-    """The names of one block of a function and of all that is inside it; a missing name is reported once, or again as
-    the first time for `each_use`.
+    """The names of one block of a function and of all blocks inside it.
+
+    A missing name is reported once, or again as the first time for `each_use`.
     """
 
     def __init__(self, body: Block, path: Path, dialect: str, each_use: bool) -> None:
@@ -149,7 +150,7 @@ class _Specialization:
         self._comparisons = COMPARISONS
 
     def block(self, block: Block, outer: Scope, path: Path) -> Iterator[Finding]:
-        """Go over a block; `outer` holds the names that it sees around it."""
+        """Go over a block; `outer` contains the names of the scopes around it."""
         own: Scope = {}
         yield from _keys(block.attributes, path)
         for index, value in enumerate(block.inputs):
@@ -162,7 +163,7 @@ class _Specialization:
                 yield from self.missing(name, chain(own, outer), (*path, "outputs", index))
 
     def is_right(self, operation: Operation, own: Scope, outer: Scope, path: Path, index: int) -> bool:
-        """Enter the output of an operation in whose names nothing is wrong; tell where that takes a closer look."""
+        """Enter the output of an operation if its names are plainly right; return whether they are."""
         plain, outputs = self._plain, operation.outputs
         if operation.type not in plain or not operation.attributes.keys() <= plain:
             return False
@@ -199,7 +200,7 @@ class _Specialization:
         self._plain.update(word for word in words if not _is_odd(word))
 
     def missing(self, name: str, seen: Iterable[str], path: Path) -> Iterator[Finding]:
-        """Yield the finding about a name that is used where no definition of it is seen, the first time."""
+        """Yield the finding about a name used outside of the scope of any definition, the first time."""
         if name not in self._missing:
             self._missing[name] = self._undefined(name, seen, path)
         elif not self._each_use:
@@ -227,7 +228,7 @@ class _Specialization:
     def near(self, name: str, seen: Iterable[str], parameter: str | None) -> str | None:
         """Return the name that was perhaps meant, as the text spells it, or where one is bound a literal: `True`.
 
-        `parameter` is what the name is bound to, if to any.
+        `parameter` is the parameter that the name is bound to, if any.
         """
         if parameter and name in NOTHING:
             return None

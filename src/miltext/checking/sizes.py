@@ -29,5 +29,5 @@ def greatest_size(type: Type) -> int:
 
 
 def too_large(what: str, size: int) -> str:
-    """Return what to say of something that has a size beyond the greatest, or would have it."""
+    """Return the message about an object with a size beyond the greatest."""
     return f"{what} {size}, and coremltools opens programs with sizes up to {GREATEST}"

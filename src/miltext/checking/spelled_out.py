@@ -1,9 +1,9 @@
-"""What `infer` writes besides types, where a text or its user asks for it: names, constants, defaults.
+"""The parts that `infer` writes on request besides types: names, constants, defaults.
 
-The result is what coremltools 9.0's builder makes of the same operations (`converters/mil/mil/builder.py`): a literal
-that is given to an operation is a `const` directly before it, called by the operation and the parameter. Literals come
-in the order of the operation's parameters, then defaults. In a converted model, the names of those constants are older
-than the ending `_cast_fp16` of the operation's.
+The result is equal to the output of coremltools 9.0's builder for the same operations
+(`converters/mil/mil/builder.py`): a literal argument of an operation is a `const` directly before it, named after the
+operation and the parameter. Literals come in the order of the operation's parameters, then defaults. In a converted
+model, the names of those constants are older than the ending `_cast_fp16` of the operation's name.
 """
 
 from __future__ import annotations
@@ -34,25 +34,27 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Tree
 
 _CAST = re.compile(r"_cast_(?:fp|u?int)[0-9]+\Z")
-"""What coremltools adds to the name of an operation whose data type it changes."""
+"""The ending that coremltools adds to the name of an operation when it changes the data type."""
 
 _INLINE = {"classify": ("classes",), "reshape_like": ("begins", "ends", "end_masks")}
-"""The parameters that coremltools binds to values, by operation; so it does those of all `constexpr_` operations."""
+"""The parameters that coremltools binds to values, by operation; all parameters of `constexpr_` operations are bound
+so.
+"""
 
 _CONVERTED = re.compile(r"_to_(?:fp|u?int)[0-9]+\Z")
-"""What coremltools adds to the name of a constant whose data type it changes."""
+"""The ending that coremltools adds to the name of a constant when it changes the data type."""
 
 _NUMBERED = re.compile(r"\Avar_(?=[0-9])")
-"""How the name of a value begins that has only a number where the model comes from."""
+"""The beginning of a value's name that is only a number in the model's source."""
 
 _UNTYPED = ("absent_type", "empty_type")
 """The rules of the types that no output can be declared to have."""
 
 
 def spelled_out(text: str, asked: Collection[str] = ()) -> Elaborated | None:
-    """Return a text with all written out that is asked for, by its marker or by some of DRAFT_WORDS; None for nothing.
+    """Return a text with the parts written out that its marker or `asked` (DRAFT_WORDS) requests; None without any.
 
-    All else that a Program needs is there. The result has no marker, is not laid out, and knows what stood where.
+    All else that a Program needs is there. The result has no marker, is not laid out, and records the original places.
     """
     tree = parse_tree(text, whole=True)
     marker = marker_of(tree.root)
@@ -62,7 +64,7 @@ def spelled_out(text: str, asked: Collection[str] = ()) -> Elaborated | None:
 
 
 def _comments(text: str, tree: Tree, phrase: Node) -> str:
-    """Return the comments in a phrase, each with what must follow it."""
+    """Return the comments in a phrase, each with its necessary line end."""
     inside = (span for span in tree.comments if phrase.start < span.start < phrase.end)
     return "".join(f"{text[span.start : span.end]}\n" for span in inside)
 
@@ -81,7 +83,7 @@ class _Given(NamedTuple):
 
 
 class _SpellingOut:
-    """The edits of a text: what is written in place of a span, or between two characters."""
+    """The edits of a text: the text in place of a span, or between two characters."""
 
     def __init__(self, text: str, root: Node, edits: list[tuple[Span, str]]) -> None:
         self.text = text
@@ -90,7 +92,7 @@ class _SpellingOut:
         self.names = FreshNames(())
 
     def run(self, wanted: Collection[str]) -> Elaborated:
-        """Return the text with all that is wanted."""
+        """Return the text with all wanted parts."""
         missing: Mapping[Path, Mapping[str, tuple[str, str]]] = {}
         if "defaults" in wanted:
             from miltext.checking.defaults import program_defaults
@@ -121,7 +123,7 @@ class _SpellingOut:
         missing: Mapping[str, tuple[str, str]],
         wanted: Collection[str],
     ) -> None:
-        """Write what is wanted of an operation, directly before which these constants stand."""
+        """Write the `wanted` parts of an operation that has these constants directly before it."""
         if isinstance(operation, Statement) and not missing and "names" not in wanted:
             return  # it is given names only
         parts = _parts(operation)
@@ -168,18 +170,18 @@ class _SpellingOut:
 
 
 def stays_inline(op_type: str, name: str, parameter: Parameter | None) -> bool:
-    """Tell whether the values of an operation's parameter are not to be constants of their own."""
+    """Return whether the values of an operation's parameter stay inline, not constants of their own."""
     is_inline = op_type == "const" or is_compressed(op_type) or name in _INLINE.get(op_type, ())
     return is_inline or (parameter is not None and parameter.attribute)
 
 
 def is_converted(constant: str) -> bool:
-    """Tell whether a constant is called like one that coremltools gave another data type."""
+    """Return whether a constant has the name of a constant whose data type coremltools changed."""
     return _CONVERTED.search(constant) is not None
 
 
 def implied_name(value: str) -> str:
-    """Return what an operation is called by its first value; coremltools makes `op_7` and `var_7` of the name `7`."""
+    """Return the name of an operation by its first value; coremltools makes `op_7` and `var_7` of the name `7`."""
     return _NUMBERED.sub("op_", value)
 
 
@@ -190,7 +192,7 @@ def constant_name(owner: str, parameter: str, place: str, type: str) -> tuple[st
 
 
 def _in_order(given: Iterable[_Given], known: Signature | None) -> list[_Given]:
-    """Sort values by the parameters of their operation, and those of other parameters after them by name."""
+    """Sort values by the parameters of their operation, and values of other parameters after them by name."""
     places = {name: place for place, name in enumerate(known.parameters if known else ())}
     return sorted(given, key=lambda each: (places.get(each.parameter, len(places)), each.parameter))
 
@@ -223,14 +225,14 @@ def _type_of(operation: Node) -> str:
 
 
 def _owner(operation: Node, parts: _Parts) -> str:
-    """Return what an operation is called."""
+    """Return the name of an operation for its constants."""
     name = next((each.children[2] for each in _attributes(operation) if name_in(each) == "name"), None)
     is_string = len(parts.outputs) != 1 and name and name.children[-2].name == "STRING"
     return owner_of(parts.type, parts.outputs, unquote(name.children[-2].token or "") if name and is_string else None)
 
 
 def owner_of(op_type: str, outputs: Sequence[str], name: str | None) -> str:
-    """Return what an operation is called: by its output or, if it has several or none, by its `name`."""
+    """Return the name of an operation: of its output or, if it has several or none, its `name`."""
     if len(outputs) == 1:
         return outputs[0]
     return name or next(iter(outputs), op_type)
@@ -241,9 +243,9 @@ def _attributes(operation: Node) -> Iterator[Node]:
 
 
 class _Parts(NamedTuple):
-    """What is looked at of an operation.
+    """The parts read of an operation.
 
-    More attributes and arguments are put in at the places `attributes` and `arguments`, as these templates have them.
+    More attributes and arguments are inserted at the places `attributes` and `arguments`, by these templates.
     """
 
     type: str
@@ -272,7 +274,7 @@ def _parts(operation: Node) -> _Parts:
 
 
 def _parts_of_token(text: str, start: int) -> _Parts:
-    """Return the parts of an operation that was read as one token, which begins at a place."""
+    """Return the parts of an operation that was read as one token at a place."""
     head = operation_head(text)
     assert head is not None  # so it was read
     end = head.end()

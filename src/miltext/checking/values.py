@@ -1,7 +1,7 @@
-"""Types and values: that a type says what it must, and that a value is what its type says.
+"""Types and values: types are complete, and values match their types.
 
-The rules are those that the comments of Apple's `MIL.proto` state; which data types a weight file can hold, and where a
-record can stand in it, is told by coremltools' blob storage format, version 2.
+The rules are stated in the comments of Apple's `MIL.proto`; coremltools' blob storage format, version 2, determines the
+data types that a weight file can contain, and the possible places of a record in it.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ UNKNOWN_SIZE = "the type of a constant has an unknown dimension"
 
 
 def value_findings(program: Program, arrays: Arrays | None = None) -> list[Finding]:
-    """Return what is wrong with the types and values of a Program; the `arrays` are those that its text names."""
+    """Return the errors in the types and values of a Program; the `arrays` are the ones named in its text."""
     contents = _Contents(arrays)
     contents.program(program)
     return contents.found
 
 
 class _Contents:
-    """A walk over all types and values, which remembers what it found about those that it has seen."""
+    """A walk over all types and values, which remembers its findings about the types and values seen before."""
 
     def __init__(self, arrays: Arrays | None) -> None:
         self.found: list[Finding] = []
@@ -111,7 +111,7 @@ class _Contents:
                 self.add(found, (*path, "attributes", Key(name)))
 
     def attributes_as_inputs(self, operation: Operation, path: Path) -> None:
-        """Tell of inputs of the operation at `path` that are attributes in a Program, if the operation is known."""
+        """Report attributes among the inputs of the operation at `path`, if the operation is known."""
         if first_opset(operation.type) is None:
             return
         own, others = ({"val"}, "") if operation.type == "const" else (set(), "...")
@@ -131,7 +131,7 @@ class _Contents:
                 self.found.append(Finding((*path, index, "type"), codes.IMPOSSIBLE_PACKAGE_SIZE, message))
 
     def outputs(self, operation: Operation, path: Path) -> None:
-        """Look at the types of outputs: none is a state, and that of a `const` leaves no size open that it settles."""
+        """Check the types of outputs: none is a state; a `const` has no open size that its value settles."""
         value = operation.attributes.get("val") if operation.type == "const" else None
         held = None if value is None else value.stated
         if all((held, output.stated) in self._right for output in operation.outputs):
@@ -153,7 +153,7 @@ class _Contents:
         self.found += [finding._replace(path=path + finding.path) for finding in found]
 
     def value(self, value: Constant, constant: bool) -> list[Finding]:
-        """Return what is wrong with a value; of a tensor, type, field and number of elements settle that."""
+        """Return the errors of a value; for a tensor, type, field and number of elements decide them."""
         form = value.form
         if form is None:
             return self.content(value, constant)
@@ -163,7 +163,7 @@ class _Contents:
         return known
 
     def content(self, value: Constant, constant: bool) -> list[Finding]:
-        """Return what is wrong with a value that is no tensor in the Program itself."""
+        """Return the errors of a value other than a tensor in the Program itself."""
         blob = value.message.blobFileValue
         key = value.stated, blob.fileName, constant
         is_placed = blob.offset >= ALIGNMENT and blob.offset % ALIGNMENT == 0
@@ -179,7 +179,7 @@ class _Contents:
 
 
 def _fault(code: str, message: str, *path: str, severity: str = "error") -> Finding:
-    """Return a finding about a type or a value, wherever it stands; `path` leads to the part of it to blame."""
+    """Return a finding about a type or a value at any place; `path` leads to the part of it to blame."""
     return Finding(path, code, message, severity=severity)
 
 
@@ -197,7 +197,7 @@ def _parts(message: ValueType) -> list[ValueType]:
 
 
 def _is_whole(stated: Stated) -> bool:
-    """Tell whether a type is that of a tensor of which everything is known: nothing is wrong with it."""
+    """Return whether a type is a completely known tensor type: it has no errors."""
     return isinstance(stated.type, Tensor) and None not in stated.type.shape
 
 
@@ -230,7 +230,7 @@ def _check_tensor_type(tensor: TensorType) -> Iterator[Finding]:
 
 
 def _is_open(message: ValueType) -> bool:
-    """Tell whether a type leaves something about the shape of its tensors open."""
+    """Return whether a type leaves a part of its tensors' shape open."""
     tensor, length = message.tensorType, message.listType.length
     sizes = [length, *tensor.dimensions]
     unknown = tensor.rank == -1 or any(size.WhichOneof("dimension") == "unknown" for size in sizes)
@@ -261,7 +261,7 @@ def _check_content(value: Value) -> Iterator[Finding]:
 
 
 def _is_empty_list(message: ValueType) -> bool:
-    """Tell whether nothing is what a value of the type holds: coremltools writes an empty list so."""
+    """Return whether values of the type are empty lists: coremltools writes an empty list so."""
     return message.HasField("listType") and message.listType.length.constant.size == 0
 
 
@@ -279,7 +279,7 @@ def _check_blob(value: Value) -> Iterator[Finding]:
         message = f"records begin at multiples of {ALIGNMENT}, and {blob.offset} is not one"
         yield _fault(
             codes.INVALID_BLOBFILE, message, severity="warning"
-        )  # hand-written programs so are said to compile
+        )  # hand-written programs like this reportedly compile
     if value.type.WhichOneof("type") != "tensorType":
         yield _fault(codes.VALUE_TYPE_MISMATCH, "a weight file holds tensors, nothing else", "type")
     elif (dtype := BY_NUMBER[value.type.tensorType.dataType]).blob is None:

@@ -1,4 +1,4 @@
-"""The verifier: all that is wrong with a text, a Program or a model, and where that stands."""
+"""The verifier: all errors and warnings of a text, a Program or a model, and their places."""
 
 from __future__ import annotations
 
@@ -49,21 +49,21 @@ if TYPE_CHECKING:
 
 
 class Checked(NamedTuple):
-    """What a check found, and the text that the spans point into: None where nothing was found."""
+    """The findings of a check, and the text that the spans point into: None without findings."""
 
     diagnostics: list[Diagnostic]
     text: str | None
 
 
 class Completed(NamedTuple):
-    """A draft with its types, None where it is wrong; and what was found in the draft."""
+    """A draft with its types, None for a wrong draft; and the findings in the draft."""
 
     text: str | None
     diagnostics: list[Diagnostic]
 
 
 class WrittenOut(NamedTuple):
-    """A draft with its types, as its author laid it out, None where it is wrong; and what was found in the draft.
+    """A draft with its types, as its author laid it out, None for a wrong draft; and the findings in the draft.
 
     The `steps` are those from the draft to the text.
     """
@@ -80,9 +80,9 @@ class WrittenOut(NamedTuple):
 
 
 class CheckedText(NamedTuple):
-    """What is found in a text; if it is broken or a draft, what was read of it, and the types that it leaves out.
+    """The findings in a text; if it is broken or a draft, the part that was read, and its omitted types.
 
-    The `stopping` are the errors for which a type that is left out does not follow.
+    The `stopping` are the errors that prevent an omitted type from being inferred.
     """
 
     diagnostics: list[Diagnostic]
@@ -91,7 +91,10 @@ class CheckedText(NamedTuple):
     stopping: Sequence[Diagnostic] = ()
 
     def told(self, text: str) -> list[Diagnostic]:
-        """Return what comments of the text do not ignore. What stops inference is told all the same, and so noted."""
+        """Return the findings that no comment of the text ignores.
+
+        Errors that stop inference are reported all the same, and so noted.
+        """
         left = without_ignored(text, self.diagnostics)
         if self.types is None or not self.types.open:
             return left
@@ -104,15 +107,15 @@ class CheckedText(NamedTuple):
 
 
 def check(subject: str | PathLike[str] | Message | Model, *, path: str | None = None) -> list[Diagnostic]:
-    """Return all that is wrong with MIL text, a Program, a model or the file of a path, in the order of the text.
+    """Return all errors and warnings of MIL text, a Program, a model or the file of a path, in the order of the text.
 
     A string is MIL text; a file is named by a `pathlib.Path`, and opened as `miltext.load` does.
 
-    A comment such as `// mil: ignore[MIL603]` at the end of a line keeps findings there from being told. The spans
-    point into the text; of a Program, and of a model that is not text itself, into what `to_text` prints of it. The
-    arrays that a text names, `$npy("w.npy")`, are looked for beside its `path`; without one, it has no folder.
-    `subject` may be any message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raise
-    ModelError for a model whose program cannot be had.
+    A comment such as `// mil: ignore[MIL603]` at the end of a line suppresses findings there. The spans point into the
+    text; of a Program, and of a model that is not text itself, into the output of `to_text`. The arrays that a text
+    names, `$npy("w.npy")`, are looked for beside its `path`; without one, it has no folder. `subject` may be any
+    message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raise ModelError for a model
+    whose program cannot be read.
     """
     if isinstance(subject, PathLike):
         from miltext.models.opening import load
@@ -122,7 +125,7 @@ def check(subject: str | PathLike[str] | Message | Model, *, path: str | None = 
 
 
 def _folder(path: str | None) -> Path | None:
-    """Return the folder of the text at a path; that of standard input, called `<stdin>`, is the working folder."""
+    """Return the folder of the text at a path; for standard input, called `<stdin>`, the working folder."""
     from pathlib import Path
 
     return None if path is None else Path(path).parent
@@ -130,7 +133,7 @@ def _folder(path: str | None) -> Path | None:
 
 @with_room
 def check_text(text: str, path: str | None = None) -> CheckedText:
-    """Return all that is wrong with MIL text, as `check` does, and what was read for that."""
+    """Return all errors and warnings of MIL text, as `check` does, and the text as it was read."""
     with gc_paused:
         checked = _check_text(text, folder=_folder(path), keep=True)
     return checked._replace(diagnostics=checked.told(text))
@@ -150,10 +153,10 @@ def infer_draft(
 
     A text that leaves nothing out is only laid out. With `all`, types of outputs that it states are inferred anew, and
     stay only where none follows. With `names`, each operation has the attribute `name`; with `consts`, each literal
-    that is an argument is an operation `const` before; with `defaults`, defaults are written out. A text asks for the
+    that is an argument is an operation `const` before; with `defaults`, defaults are written out. A text requests the
     same in its head, `$draft(names, consts, defaults)`. `path` is the name that errors show; the arrays that the text
     names, `$npy("w.npy")`, are looked for beside it. Raise ParseError with all errors that `check` finds; MiltextError
-    if the layout cannot be proved to say the same.
+    if the layout cannot be proved to have the same meaning.
     """
     options = {"names": names, "consts": consts, "defaults": defaults}
     asked = [word for word, is_asked in options.items() if is_asked]
@@ -165,9 +168,9 @@ def infer_draft(
 
 @with_room
 def complete(text: str, path: str | None = None, asked: Collection[str] = ()) -> Completed:
-    """Complete a draft as `infer_draft` does, with all that `check` finds in it but that it is a draft.
+    """Complete a draft as `infer_draft` does, with all findings of `check` except that it is a draft.
 
-    What is `asked` for besides types are some of DRAFT_WORDS.
+    The `asked` parts besides types are some of DRAFT_WORDS.
     """
     from miltext.formatting.document import keep_line_ends
     from miltext.formatting.formatter import verified_format
@@ -189,11 +192,11 @@ def complete_anew(text: str, path: str | None = None, asked: Collection[str] = (
 
 @with_room
 def infer_anew(text: str, path: str | None, ask: Callable[[Program], Inputs], weights: Path | None = None) -> Completed:
-    """Infer the types of outputs that a text states anew; its layout, and what it leaves out, stay.
+    """Infer the types of outputs that a text states anew; its layout and its omissions stay.
 
-    `ask` is asked for the types that inputs of its Program get, and constants that follow from their sizes are written
-    anew; those in weight files are in the folder `weights`. The result may have errors; it is None where one keeps
-    types from being inferred.
+    `ask` returns the new types of its Program's inputs, and constants that follow from their sizes are written anew;
+    constants in weight files are in the folder `weights`. The result may have errors; it is None where an error
+    prevents inference.
     """
     read = recover(text)
     if read.program is None or _errors(read.diagnostics):
@@ -205,7 +208,7 @@ def infer_anew(text: str, path: str | None, ask: Callable[[Program], Inputs], we
 
 @contextmanager
 def _told_before(written: Elaborated, text: str) -> Iterator[None]:
-    """Have what a `with` block finds wrong with a text be told at its place in the one that it was written from."""
+    """Report errors that a `with` block finds in a text at their places in the original text."""
     try:
         yield
     except MiltextError as failure:
@@ -215,9 +218,9 @@ def _told_before(written: Elaborated, text: str) -> Iterator[None]:
 
 
 def _found_anew(retyped: Retyped, found: list[Diagnostic]) -> list[Diagnostic]:
-    """Return what was found in a text with types inferred anew, at its places in the text that was written.
+    """Return the findings in a text with types inferred anew, at their places in the original text.
 
-    Errors say which constants to change, if they were made for other sizes.
+    Errors name the constants to change, if they were made for other sizes.
     """
     read = retyped.read
     kept = read.told(located(retyped.kept, read.root) if read.root is not None else [])
@@ -227,7 +230,7 @@ def _found_anew(retyped: Retyped, found: list[Diagnostic]) -> list[Diagnostic]:
 
 @with_room
 def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -> WrittenOut:
-    """Complete a draft as `complete` does, but for its layout."""
+    """Complete a draft as `complete` does, without its layout."""
     from miltext.checking.spelled_out import spelled_out
 
     with gc_paused:
@@ -261,16 +264,16 @@ def examine(
     originals: Sequence[Program] = (),
     folder: Path | None = None,
 ) -> Checked:
-    """Return what `check` finds, with the text that it speaks of; of a model, if asked, also what coremltools says.
+    """Return the findings of `check`, with the text that they refer to; of a model, on request, also coremltools'.
 
-    Of a compiled model, that is what is wrong with its text. What a text leaves out is taken from the `originals`. The
+    Of a compiled model, these are the findings in its text. Omitted values of a text come from the `originals`. The
     arrays that it names are in a `folder`, if it is not a model that has one. Raise ModelError as `check` does, and
     MIL480 where coremltools is not there.
     """
     said: list[Finding] = []
     text_or_program: str | Message
     if isinstance(subject, Model):
-        with suppress(ParseError):  # of what does not parse, coremltools can say nothing
+        with suppress(ParseError):  # coremltools reports nothing about a text that does not parse
             said = loader_findings(subject) if with_coremltools else []
         text_or_program = subject.program if subject.text is None else subject.text
     else:
@@ -286,7 +289,7 @@ def examine(
 
 
 def _around(subject: object) -> list[Diagnostic]:
-    """Return what does not fit around the program of a compiled model; messages name its files."""
+    """Return contradictions around the program of a compiled model; messages name its files."""
     if not isinstance(subject, Model) or not subject.is_compiled:
         return []
     from miltext.checking.compiled.bundles import bundle_findings
@@ -295,7 +298,7 @@ def _around(subject: object) -> list[Diagnostic]:
 
 
 def _compiled(subject: object) -> Program | None:
-    """Return the Program of a compiled model, which was read once; None for what else there is, and if it is wrong."""
+    """Return the Program of a compiled model, which was read once; None for a wrong one, and for another subject."""
     with suppress(ParseError):
         return subject.program if isinstance(subject, Model) and subject.is_compiled else None
     return None
@@ -311,9 +314,9 @@ def _check_text(
     keep: bool = False,
     is_model: bool = False,
 ) -> CheckedText:
-    """Return the findings about a text, and those that others `said` of its Program, which may be `known`.
+    """Return the findings about a text, and the findings of others (`said`) about its Program, which may be `known`.
 
-    With `keep`, the tree of a draft is kept as `recover` does. `is_model` tells that the text is that of a model.
+    With `keep`, the tree of a draft is kept as `recover` does. `is_model` is true for the text of a model.
     """
     told: list[Diagnostic] = []
     arrays = Arrays(folder)
@@ -338,7 +341,7 @@ def _check_broken(text: str, arrays: Arrays, *, keep: bool) -> CheckedText:
 
 
 def _check_read(read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked | None = None) -> CheckedText:
-    """Return the findings about what was read of a text, whose types were inferred."""
+    """Return the findings about the read part of a text, whose types were inferred."""
     is_draft = bool(read.drafts or read.elaborated)
     own = map(dtype_in_draft, read.diagnostics) if is_draft else read.diagnostics
     found = [*draft_notice(read), *own, *types.diagnostics]
@@ -346,7 +349,7 @@ def _check_read(read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked
     if read.program is not None and read.root is not None:
         faulty: set[Place] = set()
         whole = apart_from(verify(read.program, dialect_of(read.text), faulty, arrays), read.flawed)
-        if _errors(read.diagnostics):  # what was read is not yet what Core ML would be given
+        if _errors(read.diagnostics):  # the read part is not yet the program for Core ML
             whole = [finding for finding in whole if finding.code not in CODES]
         names = [finding for finding in whole if finding.path[-1:] == ("key",)]  # these are there without their values
         verified = [*dict.fromkeys([*apart_from(whole, types.missing), *names])]
@@ -360,12 +363,12 @@ def _check_read(read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked
 
 
 def _with_defaults(found: list[Diagnostic]) -> list[Diagnostic]:
-    """Return what is found in a text of which `infer` writes the defaults out: none of them is left out."""
+    """Return the findings in a text whose defaults `infer` writes out: without those about omitted defaults."""
     return [each for each in found if each.code != codes.REQUIRED_DEFAULT]
 
 
 def _check_program(program: Message, said: list[Finding], *, is_model: bool = False) -> Checked:
-    """Return the findings about a Program, and those that others `said` of it, with the text that it prints as."""
+    """Return the findings about a Program, and the findings of others (`said`) about it, with its printed text."""
     from miltext.printing.printing import to_text
 
     try:

@@ -1,4 +1,4 @@
-"""The values of a program that are converted, each told of, and what is to be stored of them."""
+"""The converted values of a program, each reported, and the arrays to store for them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Change(NamedTuple):
-    """A constant that was converted: what people call it, its function, its sizes and what it lost.
+    """A converted constant: its name for people, its function, its sizes and its loss.
 
-    Of a `compressed` weight, whose scales were converted, the errors are the most that its numbers can lose.
+    For a `compressed` weight with converted scales, the errors are the most that its numbers can lose.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Change(NamedTuple):
 
 
 class Contents:
-    """The contents of a program's values: read to see what they lose, and changed; `arrays` are those to be stored."""
+    """The contents of a program's values: read to measure their loss, and changed; `arrays` are those to be stored."""
 
     def __init__(self, precisions: Precisions, folder: BlobFolder, arrays: dict[str, Array]) -> None:
         self.precisions = precisions
@@ -48,7 +48,7 @@ class Contents:
         return numbers.loss.overflow if self.precisions.new == "fp16" else None
 
     def convert(self, value: Value, numbers: Numbers, name: str, function: str) -> None:
-        """Have a value hold numbers in the new data type."""
+        """Replace the contents of a value by numbers in the new data type."""
         dtype = BY_NAME[self.precisions.new]
         value.type.tensorType.dataType = dtype.number
         self.changes.append(Change(name, function, numbers.shape, numbers.loss))

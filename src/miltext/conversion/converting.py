@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
 
 PRECISIONS = {"fp16": Precisions("fp32", "fp16"), "fp32": Precisions("fp16", "fp32")}
-"""What is taken away, by what takes its place."""
+"""The data type to remove, by the data type that replaces it."""
 
 
 @dataclass
 class Conversion:
-    """What a conversion did: the constants that were converted, the warnings, and bytes of weights before and after.
+    """The result of a conversion: converted constants, warnings, and bytes of weights before and after.
 
-    The bytes are those of the values in weight files, each record once.
+    The bytes count the values in weight files, each record once.
     """
 
     to: str
@@ -54,7 +54,7 @@ class Conversion:
     after: int = 0
 
     def to_text(self, *, full: bool = False) -> str:
-        """Return what was lost as a table for people: the rows with the largest errors, or all of them."""
+        """Return the losses as a table for people: the rows with the largest errors, or all of them."""
         return render_text(self, full=full)
 
     def to_json(self) -> dict[str, Any]:
@@ -85,13 +85,12 @@ def convert_weights(
     progress: Progress | None = None,
     expect: Expect | None = None,
 ) -> Conversion:
-    """Write a model with its weights and types converted `to` "fp16" or "fp32"; return what that did and lost.
+    """Write a model with its weights and types converted `to` "fp16" or "fp32"; return the changes and losses.
 
-    All fp32 (fp16) values inside the program become fp16 (fp32). Its inputs, outputs and states stay as they are,
-    with casts beside them; with `io`, they are converted, too, and described so, but for images. `stage` says which
-    model of a pipeline is meant, `weights` where the files are that a text names. A draft is completed first.
-    `reading` is called with the bytes of weights that are read to find what they lose; all else is as in
-    `miltext.build`, with what it raises.
+    All fp32 (fp16) values inside the program become fp16 (fp32). Its inputs, outputs and states stay as they are, with
+    casts beside them; with `io`, they are converted, too, and described so, except images. `stage` names the model of a
+    pipeline, `weights` the place of the files that a text names. A draft is completed first. `reading` is called with
+    the bytes of weights read to measure their loss; all else is as in `miltext.build`, with its errors.
 
     Raise ValueError for another `to`, and ModelError: MIL438 for a value that cannot be converted, MIL439 for fp16 that
     the opset does not take at the border.
@@ -136,7 +135,7 @@ def _convert(
     program: Program,
     arrays: dict[str, Array],
 ) -> dict[str, Array]:
-    """Convert a program, and note what was done; return the arrays that are to be stored."""
+    """Convert a program, and note the changes; return the arrays to store."""
     contents = Contents(PRECISIONS[made.to], folder(program), arrays)
     made.before = _stored(program)
     made.warnings += convert_program(program, contents, border)
@@ -146,9 +145,9 @@ def _convert(
 
 
 def _border(source: Model, io: bool) -> Border:
-    """Return which inputs, outputs and states are converted: if any, not those that are described as images.
+    """Return which inputs, outputs and states are converted: if any, all except those described as images.
 
-    coremltools 9.0 has these as fp32, or as fp16 where their colours say so (`ImageType` in `converters/mil`).
+    coremltools 9.0 has images as fp32, or as fp16 where their colours state it (`ImageType` in `converters/mil`).
     """
     description = source.description
     if not io or description is None:
@@ -163,7 +162,7 @@ def _images(described: ModelDescription | FunctionDescription) -> set[str]:
 
 
 def _stored(program: Program) -> int:
-    """Return how many bytes the values of a program have in weight files."""
+    """Return the number of bytes of a program's values in weight files."""
     records: dict[tuple[str, int], int] = {}
     for held in blob_values(program):
         named, dtype = held.value.blobFileValue, tensor_dtype(held.value.type)

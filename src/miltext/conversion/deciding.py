@@ -1,4 +1,4 @@
-"""Whether an operation is converted, and what each of its arguments has to be then, and its outputs."""
+"""Whether an operation is converted, and the types that its arguments and outputs need then."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ PRECISE = {
     ),
     **dict.fromkeys(("inverse", "log", "rsqrt"), ("epsilon",)),
 }
-"""Parameters that stay fp32 in an operation of fp16, from the opset on in which they may be of another type than `x`:
+"""Parameters that stay fp32 in an operation of fp16, from the opset on that allows another type than `x` for them.
+
 coremltools 9.0 leaves them so for their accuracy (`FP16ComputePrecision.should_cast_parameter`).
 """
 
@@ -36,10 +37,9 @@ SIZING = {
 
 
 class Given(NamedTuple):
-    """What an operation is given for a parameter: what it was, the type that it has now, and which constant it comes of
-    that is beyond fp16, if one is.
+    """An input of an operation: its old operand, its present type, and the constant beyond fp16 behind it, if any.
 
-    A constant can become either; its type is the one that it has if nothing else is asked of it.
+    A constant can become either; its type is the present one unless an operation requires the other.
     """
 
     operand: Operand
@@ -56,9 +56,9 @@ GivenArguments: TypeAlias = "Mapping[str, Sequence[Given]]"
 
 
 class Decision(NamedTuple):
-    """What becomes of an operation: the types of its arguments, the words that name the new data type, its outputs.
+    """The conversion of an operation: the types of its arguments, the words for the new data type, its outputs.
 
-    The defaults `left_out` have to be written out, as the new data type.
+    The defaults `left_out` must be written out, with the new data type.
     """
 
     arguments: Mapping[str, Sequence[Type]]
@@ -75,7 +75,7 @@ class Deciding:
         self._opset = opset
 
     def kept(self, given: GivenArguments, declared: Sequence[Type]) -> Decision:
-        """Return that an operation is left as it is; lists and states cannot be cast, and are what they are now."""
+        """Return that an operation is left as it is; lists and states cannot be cast, and keep their present types."""
         types = {
             name: [each.old if isinstance(each.old, TensorType) else each.type for each in several]
             for name, several in given.items()
@@ -121,7 +121,7 @@ class Deciding:
         return self.precisions.of(old) if takes and not self._is_precise(known, parameter, given.operand) else old
 
     def _is_precise(self, known: Signature, parameter: Parameter, operand: Operand) -> bool:
-        """Whether a parameter has to stay fp32."""
+        """Return whether a parameter has to stay fp32."""
         if self.precisions.new != "fp16":
             return False
         if parameter.name in SIZING.get(known.name, ()):
@@ -130,7 +130,7 @@ class Deciding:
         return x is not None and parameter.domain != x.domain and parameter.name in PRECISE.get(known.name, ())
 
     def _names_type(self, known: Signature, name: str, several: Sequence[Given]) -> bool:
-        """Whether an argument is a word that names the old data type, and could name the new one."""
+        """Return whether an argument is a word that names the old data type, and could name the new one."""
         parameter = known.parameters.get(name)
         return parameter is not None and self._may_name(parameter) and several[0].operand.value == self.precisions.old
 
@@ -142,7 +142,7 @@ class Deciding:
         return {*self.precisions} <= {*parameter.words}
 
     def _operand(self, given: Given, type: Type, is_word: bool) -> Operand:
-        """Return what is given as what it becomes, with its value, if that is known, rounded."""
+        """Return an input as it is after the conversion, with its value, if known, rounded."""
         operand = given.operand
         if is_word:
             return Operand(operand.type, lambda: self.precisions.new)
@@ -155,7 +155,7 @@ class Deciding:
         return rounded(value) if self.precisions.new == "fp16" else value
 
     def _clash(self, known: Signature, new: Mapping[str, Sequence[Operand]]) -> bool:
-        """Whether arguments of one domain differ, or an argument is beyond the limits of its parameter."""
+        """Return whether arguments of one domain differ, or an argument is beyond the limits of its parameter."""
         domains: dict[str, str] = {}
         for name, parameter in known.parameters.items():
             for operand in new.get(name, ()) if parameter.domain else ():
@@ -168,7 +168,7 @@ class Deciding:
     # ---- outputs
 
     def _outputs(self, declared: Sequence[Type], inferred: Sequence[Type] | None, changed: bool) -> list[Type] | None:
-        """Return the types of the outputs; None where what follows is neither what was declared nor that converted."""
+        """Return the types of the outputs; None where an inferred type is not the declared one, converted or not."""
         if inferred is None:
             return [self.precisions.of(old) if changed else old for old in declared]
         if len(inferred) != len(declared):

@@ -1,4 +1,4 @@
-"""The end of a conversion: every use takes the value that it wants, and casts and copies are put where they belong."""
+"""The end of a conversion: every use takes the value of the type that it needs, through casts and copies."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from miltext.conversion.planning import Planning
 
 DROPPED = {"source_val", "output_dtype"}
-"""What a `constexpr_cast` has and a `const` has not."""
+"""The difference of a `constexpr_cast` from a `const`."""
 
 
 class Finishing:
-    """Finishes what was planned for one block of a function."""
+    """Carries out the plan for one block of a function."""
 
     def __init__(self, planning: Planning, contents: Contents, block: Block) -> None:
         self._planning = planning
@@ -32,10 +32,10 @@ class Finishing:
         self._last: list[Op] = []
         """The operations that stand behind all others."""
         self._given: dict[Value, Value] = {}
-        """The values that the block gives back in the place of others, whose names they bear."""
+        """The values that the block returns in place of others, with the names of those."""
 
     def finish(self) -> None:
-        """Make every block what it is to be."""
+        """Bring every block into its final form."""
         values = self._planning.values
         named = {known: self._put_back(known) for known in values}
         for known in values:
@@ -53,9 +53,9 @@ class Finishing:
     # ---- the border
 
     def give_back(self, outputs: Mapping[Value, Type]) -> None:
-        """Have the block give back values of the names of its outputs, of these types.
+        """Have the block return values with the names of its outputs, of these types.
 
-        Values that bear an output's name come first: where they lose it, they may bear that of a cast taken out.
+        Values that bear an output's name come first: where they lose it, they may bear the name of a cast taken out.
         """
         known = self._planning.known
         names = {value.name for value in outputs}
@@ -63,7 +63,7 @@ class Finishing:
             self._give(known[value], value, asked, names)
 
     def _give(self, known: Known, value: Value, asked: Type, names: Collection[str]) -> None:
-        """Give back a value in the type that is asked, by its name, one of the `names` of all outputs."""
+        """Return a value from the block in the type `asked`, by its name, one of the `names` of all outputs."""
         if not isinstance(asked, TensorType) or asked.dtype not in self._precisions:
             return
         is_constant = isinstance(known, KnownConstant)
@@ -91,7 +91,7 @@ class Finishing:
             )
 
     def _append(self, known: Known, value: Value, ops: list[Op], wanted: str | None = None) -> None:
-        """Put operations behind all others, of which the last one makes an output of what is known."""
+        """Put operations behind all others; the last one makes an output from the known value."""
         self._last += ops
         self._given[value] = ops[-1].outputs[0]
         known.use(Use(ops[-1], "x", 0), wanted or known.dtype)
@@ -99,7 +99,7 @@ class Finishing:
     # ---- casts
 
     def _put_back(self, known: Known) -> dict[str, Value]:
-        """Put back the first cast of a value that stands before all who want what it gives; return it by data type."""
+        """Put back the first cast of a value that stands before all users of its type; return it by data type."""
         named = {}
         for dtype, cast in known.casts.items():
             for idle in known.idle[: cast.idle]:
@@ -122,7 +122,7 @@ class Finishing:
                     used.use(Use(cast, parameter, place), used.dtype if used is known else None)
 
     def _cast(self, known: Known, dtype: str, before: Op | None) -> Value:
-        """Put a cast of a value to a data type before an operation of its block; return what it gives."""
+        """Put a cast of a value to a data type before an operation of its block; return its output."""
         name = self._fresh(f"{known.value.name}_to_{dtype}")
         assert isinstance(known.type, TensorType)
         made = self._cast_of(known.value, name, known.type._replace(dtype=dtype))
@@ -152,7 +152,7 @@ class Finishing:
     # ---- constants
 
     def _constant(self, known: KnownConstant) -> None:
-        """Make a constant what is wanted of it; where both types are, a copy is of the other one."""
+        """Give a constant the type that its uses need; where both types are needed, a copy has the other one."""
         new = self._precisions.new
         is_wanted = {wanted == new for wanted in known.uses.values()}
         named = {True: known.value, False: known.value}
@@ -175,7 +175,7 @@ class Finishing:
             self._become(known.maker, known)
 
     def _copy(self, known: KnownConstant, is_new: bool) -> Value:
-        """Put a copy behind a constant; it is of the new type, or the constant is if that is the one with the name."""
+        """Put a copy behind a constant; the copy has the new type, or the constant if its name belongs to that."""
         name = self._fresh(f"{known.value.name}_to_{self._precisions.old if is_new else self._precisions.new}")
         copy = known.maker.copy()
         rename(copy.outputs[0], name)
@@ -184,7 +184,7 @@ class Finishing:
         return copy.outputs[0]
 
     def _become(self, op: Op, known: KnownConstant) -> None:
-        """Have the operation of a constant hold it in the new type."""
+        """Replace the contents of a constant's operation by the new type."""
         if op.type == "constexpr_cast":
             _hold_itself(op)
         value = op.own_literal("val")

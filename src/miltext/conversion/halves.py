@@ -1,7 +1,7 @@
-"""Numbers of fp32 as numbers of fp16, and what that loses.
+"""Numbers of fp32 as numbers of fp16, and the loss.
 
 coremltools 9.0 decides the same in its pass `add_fp16_cast`, except for numbers that stand for an infinity: it makes
-infinities of them, of which `(1 - mask) * -inf` makes NaN where the mask is 1. Here they become the greatest number.
+infinities of them, and `(1 - mask) * -inf` is then NaN where the mask is 1. Here they become the greatest number.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STANDS_FOR_INFINITY = 1e38
 """From this magnitude on, a number is meant as an infinity, as in masks (`fp16_overflow` in coremltools)."""
 
 FEW = 400
-"""In an array of fewer elements none becomes 0: it may be what keeps a division from 0 (`_check_underflow_to_zero`)."""
+"""In an array of fewer elements none becomes 0: it may prevent a division by 0 (`_check_underflow_to_zero`)."""
 
 GREATEST = 65504.0
 BEYOND = 65520.0
@@ -34,13 +34,13 @@ LEAST_NORMAL = 2.0**-14
 
 @dataclass
 class Loss:
-    """What an array loses as fp16.
+    """The loss of an array as fp16.
 
     `absolute` is the largest error, made at the number `at`; `relative` the largest error over its number. NaN and
-    infinities have no error. Of the numbers that are not 0, `zeros` become 0, `subnormals` keep fewer bits than the
-    11 of others, and `raised` are the least magnitude instead of 0; `clamped` stood for an infinity. `overflow` is
-    the number of greatest magnitude that fp16 does not have; `greatest` the greatest magnitude of all that are finite;
-    `least` the least one that is not 0, where some are below the normal numbers of fp16.
+    infinities have no error. Of the numbers that are not 0, `zeros` become 0, `subnormals` keep fewer bits than the 11
+    of others, and `raised` are the least magnitude instead of 0; `clamped` stood for an infinity. `overflow` is the
+    number of greatest magnitude that fp16 does not have; `greatest` the greatest magnitude of all finite numbers;
+    `least` the least magnitude other than 0, where some are below the normal numbers of fp16.
     """
 
     absolute: float = 0.0
@@ -61,9 +61,9 @@ class Loss:
 
 
 def halves(values: npt.NDArray[Any], is_small: bool) -> npt.NDArray[np.float16]:
-    """Return fp32 numbers as fp16, rounded to the nearest, of two to the even one.
+    """Return fp32 numbers as fp16, rounded to the nearest, with ties to the even one.
 
-    In a `small` array, nothing becomes 0. What is too large becomes an infinity, but for what stands for one already.
+    In a `small` array, nothing becomes 0. Numbers beyond fp16 become infinities, unless they stand for one already.
     """
     with np.errstate(all="ignore"):
         made: npt.NDArray[np.float16] = values.astype(np.float16)
@@ -77,7 +77,7 @@ def halves(values: npt.NDArray[Any], is_small: bool) -> npt.NDArray[np.float16]:
 
 
 def rounded(value: Value) -> Value:
-    """Return what inference knows of a constant, rounded to fp16; None stands for what it does not know."""
+    """Return the value of a constant, as inference knows it, rounded to fp16; None stands for an unknown number."""
     if isinstance(value, tuple):
         return tuple(map(_rounded, value))
     return _rounded(value)
@@ -89,7 +89,7 @@ def _rounded(number: Scalar | None) -> Scalar | None:
 
 
 def measured(chunks: Iterable[npt.NDArray[Any]], is_small: bool) -> Loss:
-    """Return what fp32 numbers lose, which are worked through chunk by chunk."""
+    """Return the loss of fp32 numbers, which are worked through chunk by chunk."""
     loss = Loss()
     for chunk in chunks:
         if chunk.size:
@@ -99,9 +99,9 @@ def measured(chunks: Iterable[npt.NDArray[Any]], is_small: bool) -> Loss:
 
 
 def _measure(values: npt.NDArray[Any], is_small: bool, loss: Loss) -> None:
-    """Add what a chunk loses. Errors are exact in fp32 but for those of numbers that are raised.
+    """Add the loss of a chunk. Errors are exact in fp32 except for raised numbers.
 
-    Nothing is below or above a NaN: where there is one, all is looked at.
+    Nothing is below or above a NaN: with one, all numbers are looked at.
     """
     made = halves(values, is_small).astype(np.float32)
     magnitude, errors = np.abs(values), np.abs(values - made)
@@ -124,7 +124,7 @@ def _measure(values: npt.NDArray[Any], is_small: bool, loss: Loss) -> None:
 
 
 def _measure_large(values: npt.NDArray[Any], magnitude: npt.NDArray[Any], loss: Loss) -> None:
-    """Add what becomes of numbers beyond fp16."""
+    """Add the loss of numbers beyond fp16."""
     meant = np.isfinite(values) & (magnitude >= STANDS_FOR_INFINITY)
     over = (magnitude >= BEYOND) & (magnitude < STANDS_FOR_INFINITY)
     loss.clamped += int(np.count_nonzero(meant))

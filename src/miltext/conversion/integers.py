@@ -1,4 +1,4 @@
-"""Whole numbers that are cast to floats: which casts stay, and which may lose numbers in fp16."""
+"""Whole numbers cast to floats: the casts that stay, and the casts that may lose numbers in fp16."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ GREATEST_WHOLE = 2048
 
 
 def is_whole(type: Type) -> bool:
-    """Whether a type is one of whole numbers, or bool."""
+    """Return whether the elements of a type are whole numbers, or bool."""
     dtype = dtype_of(type)
     return dtype is not None and BY_NAME[dtype].kind in ("int", "uint", "bool")
 
 
 def is_wide(type: Type) -> bool:
-    """Whether a type has whole numbers beyond those that fp16 has all of."""
+    """Return whether a type has whole numbers beyond the range in which fp16 has all."""
     return is_whole(type) and BY_NAME[dtype_of(type) or ""].maximum > GREATEST_WHOLE
 
 
 def is_float(type: Type) -> bool:
-    """Whether a type is one of floats."""
+    """Return whether the elements of a type are floats."""
     dtype = dtype_of(type)
     return dtype is not None and BY_NAME[dtype].kind == "float"
 
 
 def is_exact(op: Op, bound: Mapping[str, list[Bound]]) -> bool:
-    """Whether an operation is a `cast` of whole numbers to fp32 with which nothing is computed: casts alone take it.
+    """Return whether an operation is a `cast` of whole numbers to fp32 that casts alone use, no computation.
 
-    What is cast may be such a cast, too.
+    Its input may be such a cast, too.
     """
     if op.type != "cast" or len(op.outputs) != 1 or any(map(_computes, op.outputs[0].uses)):
         return False
@@ -49,14 +49,14 @@ def is_exact(op: Op, bound: Mapping[str, list[Bound]]) -> bool:
 
 
 def _computes(use: Use) -> bool:
-    """Whether a use is by anything but a cast or the function's caller."""
+    """Return whether a use is by anything but a cast or the function's caller."""
     return use.user.type != "cast" if isinstance(use.user, Op) else isinstance(use.user.owner, Op)
 
 
 def may_count(op_type: str, given: Iterable[Bound], type: Type, value: Value) -> bool:
-    """Whether an output of a type may have whole numbers beyond those that fp16 has all of.
+    """Return whether an output of a type may have whole numbers beyond the range in which fp16 has all.
 
-    They come of an input or of a constant: indices, sizes and what is made of bool are taken to be small.
+    They come of an input or of a constant: indices, sizes and values made of bool count as small.
     """
     if not (is_wide(type) or op_type == "cast"):
         return False

@@ -1,4 +1,4 @@
-"""What a conversion knows of the values of a function: their types before and after, and what each use wants."""
+"""The values of a function in a conversion: their types before and after, and the type that each use needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Precisions(NamedTuple):
-    """The data type that a conversion takes away, and the one that takes its place."""
+    """The data type to remove, and its replacement."""
 
     old: str
     new: str
@@ -30,7 +30,7 @@ class Precisions(NamedTuple):
 
 
 def dtype_of(type: Type) -> str | None:
-    """Return the data type of a tensor, of the elements of a list, or of what a state holds."""
+    """Return the data type of a tensor, of the elements of a list, or of the type inside a state."""
     if isinstance(type, ListType):
         return dtype_of(type.element)
     if isinstance(type, StateType):
@@ -39,19 +39,19 @@ def dtype_of(type: Type) -> str | None:
 
 
 class Cast(NamedTuple):
-    """A cast that a value needs: the operation to stand before, None for the end; how many idle casts come earlier."""
+    """A cast that a value needs: the operation after it, None at the end; and the number of idle casts before."""
 
     before: Op | None
     idle: int
 
 
 class Known:
-    """The facts of a value in a `block`: `operand` is what it was, and `type` the type that it has from now on.
+    """The facts of a value in a `block`: `operand` is the old operand, and `type` the type from now on.
 
-    `uses` are the uses in the block, with the data type, or word, that each wants; `casts` those that these need, by
-    the data type that they give; `idle` the casts whose place the value takes. `wide` is the name of a constant that is
-    beyond fp16, if that is all that it comes of. It `counts` if it may be of whole numbers that fp16 does not have, and
-    is `exact` if it is a cast of whole numbers that stays as it is.
+    `uses` are the uses in the block, with the data type, or word, that each needs; `casts` the casts necessary for
+    them, by their data type; `idle` the casts that the value replaces. `wide` is the name of a constant beyond fp16, if
+    the value comes of such constants alone. It `counts` if it may have whole numbers that fp16 does not have, and is
+    `exact` if it is a cast of whole numbers that stays as it is.
     """
 
     def __init__(self, value: Value, operand: Operand, type: Type, block: Block) -> None:
@@ -79,10 +79,10 @@ class Known:
 
 
 class KnownConstant(Known):
-    """A constant that becomes what is wanted of it, or has a copy that does: `numbers`, or a word that is a data type.
+    """A constant that gets the type that its uses need, or a copy that does: `numbers`, or a word for a data type.
 
-    `following` is the operation behind it. `named` is the data type that keeps the name where both are wanted. One that
-    `lost_a_use` goes if no other is left.
+    `following` is the operation behind it. `named` is the data type that keeps the name where both are needed. A
+    constant that `lost_a_use` is removed if no other use is left.
     """
 
     def __init__(self, *facts: Any, maker: Op, numbers: Numbers | None) -> None:

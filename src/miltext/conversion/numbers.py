@@ -1,4 +1,4 @@
-"""The numbers of a Value, wherever they stand, and the same numbers in another type, to be stored."""
+"""The numbers of a Value at any place, and the same numbers in another type, to be stored."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Numbers:
     """The numbers of a Value: of a record in a weight file, of an array beside the text, or of the program itself.
 
-    Nothing is read before it is asked for, and of a file no more than a chunk is in memory.
+    Nothing is read before it is needed, and no more than a chunk of a file is in memory.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Numbers:
 
     @cached_property
     def loss(self) -> Loss:
-        """What they lose as fp16; nothing as anything wider."""
+        """The loss of the numbers as fp16; none in a wider type."""
         return measured(self.chunks(), self.is_small) if self.dtype.name == "fp32" else Loss()
 
     @property
@@ -59,7 +59,7 @@ class Numbers:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What two of them have in common if they are the same."""
+        """A key, equal for equal sources of numbers."""
         source = self._source
         if isinstance(source, bytes):
             return ("immediate", source)
@@ -67,20 +67,20 @@ class Numbers:
 
     @property
     def path(self) -> Path | None:
-        """The file of an array beside the text, which is its owner's; None where they are the model's own."""
+        """The file of an array beside the text, which belongs to its owner; None for the model's own numbers."""
         return self._source.stored.path if isinstance(self._source, tuple) else None
 
     def chunks(self) -> Iterator[npt.NDArray[Any]]:
-        """Yield them as flat arrays, and tell that they are read."""
+        """Yield the numbers as flat arrays, and report the bytes read."""
         for piece in self.pieces(self.dtype):
             yield np.frombuffer(piece, self.dtype.numpy)
             if self._reading:
                 self._reading(len(piece))
 
     def pieces(self, dtype: DType, progress: Progress | None = None, folder: Path | None = None) -> Iterator[bytes]:
-        """Yield their bytes, packed as in a weight file, in their own type or as fp16 or fp32. Raise as reading does.
+        """Yield the bytes, packed as in a weight file, in their own type or as fp16 or fp32. Raise as reading does.
 
-        `progress` and `folder` are those of an array that has to be put into C order first.
+        `progress` and `folder` are used for an array that has to be put into C order first.
         """
         for piece in self._own_pieces(progress, folder):
             yield piece if dtype == self.dtype else self._converted(piece, dtype)
@@ -99,11 +99,11 @@ class Numbers:
         yield from [source] if isinstance(source, bytes) else source.pieces()
 
     def size(self, dtype: DType) -> int:
-        """Return how many bytes they have in a type."""
+        """Return the number of bytes of the numbers in a type."""
         return packed_size(self.count, dtype.bits)
 
     def work(self, dtype: DType) -> int:
-        """Return how many bytes of progress it is to store them."""
+        """Return the bytes of progress for storing the numbers."""
         extra = self._source.stored.work(self.dtype) - self.size(self.dtype) if isinstance(self._source, tuple) else 0
         return self.size(dtype) + extra
 
@@ -117,9 +117,9 @@ class NumbersOf:
         self._known: dict[tuple[object, ...], Numbers] = {}
 
     def __call__(self, value: Value, name: str) -> Numbers:
-        """Return the numbers of a value that people call by a name: always the same of the same record.
+        """Return the numbers of a value, under its name for people: the same object for the same record.
 
-        Raise WeightsError for a weight file, and ModelError (MIL438) for a value that does not hold what its type says.
+        Raise WeightsError for a weight file, and ModelError (MIL438) for a value that does not match its type.
         """
         dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
         source = self._source(value) if dtype is not None and shape is not None else None

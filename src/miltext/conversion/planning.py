@@ -1,4 +1,4 @@
-"""The walk over a function that decides what becomes of each operation, and notes what each use of a value wants."""
+"""The walk over a function that decides about each operation, and notes the type that each use of a value needs."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from miltext.schema import proto
 
 DATA = {"const": "val", "constexpr_cast": "source_val"}
-"""The operations that are numbers of one type or the other, and where those are."""
+"""The operations whose outputs are numbers of one type or the other, and the attributes with these numbers."""
 
 
 class Bound(NamedTuple):
-    """An argument, by its place, or an attribute: a value that is known, or a literal with its numbers."""
+    """An argument, by its place, or an attribute: a known value, or a literal with its numbers."""
 
     given: Given
     place: int = 0
@@ -55,16 +55,16 @@ class Bound(NamedTuple):
 
 
 class KeptConstant(NamedTuple):
-    """A constant that fp16 does not have: its greatest number, or too small a scale; and what is kept for it."""
+    """A constant that fp16 does not have: its greatest number, or too small a scale; and the values kept for it."""
 
     number: float
     outputs: list[str]
 
 
 class Planning:
-    """Plans the conversion of a block of a function, and of those inside it.
+    """Plans the conversion of a block of a function, and of the blocks inside it.
 
-    `known` is what is known of each value; an idle cast's is that of the value that it casts. `kept` are the constants
+    `known` are the facts of each value; an idle cast has the facts of the value that it casts. `kept` are the constants
     for which operations stay as they are, by name; `rounded` the casts of whole numbers that fp16 may not have.
     """
 
@@ -82,7 +82,7 @@ class Planning:
 
     @property
     def values(self) -> list[Known]:
-        """What is known of values, each once, in the order of the text."""
+        """The facts of values, each once, in the order of the text."""
         return list(dict.fromkeys(self.known.values()))
 
     def block(self, block: Block, inputs: Iterable[tuple[Value, Type]]) -> None:
@@ -107,7 +107,7 @@ class Planning:
             self._outputs(op, block, bound, decision)
 
     def _require_rank(self, value: Value) -> None:
-        """Refuse a value of the old data type of which too little is known to state it in the new one."""
+        """Refuse a value of the old data type with too few known facts to state it in the new one."""
         assert value.message is not None, "an undefined name is declared nowhere"
         if value.type is None and value.message.type.tensorType.dataType == BY_NAME[self.precisions.old].number:
             raise refusal(
@@ -115,7 +115,7 @@ class Planning:
             )
 
     def before(self, value: Value) -> Operand:
-        """Return what a value stood for; that of an idle cast stands for another value now."""
+        """Return the old operand of a value; the output of an idle cast stands for another value now."""
         return self._idle_ones.get(value) or self.known[value].operand
 
     # ---- constants
@@ -149,10 +149,10 @@ class Planning:
             self._overflows[name] = overflow
         return overflow is not None
 
-    # ---- what operations are given
+    # ---- the inputs of operations
 
     def _bound(self, op: Op) -> dict[str, list[Bound]]:
-        """Return what an operation is given, by parameter: its inputs, and its attributes but for the name."""
+        """Return the inputs of an operation, by parameter: its arguments, and its attributes except for the name."""
         found = {
             name: [self._binding(op, name, place, operand) for place, operand in enumerate(operands)]
             for name, operands in op.inputs.items()
@@ -205,7 +205,7 @@ class Planning:
         return decision
 
     def _kept(self, op: Op, given: dict[str, list[Given]], declared: Sequence[Type]) -> Decision:
-        """Return that an operation is left as it is. Raise ModelError (MIL438) if it takes a list that is not."""
+        """Return that an operation is left as it is. Raise ModelError (MIL438) if it takes a list that changes."""
         for each in chain.from_iterable(given.values()):
             if isinstance(each.old, ListType) and each.type != each.old:
                 message = f"`{_made(op)}` cannot be converted: `{op.type}` stays {self.precisions.old} here"
@@ -215,7 +215,7 @@ class Planning:
         return self._deciding.kept(given, declared)
 
     def _beyond(self, op: Op, bound: Mapping[str, list[Bound]]) -> list[str]:
-        """Return the name of a compressed constant if what it is made of may be beyond fp16, or below it.
+        """Return the name of a compressed constant if its factors may be beyond fp16, or below it.
 
         As a scale is a factor, it is not raised to the least number of fp16, and does not become 0.
         """
@@ -230,12 +230,12 @@ class Planning:
         return [name] if name in self._overflows else []
 
     def _keep(self, beyond: Sequence[str], made: str) -> None:
-        """Note that what makes a value stays as it is for constants that are beyond fp16."""
+        """Note that the maker of a value stays as it is because of constants beyond fp16."""
         for name in dict.fromkeys(beyond):
             self.kept.setdefault(name, KeptConstant(self._overflows[name], [])).outputs.append(made)
 
     def _with_blocks(self, op: Op, bound: Mapping[str, list[Bound]]) -> Decision:
-        """Decide about an operation with blocks, and plan these: what goes in and out of them is of the same types."""
+        """Decide about an operation with blocks, and plan these: values keep their types on the way in and out."""
         given = {name: [each.given for each in several] for name, several in bound.items()}
         declared = [output.type for output in op.outputs]
         decision = self._deciding.kept(given, declared)
@@ -254,7 +254,7 @@ class Planning:
         return decision
 
     def _inner(self, block: Block, variables: Sequence[Type] | None, gives: Sequence[Type]) -> None:
-        """Plan a block of an operation: what it takes are the `variables`, what it `gives` the operation's outputs."""
+        """Plan a block of an operation: its inputs have the types of `variables`, its outputs the types of `gives`."""
         inputs = [value.type for value in block.inputs]
         if variables is not None and len(inputs) == len(variables):
             inputs = [*variables]
@@ -268,13 +268,13 @@ class Planning:
                     self._keep([known.wide], known.value.name)
 
     def _wanted(self, type: Type) -> str | None:
-        """Return the data type that is wanted of a value, if it is one of the two."""
+        """Return the data type that a value needs, if it is one of the two."""
         return type.dtype if isinstance(type, TensorType) and type.dtype in self.precisions else None
 
-    # ---- what becomes of operations
+    # ---- the conversion of operations
 
     def _idle(self, op: Op, bound: Mapping[str, list[Bound]], decision: Decision) -> bool:
-        """Note a `cast` to the type that its value has by now, which takes its place; return whether it is one."""
+        """Note a `cast` to the type that its value already has; return whether it is one. The value replaces it."""
         if op.type != "cast" or len(op.outputs) != 1:
             return False
         known = next((each.known for each in bound.get("x", ())), None)
@@ -290,7 +290,7 @@ class Planning:
         return True
 
     def _carry_out(self, op: Op, bound: Mapping[str, list[Bound]], decision: Decision) -> None:
-        """Note the uses of what an operation is given, and convert what stands in its place."""
+        """Note the uses of an operation's inputs, and convert its literals."""
         for name, several in bound.items():
             for each, asked in zip(several, decision.arguments[name], strict=True):
                 self._use(op, name, each, asked, name in decision.words)
@@ -307,7 +307,7 @@ class Planning:
             self._contents.convert(op.own_literal(name, each.place), each.numbers, _called(op, name), self.function)
 
     def _outputs(self, op: Op, block: Block, bound: Mapping[str, list[Bound]], decision: Decision) -> None:
-        """Enter what an operation gives back."""
+        """Enter the outputs of an operation."""
         given = [each.given for several in bound.values() for each in several]
         name = op.outputs[0].name if op.outputs else ""
         wide = next((each.wide for each in given if each.wide), name if name in self._overflows else "")
@@ -330,10 +330,10 @@ class Planning:
 
 
 def _called(op: Op, name: str) -> str:
-    """Return what people call an argument: `w.scale`."""
+    """Return the name of an argument for people: `w.scale`."""
     return f"{_made(op)}.{name}"
 
 
 def _made(op: Op) -> str:
-    """Return the name of what an operation gives back first, or that of the operation."""
+    """Return the name of an operation's first output, or the type of the operation."""
     return op.outputs[0].name if op.outputs else op.type

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 IO_SINCE = "ios16"
-"""The opset from which on a function takes and gives fp16."""
+"""The opset from which on the inputs and outputs of a function may be fp16."""
 
 SHOWN = 3
 """How many operations a message names."""
@@ -42,7 +42,7 @@ Border: TypeAlias = "Callable[[str, str], bool]"
 
 @with_room
 def convert_program(program: proto.Program, contents: Contents, border: Border) -> list[Diagnostic]:
-    """Convert the values of a Program, and those at its border that are to be; return what there is to warn of.
+    """Convert the values of a Program, and the chosen ones at its border; return the warnings.
 
     Raise WeightsError, and ModelError: MIL438 for a value that cannot be converted, MIL439 for inputs or outputs of
     fp16 in an opset that does not have them.
@@ -80,7 +80,7 @@ def _convert_function(function: Function, contents: Contents, border: Border) ->
 
 
 def _outside(type: Type, precisions: Precisions) -> Type:
-    """Return the type that takes the place of that of an input, a state or an output.
+    """Return the type that replaces the type of an input, a state or an output.
 
     A state of fp16 stays one: coremltools 9.0 makes no others (`StateType` in `converters/mil/input_types.py`).
     """
@@ -96,7 +96,7 @@ def _check(function: str, opset: str, changed: list[Value], contents: Contents) 
 
 
 def _narrowed(planning: Planning, outputs: Mapping[Value, Type]) -> set[str]:
-    """Return the names of the values that are cast to the new type."""
+    """Return the names of the values cast to the new type."""
     new = planning.precisions.new
     cast = {known.value.name for known in planning.values if new in known.casts}
     return cast | {each.name for each, asked in outputs.items() if dtype_of(asked) == new}

@@ -1,4 +1,4 @@
-"""What a conversion lost, told to people and to programs."""
+"""The losses of a conversion, reported to people and to programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FORM = 1
 """The version of the JSON form: another one where a reader of this would go wrong."""
 
 SHOWN = 10
-"""How many constants are listed unless all are asked for."""
+"""How many constants are listed without `full`."""
 
 HEADINGS = ("name", "shape", "error", "relative", "zeros", "subnormal", "raised", "clamped")
 COUNTS = {
@@ -25,7 +25,7 @@ COUNTS = {
 
 
 def render_text(conversion: Conversion, *, full: bool) -> str:
-    """Return a table of what constants lost, those that lost most first, and a summary."""
+    """Return a table of the losses of constants, the greatest first, and a summary."""
     lost = [change for change in conversion.changes if change.loss.absolute or change.loss.clamped]
     if not full:
         lost = sorted(lost, key=lambda change: -change.loss.absolute)[:SHOWN]

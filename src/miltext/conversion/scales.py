@@ -1,4 +1,4 @@
-"""Compressed weights of whole numbers and scales: how large they may be, and what they lose as their scales do."""
+"""Compressed weights of whole numbers and scales: their greatest numbers, and their loss together with the scales'."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DATA_AND_SHIFT = {
     "constexpr_blockwise_shift_scale": ("data", "offset"),
     "constexpr_sparse_blockwise_shift_scale": ("nonzero_data", "offset"),
 }
-"""The operations that make weights of `scale * (data - shift)`: where their data is, and what is taken from it."""
+"""The operations that make weights of `scale * (data - shift)`: the parameters of the data and of the shift."""
 
 
 MANTISSA = 11
@@ -45,7 +45,7 @@ class Scaled(NamedTuple):
         return self.scales.loss.greatest * self.steps
 
     def loss(self) -> Loss:
-        """Return a bound of what its numbers lose between fp32 and fp16, in either direction.
+        """Return a bound of the weight's loss between fp32 and fp16, in either direction.
 
         The scale's own error is multiplied as the scale is, and in fp16 each number is rounded once more.
         """
@@ -90,7 +90,7 @@ def scaled(op_type: str, bound: Mapping[str, list[Bound]], contents: Contents) -
 
 
 def compressed(op: Op, bound: Mapping[str, list[Bound]], function: str, contents: Contents) -> list[Change]:
-    """Return what the weight that an operation makes loses where its scales are converted, if it has any."""
+    """Return the loss of an operation's weight where its scales are converted, if it has any."""
     made = scaled(op.type, bound, contents)
     if made is None:
         return []
@@ -101,7 +101,7 @@ def compressed(op: Op, bound: Mapping[str, list[Bound]], function: str, contents
 
 
 def _steps(data: Bound, shift: Bound | None, contents: Contents) -> float | None:
-    """Return the greatest magnitude of data from which a shift is taken; None for data of an unknown type."""
+    """Return the greatest magnitude of data minus a shift; None for data of an unknown type."""
     dtype = BY_NAME.get(dtype_of(data.given.old) or "")
     if dtype is None:
         return None

@@ -53,38 +53,38 @@ def build(
 ) -> list[Diagnostic]:
     """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return the warnings there are.
 
-    Both it and `original` are models, or paths of such. With `original`, all else is that model's: description,
-    metadata, weights; `model` says which one of its pipeline the program takes the place of. Without it, a `source`
-    that is a whole model is written as it is, a compiled one turned back, and for a program by itself the description
-    is made from its types, and its weights are in the folder that it stands in, unless they are given. `weights` gives
-    a folder, a mapping of files by the names that the program has for them, below `@model_path`, or several of these:
-    what the original lacks is taken from there. A file in such a mapping may be a model that has one weight file.
+    Both it and `original` are models, or paths of models. With `original`, all else comes from that model: description,
+    metadata, weights; `model` names the model of its pipeline whose program is replaced. Without it, a `source` that is
+    a whole model is written as it is, a compiled one turned back, and for a program by itself the description is made
+    from its types, and its weights are in the folder that it stands in, unless they are given. `weights` gives a
+    folder, a mapping of files by the names that the program has for them, below `@model_path`, or several of these:
+    weights missing in the original are taken from there. A file in such a mapping may be a model with one weight file.
     Immediate constants of `externalize` elements or more are moved into the weight file. With `prune_weights`, weight
-    files have only what the model refers to, and of equal weights one; a note among the warnings says how much that
-    leaves out. A file or folder at `output` is replaced only if `force`, and only when all is written. `progress` is
-    called with the bytes of each piece that is written, and before that `expect` with what returns how many there will
-    be. `renames` has new names of the model's features by their old ones, which are changed through all models of a
-    pipeline.
+    files contain only weights that the model refers to, and of equal weights one; a note among the warnings states the
+    number of bytes left out. A file or folder at `output` is replaced only if `force`, and only when all is written.
+    `progress` is called with the bytes of each written piece, and before that `expect` with a function that returns
+    their total. `renames` has new names of the model's features by their old ones, which are changed through all models
+    of a pipeline.
 
     `description` is a file in TOML, as `miltext.describe` gives it, whose description takes the place of any other: it
     must fit the program. `ranges` has sizes of inputs, by name: `"1,3,64..512,64..512"`, or for each axis a size or the
-    least and greatest one; each `?` of an input needs one. The description stays with what it describes, and keeps what
-    still fits: with `no_loss`, a build in which it would say less is refused, and `on_change` is called with each of
-    its entries that changed, when all is written.
+    least and greatest one; each `?` of an input needs one. The description follows the features that it describes, and
+    keeps all entries that still fit: with `no_loss`, a build that would lose an entry is refused, and `on_change` is
+    called with each of its entries that changed, when all is written.
 
-    An `.mlmodelc` is what Apple's compiler would write; a warning says what of it is unproven. What Core ML reads there
-    and no known output of the compiler shows is refused, unless `allow_unproven`; `versions` are the compiler's that it
-    states, by default those that a compiled model states already, or the newest known. Both are for an `.mlmodelc`
-    alone (MIL444).
+    An `.mlmodelc` is written as Apple's compiler would write it; a warning names its unproven parts. A part that Core
+    ML reads and no known output of the compiler shows is refused, unless `allow_unproven`; `versions` are the stated
+    versions of the compiler, by default the versions that a compiled model states already, or the newest known. Both
+    are for an `.mlmodelc` alone (MIL444).
 
-    What `miltext.check` finds in the program comes before the warnings, and errors are raised before anything is
-    written, of a text before any of the model's; without `check`, nothing looks for them. An error that the original
-    has already, or the model that is written as it is, is a warning, and its warnings are left out. A draft is
-    completed first, and always checked; what is found has places in it.
+    The findings of `miltext.check` in the program come before the warnings, and errors are raised before anything is
+    written, errors of a text before those of the model; without `check`, the program is not checked. An error of the
+    original, or of a model written as it is, becomes a warning, and its warnings are left out. A draft is completed
+    first, and always checked; findings have places in the draft.
 
     Raise ParseError for the text, FileExistsError and OSError for the files, WeightsError (MIL30x) for weights, and
-    ModelError: MIL25x for the models that are read, MIL4xx for what keeps this one from being built, of which MIL47x
-    stand in the description, and what is found in a program that is not text.
+    ModelError: MIL25x for the models that are read, MIL4xx for reasons that prevent this build (MIL47x: in the
+    description), and the findings in a program that is not text.
     """
     whole = source if isinstance(source, Model) else open_model(source)
     choices = Choices(
@@ -130,13 +130,13 @@ def build_as_chosen(source: Model, output: Path, choices: Choices) -> list[Diagn
 
 
 def _write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[Diagnostic]:
-    """Write a model that was prepared; return the warnings there are, of a compiled one also those that it gets."""
+    """Write a prepared model; return the warnings, for a compiled model with the warnings that a check of it finds."""
     is_judged = choices.check and output.suffix.lower() == COMPILED
     return [*(judge_compiled(new) if is_judged else ()), *write(new, source, output, choices)]
 
 
 def is_draft(source: Model, failure: ParseError) -> bool:
-    """Tell whether it is for being a draft that a source cannot be built, whatever else may be wrong with it.
+    """Return whether a source cannot be built because it is a draft, beside any other errors.
 
     Nothing is read for that while texts are right.
     """
@@ -151,10 +151,10 @@ def is_draft(source: Model, failure: ParseError) -> bool:
 
 
 def completed(source: Model) -> tuple[TextModel, WrittenOut]:
-    """Return a draft as the text that it is completed to, and how; with what was found in it, warnings at most.
+    """Return a draft completed to a text, and the completion, with its findings, warnings at most.
 
-    That it is a draft, and leaves out values, is not told: types are inferred, and values are looked for. Raise
-    ParseError with all that `check` finds.
+    Findings about types and values left out of a draft are not reported: types are inferred, and values are looked for.
+    Raise ParseError with all findings of `check`.
     """
     from miltext.checking.ignores import GAPS
     from miltext.checking.verifier import write_out
@@ -171,7 +171,7 @@ def completed(source: Model) -> tuple[TextModel, WrittenOut]:
 
 @contextmanager
 def told_in_draft(made: WrittenOut, source: Model) -> Iterator[None]:
-    """Have whatever is found wrong with the completed text in a `with` block be told at its place in the draft."""
+    """Report errors about the completed text in a `with` block at their places in the draft."""
     try:
         yield
     except MiltextError as failure:

@@ -1,4 +1,4 @@
-"""The description of any model as text, a draft's as that of the text that it is completed to."""
+"""The description of any model as text; for a draft, the description of the completed text."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ from miltext.models.opening import open_model
 
 
 def describe(model: Model | str | os.PathLike[str]) -> str:
-    """Return what stands around a model's program, a Model's or that of a file or folder, as a text in TOML.
+    """Return the description of a Model, or of the model in a file or folder, as a text in TOML.
 
-    The text has the description, the specification version, the labels of a classifier, and so of each model of a
-    pipeline; of a program by itself, a draft too, what follows from its types. `miltext.build` takes it as a file, and
-    gives back equal messages. Raise ModelError and ParseError for what cannot be read or described.
+    The text contains the description, the specification version, the labels of a classifier, and the same for each
+    model of a pipeline; for a program by itself, a draft too, the facts that follow from its types. `miltext.build`
+    takes it as a file, and gives back equal messages. Raise ModelError and ParseError for a model that cannot be read
+    or described.
     """
     whole = model if isinstance(model, Model) else open_model(model)
     return _of_whole(whole, lambda text: text.description_text)
 
 
 def update(model: Model, text: str, path: str) -> str:
-    """Return the text of a description, from the file `path`, with what is other in a model; comments are kept.
+    """Return the text of a description, from the file `path`, updated to a model; comments are kept.
 
-    Raise ModelError, besides as `describe` does, for a text that is not a description, or has mistakes.
+    Raise ModelError, besides the errors of `describe`, for a text other than a description, or with mistakes.
     """
     return _of_whole(model, lambda whole: updated_description(whole, text, path))
 
 
 def _of_whole(model: Model, described: Callable[[Model], str]) -> str:
-    """Return what is said of a model, of a draft when it is completed."""
+    """Return the description of a model; complete a draft first."""
     try:
         return described(model)
     except ParseError as failure:

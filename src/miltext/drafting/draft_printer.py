@@ -1,4 +1,4 @@
-"""Printing drafts: the Printer's text with what follows left out, and operations inside others."""
+"""Printing drafts: the Printer's text without the parts that follow, and with operations inside others."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _LITERAL = re.compile(r'[-+.0-9"]|\$0x|true$|false$|\[(?!(?:inf|nan)\b|.*(?:\$[A
 """How a literal begins that a draft takes without its type: `inf` without a sign is a name there."""
 
 _FOLDER = "@model_path/"
-"""Where a path begins that `$blob` says the rest of."""
+"""The beginning of the paths whose rest is written in `$blob`."""
 
 WIDTH = 140
-"""The longest line in which an operation stands inside another, but for weights."""
+"""The longest line in which an operation other than a weight stands inside another."""
 
 DEPTH = 6
 """How many operations a statement is deep at most."""
 
 
 class _Call(NamedTuple):
-    """What stands inside an operation: an operation, its text, and how deep it is.
+    """An operation that stands inside another one, its text, and its depth.
 
-    A weight, of depth 0, is not free to stand before: as a statement of its own, it makes the text longer.
+    A weight, of depth 0, cannot become a statement before: that makes the text longer.
     """
 
     op: Op
@@ -58,7 +58,7 @@ def literal_of(printer: Printer, value: proto.Value) -> str | None:
 
 
 def record_path(path: str) -> str | None:
-    """Return the path of a record of a weight file as `$blob` has it; None where it cannot say it."""
+    """Return the path of a record of a weight file in the form of `$blob`; None where no such form exists."""
     name = path.removeprefix(_FOLDER)
     if name != path and name and name[0] != "@":
         return name
@@ -66,10 +66,10 @@ def record_path(path: str) -> str | None:
 
 
 class DraftPrinter(DigestPrinter):
-    """Prints a Program without the types at the paths of `gaps`; statements at those of `whole` as a Printer does.
+    """Prints a Program without the types at the paths of `gaps`; statements at the paths of `whole` as a Printer does.
 
-    Operations at the paths of `movable` stand inside their users as far as the lines get no longer than WIDTH. `spell`
-    is that of a DigestPrinter.
+    Operations at the paths of `movable` stand inside their users unless a line gets longer than WIDTH. `spell` is the
+    function of a DigestPrinter.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class DraftPrinter(DigestPrinter):
         self._order: dict[Block, list[Op]] = {}
 
     def in_order(self, program: proto.Program) -> proto.Program | None:
-        """Return a Program in the order in which `infer` writes the draft of it; None where that is its own."""
+        """Return a Program in the order in which `infer` writes its draft; None for its own order."""
         graph = Graph(program)
         self._lines(graph)
         moved = [(block, ops) for block, ops in self._order.items() if ops != [*block]]
@@ -134,7 +134,7 @@ class DraftPrinter(DigestPrinter):
                 yield self._statement(op, place, texts[op], indent)
 
     def _calls(self, op: Op, place: Path, inside: Mapping[Value, _Call]) -> dict[Value, _Call]:
-        """Return what may stand inside an operation, by the values, in the order of the text."""
+        """Return the operations that may stand inside an operation, by their values, in the order of the text."""
         if not inside or place[:STATEMENT] in self._whole:
             return {}
         by_place, by_name = self._keys(op, place)
@@ -175,9 +175,9 @@ class DraftPrinter(DigestPrinter):
         return f"{self._operator(op.type)}({', '.join(arguments)}){ending}"
 
     def _keys(self, op: Op, place: Path) -> tuple[list[str], list[str]]:
-        """Return the parameters of the arguments that stand without names, and those of the others.
+        """Return the parameters of the arguments without names, and the parameters of the others.
 
-        Required ones go without, and then those that are given values: `linear(x, w, b)`, but `softmax(x, axis = -1)`.
+        Required ones have no name, nor the next ones with values: `linear(x, w, b)`, but `softmax(x, axis = -1)`.
         """
         known, inputs = signature(op.type, self._version), op.inputs
         by_place: list[str] = []
@@ -200,7 +200,7 @@ class DraftPrinter(DigestPrinter):
         return f"{self.name(key)} = {text}"
 
     def _weight(self, value: proto.Value) -> str | None:
-        """Return a value that is a record of a weight file; as an argument, `infer` makes a `const` of it."""
+        """Return a value in a weight file as text, else None; as an argument, `infer` makes a `const` of it."""
         blob = value.blobFileValue if value.WhichOneof("value") == "blobFileValue" and not value.docString else None
         if blob is None:
             return None
@@ -214,14 +214,14 @@ class DraftPrinter(DigestPrinter):
 
 
 def _too_much(calls: Mapping[Value, _Call], is_long: bool) -> Value | None:
-    """Return the value that is to stand before an operation whose line is too long, or too deep; None if neither is."""
+    """Return the value to write before an operation too long, or nested too deep; None if it is neither."""
     if is_long:
         return max((each for each in calls if calls[each].depth), key=lambda each: len(calls[each].text), default=None)
     return next((each for each in calls if calls[each].depth >= DEPTH), None)
 
 
 def _is_value(operands: Sequence[Operand]) -> bool:
-    """Tell whether no literal is among what is given."""
+    """Return whether none of the operands is a literal."""
     literals = (each for each in operands if each is not None and not isinstance(each, Value))
     return not any(each.WhichOneof("value") == "immediateValue" for each in literals)
 

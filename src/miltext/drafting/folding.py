@@ -1,4 +1,4 @@
-"""Folding: a Program as people would write it, its constants where they are used, without what says nothing."""
+"""Folding: a Program as people would write it, with constants where they are used, without redundant arguments."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program, Value
 
 LONGEST = 64
-"""The longest literal of one use that is written where it is used."""
+"""The longest literal with one use written where it is used."""
 
 SHORT = 16
-"""The longest literal of several uses that is."""
+"""The longest literal with several uses written where it is used."""
 
 _ENDING = re.compile(r"(?<=.)(_cast|_to)_(fp16|fp32)(?=(_\d+)?$)")
-"""What coremltools adds to the name of a value when it gives it another data type."""
+"""The ending that coremltools adds to the name of a value when it changes its data type."""
 
 
 def folded(program: Program, style: Style) -> Program:
@@ -63,7 +63,7 @@ def _shorten(block: parts.Block, kept: set[parts.Value]) -> None:
 
 
 def _without_defaults(program: Program, dialect: str) -> Program:
-    """Return a Program without the arguments of operations that say the default."""
+    """Return a Program without the arguments equal to their default."""
     graph, defaults = Graph(program), Defaults(program, dialect)
     operations = graph.operations()
     for each in defaults.inferred:

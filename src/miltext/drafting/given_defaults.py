@@ -1,4 +1,4 @@
-"""Arguments that say what a parameter is without one."""
+"""Arguments equal to the default of their parameter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Defaults:
-    """Knows the operations of a Program, and which of their arguments say the default."""
+    """Finds the arguments equal to a default in a Program's operations."""
 
     def __init__(self, program: Program, dialect: str) -> None:
         self.dialect = dialect
@@ -38,9 +38,9 @@ class Defaults:
             yield from defaults(each.arguments, self.dialect)
 
     def among(self, operation: Inference, values: Mapping[str, Value]) -> list[str]:
-        """Return those of the arguments with these values that may be left out together, as they are written anew.
+        """Return the names among these arguments that may be left out together, as they are written anew.
 
-        What some loaders ask for is not among them, nor is what an argument needs to have an effect.
+        Arguments that some loaders need are not among them, nor arguments necessary for the effect of another one.
         """
         op = operation.arguments
         known = signature(op.op_type, op.opset)
@@ -62,7 +62,7 @@ class Defaults:
 
 
 def _gives(op: Arguments, types: Sequence[Type] | None) -> bool:
-    """Tell whether these types follow from what an operation is given: `fill` without a `value` gives back fp32."""
+    """Return whether these types follow from an operation's inputs: `fill` without a `value` gives back fp32."""
     with suppress(Conflict):
         return types is not None and [*(apply(op) or ())] == [*types]
     return False

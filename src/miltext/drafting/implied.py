@@ -1,6 +1,7 @@
-"""What the marker in a draft's head implies: names of operations, constants of their own, defaults.
+"""The parts that the marker in a draft's head implies: names of operations, constants of their own, defaults.
 
-`infer` writes these out by a rule, `checking/spelled_out`. What it would write anew is taken out of a Program.
+`infer` writes these out by a rule, `checking/spelled_out`. The parts that it would write anew are taken out of a
+Program.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Implied(NamedTuple):
-    """A Program without what the words of its draft's marker imply.
+    """A Program without the parts that the words of its draft's marker imply.
 
     `owners` are the operations that constants were taken into, by the constants' paths in the whole Program.
     """
@@ -54,7 +55,7 @@ class _Slot(NamedTuple):
 
 
 def implied(program: Program, dialect: str, kept: Set[Path]) -> Implied:
-    """Return a copy of a Program without what a marker can imply, but for the operations at the paths of `kept`."""
+    """Return a copy of a Program without the parts that a marker can imply, except at the paths of `kept`."""
     graph = Graph(program)
     defaults = Defaults(program, dialect)
     taking = _Taking(graph, defaults, {word for word in DRAFT_WORDS if _HOLDS[word](graph, defaults)}, kept)
@@ -64,12 +65,12 @@ def implied(program: Program, dialect: str, kept: Set[Path]) -> Implied:
 
 
 def _holds_names(graph: Graph, _: Defaults) -> bool:
-    """Tell whether each operation that gives something back has a name."""
+    """Return whether each operation with an output has a name."""
     return all(NAME in op.attributes for op in graph.walk() if op.outputs)
 
 
 def _holds_constants(graph: Graph, _: Defaults) -> bool:
-    """Tell whether no operation is given a literal that would be a constant."""
+    """Return whether no operation has a literal argument that would be a constant."""
     return not any(
         _is_literal(operand)
         for path, op in graph.operations().items()
@@ -85,16 +86,16 @@ def _parameter(op: Op, name: str, path: Path) -> Parameter | None:
 
 
 def _holds_defaults(_: Graph, defaults: Defaults) -> bool:
-    """Tell whether no operation leaves out what has a default."""
+    """Return whether no operation leaves out a parameter with a default."""
     return not any(defaults.missing())
 
 
 _HOLDS = {"names": _holds_names, "consts": _holds_constants, "defaults": _holds_defaults}
-"""What is true of a Program in which a word of the marker writes nothing anew."""
+"""The condition for each word of the marker under which `infer` writes nothing anew for it."""
 
 
 class _Taking:
-    """Takes what is implied out of functions; `used` are the words that are needed for it."""
+    """Takes implied parts out of functions; `used` are the words of the marker needed for them."""
 
     def __init__(self, graph: Graph, defaults: Defaults, words: Set[str], kept: Set[Path]) -> None:
         self.places = {op: path for path, op in graph.operations().items()}
@@ -118,7 +119,7 @@ class _Taking:
                 self.name(op)
 
     def name(self, op: Op) -> None:
-        """Take out the name that is that of the first output."""
+        """Take out the name of an operation if it is equal to the name of the first output."""
         if "names" in self.words and op.outputs and _is_named(op):
             del op.own().attributes[NAME]
             self.used.add("names")
@@ -141,7 +142,7 @@ class _Taking:
             self.owners[self.places[constant]] = self.places[op]
 
     def free(self, op: Op, values: dict[str, Value]) -> list[str]:
-        """Return which of the arguments, and of these constants, say the default; leave out literals that do."""
+        """Return the names, among the arguments and these constants, with their default; remove such literals."""
         if "defaults" not in self.words:
             return []
         literals = op.literals()
@@ -152,7 +153,7 @@ class _Taking:
         return found
 
     def own(self, op: Op) -> dict[Op, _Slot]:
-        """Return the constants before an operation that are its own, in order; converted ones may be nearer."""
+        """Return the constants before an operation that belong to it, in order; converted ones may be nearer."""
         owner = owner_of(op.type, [each.name for each in op.outputs], _name(op))
         found: dict[Op, _Slot] = {}
         for constant in takewhile(lambda each: each.type == "const" and op in _users(each), _before(op)):
@@ -180,9 +181,9 @@ class _Taking:
 
 
 def _split(slots: Sequence[_Slot], free: Sequence[str]) -> tuple[int, int]:
-    """Return from which constant on a row can be literals, and from which on defaults: as many as possible.
+    """Return the first constant that can be a literal, and the first that can be a default: as many as possible.
 
-    Literals come in the order of their slots, defaults in that of `free`.
+    Literals come in the order of their slots, defaults in the order of `free`.
     """
     order = {name: place for place, name in enumerate(free)}
     places = [order.get(slot.parameter, len(free)) for slot in slots]
@@ -197,7 +198,7 @@ def _split(slots: Sequence[_Slot], free: Sequence[str]) -> tuple[int, int]:
 
 
 def _slot(op: Op, value: Made, path: Path) -> tuple[_Slot, bool]:
-    """Return where an operation is given a value that it uses once, and whether a literal there stays one."""
+    """Return the place where an operation takes a value with one use, and whether a literal there stays one."""
     [use] = value.uses
     known = signature(op.type, str(path[3]))
     order = [*known.parameters] if known else []
@@ -209,7 +210,7 @@ def _slot(op: Op, value: Made, path: Path) -> tuple[_Slot, bool]:
 
 
 def _before(op: Op) -> Iterator[Op]:
-    """Yield the operations before one of its block, the nearest first."""
+    """Yield the operations before an operation of its block, the nearest first."""
     while op.previous is not None:
         op = op.previous
         yield op
@@ -230,6 +231,6 @@ def _name(op: Op) -> str | None:
 
 
 def _is_named(op: Op) -> bool:
-    """Tell whether an operation has the name that its first output implies."""
+    """Return whether an operation has the name that its first output implies."""
     named = op.attributes.get(NAME)
     return named == immediate(STRING, implied_name(op.outputs[0].name))

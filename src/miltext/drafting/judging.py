@@ -1,6 +1,6 @@
-"""Judging a model that is about to be written: what `check` finds in its programs, beside what the original has.
+"""Judging a model before it is written: the findings of `check` in its programs, compared with the original's.
 
-What the original has already is not the author's doing: its errors are warnings, and its warnings are not told again.
+The original's findings are not the author's doing: its errors become warnings, and its warnings are not repeated.
 """
 
 from __future__ import annotations
@@ -28,23 +28,25 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 UNKNOWN = (codes.UNKNOWN_OPERATION, codes.UNKNOWN_OPSET)
-"""The codes of warnings about what is not known, which may be right elsewhere, but which coremltools does not open."""
+"""The codes of warnings about unknown parts, which may be right elsewhere, but which coremltools does not open."""
 
 MISSING_NAMES = (codes.UNDEFINED_VALUE, codes.USE_BEFORE_DEFINITION, codes.VALUE_OF_OTHER_BLOCK)
-"""The codes of names that are used and not seen there: each use counts beside the original's, one of each is told."""
+"""The codes of undefined names: each use is compared with the original's, but each name is reported once."""
 
 KNOWN = "known"
-"""The severity of a warning that the original has, too, until what comments ignore is taken out; it is not told."""
+"""The severity of a warning that the original has, too, until ignored ones are taken out; it is not reported."""
 
 WAY_OUT = Note("nothing is written; mend it, or write the model all the same with --no-check, in Python check=False")
 
 COMPILED_SO = Note("it is compiled so; --description describes the model anew")
-"""What is said of a description that does not fit the program of a compiled model."""
+"""The note on a description that does not fit the program of a compiled model."""
 
 
 class Written(NamedTuple):
-    """A program that is about to be written, the `model` that it is of and what errors call that, and what gives the
-    one that was there before: None where there was none. A program that `is_edited` is not that of the model's text.
+    """A program to be written, its `model`, and the name of that in errors.
+
+    `before` returns the program before, None if there was none. A program that `is_edited` is not the program of the
+    model's text.
     """
 
     program: Program
@@ -55,9 +57,9 @@ class Written(NamedTuple):
 
 
 def judge(new: NewModel, source: Model, choices: Choices) -> list[Diagnostic]:
-    """Return what `check` finds in the programs of a model that was prepared from `source`, which are warnings.
+    """Return the findings of `check` in the programs of a model prepared from `source`, which are warnings.
 
-    Spans point into the text of the source, if it has one. Raise ParseError or ModelError, with all that is found in a
+    Spans point into the text of the source, if it has one. Raise ParseError or ModelError, with all findings in a
     program, for errors that its original does not have.
     """
     told: list[Diagnostic] = []
@@ -73,9 +75,9 @@ def judge(new: NewModel, source: Model, choices: Choices) -> list[Diagnostic]:
 
 
 def judge_compiled(new: NewModel) -> Iterator[Diagnostic]:
-    """Yield warnings of descriptions that do not fit the programs of a model that is to be compiled.
+    """Yield warnings of descriptions that do not fit the programs of a model to be compiled.
 
-    They are those that `check` of the compiled model has then. Nobody knows what Core ML makes of such a model.
+    `check` reports the same about the compiled model. The behaviour of Core ML on such a model is unknown.
     """
     from miltext.checking.compiled.program import description_findings
 
@@ -86,10 +88,10 @@ def judge_compiled(new: NewModel) -> Iterator[Diagnostic]:
 
 
 def refuse_text(source: Model, choices: Choices, failure: MiltextError) -> None:
-    """Refuse a text that has no original for what `check` finds in it, where another failure kept it from being built.
+    """Refuse a text without an original for its findings of `check`, where another failure prevented a build.
 
-    The errors of a text come before those of a model. Raise ParseError with all that was found, unless its first error
-    is the failure.
+    Errors of a text come before errors of a model. Raise ParseError with all findings, unless the first error is the
+    failure.
     """
     if not choices.check or choices.original is not None or source.kind != "mil":
         return
@@ -102,16 +104,16 @@ def refuse_text(source: Model, choices: Choices, failure: MiltextError) -> None:
 
 
 def _is_same(found: Diagnostic, said: Diagnostic) -> bool:
-    """Tell whether two errors are one, of which `said` may have a closer place."""
+    """Return whether two errors are the same; `said` may have a closer place."""
     if found.span is None or said.span is None:
         return (found.code, found.span) == (said.code, said.span)
     return found.code == said.code and found.span.start <= said.span.start and said.span.end <= found.span.end
 
 
 def judge_draft(found: list[Diagnostic], source: Model, choices: Choices) -> None:
-    """Refuse a draft, in which no errors were found, for what is UNKNOWN in it and not in its original.
+    """Refuse a draft without errors for UNKNOWN parts of it that its original does not have.
 
-    Raise ParseError with all that was found.
+    Raise ParseError with all findings.
     """
     unknown = [each for each in found if each.code in UNKNOWN]
     original = choices.original.select(choices.model).program if unknown and choices.original else None
@@ -123,7 +125,7 @@ def judge_draft(found: list[Diagnostic], source: Model, choices: Choices) -> Non
 
 
 def _is_taken(counts: Counter[str], message: str) -> bool:
-    """Take one of a message out of the counts, and tell whether there was one."""
+    """Take one use of a message out of the counts, and return whether there was one."""
     counts[message] -= 1
     return counts[message] >= 0
 
@@ -133,14 +135,14 @@ def _errors(found: list[Diagnostic]) -> list[int]:
 
 
 def _with_way_out(found: list[Diagnostic]) -> list[Diagnostic]:
-    """Return findings whose last error says what can be done."""
+    """Return findings with the way out added to the last error."""
     last = _errors(found)[-1]
     found[last] = found[last]._replace(notes=(*found[last].notes, WAY_OUT))
     return found
 
 
 def _written(new: NewModel, source: Model, choices: Choices) -> Iterator[Written]:
-    """Yield the programs to judge: of an original with another program that one, of a model as it is all."""
+    """Yield the programs to judge: the new program of an original, or all programs of a model written as it is."""
     original, is_edited = choices.original, choices.edit is not None
     if original is not None and (original is not source or is_edited):
         chosen = original.select(choices.model)
@@ -154,7 +156,7 @@ def _written(new: NewModel, source: Model, choices: Choices) -> Iterator[Written
 
 
 def _as_read(source: Model, place: str) -> Program | None:
-    """Return a program of a model as it was before any change in memory; what cannot be read again was not changed."""
+    """Return a program of a model as it was before any change in memory; an unreadable model was not changed."""
     with suppress(MiltextError, OSError):
         if source.reopen is not None:
             return source.reopen().select(place).program
@@ -162,16 +164,16 @@ def _as_read(source: Model, place: str) -> Program | None:
 
 
 def _findings(program: Program, text: str | None = None) -> list[Finding]:
-    """Return what is found in a program, where what is UNKNOWN is an error."""
+    """Return the findings in a program, with UNKNOWN parts as errors."""
     found = findings_in(program, text, each_use=True, is_model=True)
     return [each._replace(severity="error") if each.code in UNKNOWN else each for each in found]
 
 
 def _beside_original(findings: list[Finding], written: Written) -> list[Finding]:
-    """Return the findings with the warnings that the program before has, too, as KNOWN, and its errors as warnings.
+    """Return the findings, with the original's warnings as KNOWN, and the original's errors as warnings.
 
-    Two findings of a code and severity are the same if they say the same, at best at the same place, or else stand
-    there.
+    Two findings of a code and severity are the same if their messages are equal, at best at the same place, otherwise
+    if their places are.
     """
     before = written.before() if findings else None
     if before is None:
@@ -184,7 +186,7 @@ def _beside_original(findings: list[Finding], written: Written) -> list[Finding]
 
 
 def _once(findings: list[Finding]) -> list[Finding]:
-    """Return the findings with one for each name that is missing in a function, of each severity."""
+    """Return the findings with one for each undefined name in a function, of each severity."""
     told: dict[Hashable, Finding] = {}
     for nth, each in enumerate(findings):
         is_use = each.code in MISSING_NAMES
@@ -207,7 +209,7 @@ def _placed(finding: Finding) -> Hashable:
 def _paired(
     findings: list[Finding], known: list[Finding], key: Callable[[Finding], Hashable], same: set[int]
 ) -> set[int]:
-    """Return the indices of further findings that have one of the `known`, which is taken out, for themselves."""
+    """Return the indices of further findings paired with a `known` one, which is removed from them."""
     left: dict[Hashable, list[Finding]] = {}
     for each in known:
         left.setdefault(key(each), []).append(each)
@@ -240,7 +242,7 @@ def _text_of(written: Written, *, is_needed: bool) -> str | None:
 
 
 def _unplaced(found: Diagnostic, text: str | None, name: str) -> Diagnostic:
-    """Return a diagnostic of a text that is not the source's own, with its place in a note."""
+    """Return a diagnostic of a text other than the source, with its place in a note."""
     notes = tuple(Note(note.message) for note in found.notes)
     if found.span is not None and text is not None:
         line, column = line_and_column(text, found.span.start)

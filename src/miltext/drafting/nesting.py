@@ -1,4 +1,4 @@
-"""Nesting: which operations and weights may stand inside others."""
+"""Nesting: the operations and weights that may stand inside others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def movable(program: Program, gaps: Set[Path]) -> set[Path]:
-    """Return the paths of the operations that may stand inside another, which is the only one to use them."""
+    """Return the paths of the operations that may stand inside another, their only user."""
     found = set[Path]()
     for function in Graph(program).functions.values():
         for opset, block in function.blocks.items():
@@ -36,14 +36,14 @@ def movable(program: Program, gaps: Set[Path]) -> set[Path]:
 
 
 def _has_one_use(op: Op, counts: Mapping[str, int]) -> bool:
-    """Tell whether an operation gives one value, of a name of its own, that one argument takes."""
+    """Return whether an operation has one output, of a name of its own, that one argument takes."""
     if len(op.outputs) != 1 or counts[op.outputs[0].name] != 1:
         return False
     return [use.op is not None for use in op.outputs[0].uses] == [True]
 
 
 def _is_plain(operation: Operation, *opsets: str) -> bool:
-    """Tell whether an operation gives back one value, which does not depend on when it is computed."""
+    """Return whether an operation has one output, which does not depend on the time of its computation."""
     if operation.type == "const" or operation.type.startswith("random_") or operation.blocks:
         return False
     every = [signature(operation.type, opset) for opset in opsets]
@@ -57,6 +57,6 @@ def _is_plain(operation: Operation, *opsets: str) -> bool:
 
 
 def _is_weight(operation: Operation) -> bool:
-    """Tell whether an operation is a constant in a file, which may stand as an argument."""
+    """Return whether an operation is a constant in a file, which may stand as an argument."""
     value = operation.attributes[VALUE] if is_plain_constant(operation) else None
     return value is not None and not value.docString and record_path(value.blobFileValue.fileName) is not None

@@ -1,7 +1,7 @@
-"""What a draft of a Program may leave out: each type that inference gives back exactly.
+"""The types that a draft of a Program may leave out: each type that inference gives back exactly.
 
-The walk is inference over the whole Program. At each operation it asks what inference over the draft would ask there,
-by the same functions, while the literals that may lose their type have none.
+The walk is inference over the whole Program. At each operation it makes the queries of inference over the draft, by the
+same functions, while the literals that may lose their type have none.
 """
 
 from __future__ import annotations
@@ -39,11 +39,12 @@ if TYPE_CHECKING:
     Place: TypeAlias = tuple[str, int]
 
 STATEMENT = len(message_path(("function", "opset", 0)))
-"""How long the path of an operation is that is in no other one."""
+"""The length of the path of an operation that stands in no other one."""
 
 ONE_BY_ONE = 16
-"""So many literals or constants of an operation get their types one after the other, as each may tell the others more;
-what does not follow then gets them together.
+"""The most literals or constants of an operation that get their types one after the other.
+
+Each type may decide others; the undecided ones after that get theirs together.
 """
 
 _STRING = TensorType("string", ())
@@ -89,7 +90,7 @@ class _OpenConstant:
 
 
 class _Omission(UsualWalk):
-    """Inference that notes what can be left out."""
+    """Inference that notes the types that can be left out."""
 
     def __init__(self, spelling: Spelling, whole: Set[Path]) -> None:
         super().__init__()
@@ -112,11 +113,11 @@ class _Omission(UsualWalk):
                 self.note((*place, "outputs", index), followed, output.stated)
 
     def is_whole(self, place: Path) -> bool:
-        """Tell whether an operation, or one around it, has all its types."""
+        """Return whether an operation, or one around it, has all its types."""
         return place[:STATEMENT] in self.whole
 
     def note(self, gap: Path, followed: Type, stated: Stated) -> bool:
-        """Leave a type out if the one that follows is written the same; tell whether it is."""
+        """Leave a type out if the inferred one is written the same; return whether it is."""
         if is_known(followed) and not isinstance(followed, StateType) and write_type(followed) == stated.message:
             self.gaps.add(gap)
             return True
@@ -147,7 +148,7 @@ class _Omission(UsualWalk):
                     self.note((*place, "attributes", Key(name)), made, value.stated)
 
     def constant(self, operation: Operation, place: Path, scope: Scope) -> bool:
-        """Leave out the type of a constant's value that its output states; tell whether that may be left out, too."""
+        """Leave out the type of a constant's value that its output states; return whether that may be left out, too."""
         value = operation.attributes.get("val")
         literal = self.spelling(value.message) if value else None
         if value is None or literal is None or len(operation.outputs) != 1:
@@ -169,7 +170,7 @@ class _Omission(UsualWalk):
         del self.open[constant.operand]
 
     def leave(self, block: Block, scope: Scope, path: InferencePath) -> None:
-        """Hold constants that a block gives back, and in the end those that nothing used, to their usual types."""
+        """Compare constants that a block returns, and in the end unused ones, with their usual types."""
         given = {scope[name] for name in block.outputs if name in scope}
         for operand, constant in [*self.open.items()]:
             if operand.type is None and (operand in given or is_of_function(path)):
@@ -183,9 +184,9 @@ class _Omission(UsualWalk):
     # ---- arguments
 
     def arguments(self, operation: Operation, place: Path, scope: Scope) -> None:
-        """Leave out the types of the literals of an operation that follow, together with those of its constants.
+        """Leave out the types of an operation's literals that follow, together with the types of its constants.
 
-        What does not follow gets its type, and all others are asked again, for that may tell them more.
+        A type that does not follow is written, and all others are inferred again, for it may decide more of them.
         """
         known = signature(operation.type, self.opset)
         literals = self.literals(operation, known) if known and not self.is_whole(place) else {}
@@ -199,7 +200,7 @@ class _Omission(UsualWalk):
         self.gaps.update((*place, "inputs", Key(name), "arguments", index) for name, index in literals)
 
     def literals(self, operation: Operation, known: Signature) -> dict[Place, str]:
-        """Return the literals that may have no type, in the order in which a draft asks for these."""
+        """Return the literals that may have no type, in the order in which inference over a draft reads these."""
         found = {}
         for name, bindings in sorted(operation.inputs.items()):
             for index, binding in enumerate(bindings if name in known.parameters else ()):
@@ -213,7 +214,7 @@ class _Omission(UsualWalk):
     ) -> list[_OpenConstant] | list[Place]:
         """Return the constants, or else the literals, that do not get their types back while these literals have none.
 
-        Of constants, none is undecided before the first that is wrong.
+        No constant is undecided before the first wrong one.
         """
         inputs: dict[str, list[Binding]] = {name: [*bindings] for name, bindings in operation.inputs.items()}
         for name, index in literals:
@@ -249,7 +250,7 @@ class _Omission(UsualWalk):
     def misused(
         self, operation: Operation, known: Signature, scope: Scope, beside: Beside, decided: list[_OpenConstant]
     ) -> Iterator[_OpenConstant]:
-        """Yield the constants that do not get their types from this use; add those that it decides to `decided`."""
+        """Yield the constants that do not get their types from this use; add the decided ones to `decided`."""
         wrong: set[Operand] = set()
         for name, bindings in sorted(operation.inputs.items()):
             for index, binding in enumerate(bindings if name in known.parameters else ()):
@@ -265,7 +266,7 @@ class _Omission(UsualWalk):
                     beside.note(name, index, constant.operand)
 
     def follows(self, constant: _OpenConstant, name: str, known: Signature, beside: Beside) -> bool:
-        """Tell whether a use of a constant decides its own type, or takes what is decided."""
+        """Return whether a use of a constant decides its own type, or takes the decided one."""
         stated = constant.value.stated.type
         if constant.is_used:
             return takes(known, name, getattr(stated, "dtype", None), beside.operands())

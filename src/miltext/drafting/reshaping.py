@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 NOT_ALL_FIT = Note("where only some sizes of a range fit, list those as `enumeratedShapes` with `build --description`")
 
 ENDS = 2
-"""How many of the sizes that are tried are ends of a range."""
+"""How many of the tried sizes are ends of a range."""
 
 
 def reshape(
@@ -49,12 +49,12 @@ def reshape(
 ) -> str:
     """Return a text with other sizes for inputs and states, and with the types that follow from them.
 
-    Comments, layout, and what a draft leaves out stay. All functions that have such an input are changed, or only
-    `function`. A range of sizes is a `?` in the text, and what the text says has to be right for its least and its
-    greatest size, the one after the least, and one in the middle; sizes of several ranges are tried together.
-    Constants that follow from sizes become what they are for the new ones; those in weight files are read in the folder
-    `weights`. `on_warning` gets what has to be decided: constants that were written anew (MIL490) or may have to be
-    (MIL491), and types that may be out of date (MIL436).
+    Comments, layout, and the omissions of a draft stay. All functions that have such an input are changed, or only
+    `function`. A range of sizes is a `?` in the text, and the text must be right for its least and its greatest size,
+    the size after the least, and a size in the middle; sizes of several ranges are tried together. Constants that
+    follow from sizes get their values for the new sizes; constants in weight files are read in the folder `weights`.
+    `on_warning` gets the open decisions: constants that were written anew (MIL490) or may have to be (MIL491), and
+    types that may be out of date (MIL436).
 
     Raise ParseError with the errors that `check` finds in the result, and constants that neither can stay nor are known
     for the new sizes (MIL492), at their places in the text; ModelError: MIL430
@@ -75,7 +75,7 @@ def reshape(
 
 
 def _listed_by_the_compiler(text: str, names: Collection[str]) -> Iterator[Diagnostic]:
-    """Yield warnings about the attribute in which Apple's compiler notes flexible shapes, where it has these names."""
+    """Yield warnings about the attribute in which Apple's compiler notes flexible shapes, if it has these names."""
     root = parse_tree(text, whole=True).root if ATTRIBUTE in text else None
     for function in tree_named(root, "function") if root else ():
         for attribute in attributes_of(function, ATTRIBUTE):
@@ -86,9 +86,7 @@ def _listed_by_the_compiler(text: str, names: Collection[str]) -> Iterator[Diagn
 
 
 def _tried(sizes: Mapping[str, Sizes]) -> dict[tuple[tuple[str, Sizes], ...], tuple[Note, ...]]:
-    """Return the sizes of ranges with an end that are tried, and what is said of those that do not fit; none where
-    nothing has such a range.
-    """
+    """Return the tried sizes of ranges with an end, with notes for errors at these sizes; none without such a range."""
     if all(size.is_fixed or size.greatest is None for each in sizes.values() for size in each):
         return {}
     found: dict[tuple[tuple[str, Sizes], ...], tuple[Note, ...]] = {}
@@ -100,7 +98,7 @@ def _tried(sizes: Mapping[str, Sizes]) -> dict[tuple[tuple[str, Sizes], ...], tu
 
 
 def _only(size: Size, choose: Callable[[int, int], int]) -> Size:
-    """Return a range as one of its sizes; what is no range with an end as it is."""
+    """Return a range as one of its sizes; another size, or a range without an end, as it is."""
     if size.is_fixed or size.greatest is None:
         return size
     chosen = choose(max(size.least, 1), size.greatest)
@@ -152,7 +150,7 @@ def _inferred(
     return made
 
 
-# ---- what is asked for
+# ---- the requested sizes
 
 
 def _types(program: Program, *, sizes: Mapping[str, Sizes], function: str | None, path: str | None) -> Inputs:

@@ -54,14 +54,14 @@ def to_draft(
     elide: int | None = None,
     on_warning: Callable[[Diagnostic], object] | None = None,
 ) -> str:
-    """Return a draft of a Program: MIL text that leaves out what `infer_draft` gives back.
+    """Return a draft of a Program: MIL text without the parts that `infer_draft` gives back.
 
-    `infer_draft` makes an equal Program of it. With `drop_names`, one that computes the same: names of operations and
-    defaults are left out, constants and operations that are used once stand where they are used. `dialect`, `floats`
-    and `elide` are those of `to_text`, which takes any message of the full name, too, and raises the same.
+    `infer_draft` makes an equal Program of it. With `drop_names`, a Program that computes the same: names of operations
+    and defaults are left out, constants and operations with one use stand where they are used. `dialect`, `floats` and
+    `elide` are the options of `to_text`, which takes any message of the full name, too, and raises the same.
 
-    A Program that `check` finds errors in has no draft, for `infer_draft` would refuse it: its text is that of
-    `to_text`, and `on_warning` gets a Diagnostic that says why.
+    A Program with errors by `check` has no draft, for `infer_draft` would refuse it: its text is the output of
+    `to_text`, and `on_warning` gets a Diagnostic with the reason.
     """
     return draft_text(program, Style(dialect, floats, elide), drop_names=drop_names, on_warning=on_warning)
 
@@ -93,7 +93,7 @@ def _first_error(program: Program, dialect: str) -> Finding | None:
 
 
 class _Draft(NamedTuple):
-    """What a draft of a Program leaves out and moves, and what is `whole` in it."""
+    """The parts that a draft of a Program leaves out and moves, and its `whole` parts."""
 
     implied: Implied
     gaps: set[Path]
@@ -111,7 +111,7 @@ class _Draft(NamedTuple):
 
 
 def _drafts(program: Program, style: Style, drop_names: bool) -> Iterator[_Draft | None]:
-    """Yield the shortest draft that is asked for, and longer ones; None for one that does not come back."""
+    """Yield the shortest requested draft, and longer ones; None for a draft that does not come back."""
     short = folded(program, style) if drop_names else program
     if drop_names and not _first_error(short, style.dialect):
         yield _proved(short, style, is_moved=True)
@@ -122,8 +122,8 @@ def _drafts(program: Program, style: Style, drop_names: bool) -> Iterator[_Draft
 def _proved(program: Program, style: Style, *, is_moved: bool = False, is_marked: bool = False) -> _Draft | None:
     """Return a draft of a Program that was read back; None if none comes back.
 
-    It may have its operations in another order, or a marker in its head. What does not come back is written in full,
-    and the rest is tried again.
+    It may have its operations in another order, or a marker in its head. A statement that does not come back is written
+    in full, and the rest is tried again.
     """
     whole, kept = set[Path](), set[Path]()
     for _ in range(ROUNDS):
@@ -156,7 +156,7 @@ def _draft(short: Implied, style: Style, whole: set[Path], is_moved: bool) -> _D
 
 
 def _wrong(read: Recovered, types: DraftTypes, program: Program, is_moved: bool) -> set[Path]:
-    """Return the paths of the statements of which inference makes something else."""
+    """Return the paths of the statements that inference reads differently."""
     if read.program is None or read.diagnostics or types.diagnostics:
         return _statements(program)
     told = [*(finding.path for finding in types.findings), *types.unknown, *types.strange, *types.open]
@@ -171,14 +171,14 @@ def _wrong(read: Recovered, types: DraftTypes, program: Program, is_moved: bool)
 
 
 def _spelled_out(types: DraftTypes) -> Program:
-    """Return the Program of a draft with all that its marker asks for."""
+    """Return the Program of a draft with all parts that its marker requests."""
     typed = types.written().text
     long = spelled_out(typed)
     return parse(long.text if long else typed)
 
 
 def _different(made: Program, meant: Program) -> set[Path]:
-    """Return the paths of the statements in which two Programs differ; all of them where it is more than these."""
+    """Return the paths of the statements in which two Programs differ; all of them where other parts differ, too."""
     if wire_of(made) == wire_of(meant):
         return set()
     others = {path: wire_of(operation) for path, operation in statements(made)}

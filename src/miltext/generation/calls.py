@@ -1,4 +1,4 @@
-"""A call that is being made: the arguments of one operation, by its recipe and by the table of operations."""
+"""A call in the making: the arguments of one operation, by its recipe and by the table of operations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PREFERRED = (*COMMON, *BY_NAME)
 """Data types in the order of their simplicity."""
 
 FLOATS = frozenset(["fp16", "fp32"])
-"""What parameters take that coremltools' definitions hold to a domain with others, `epsilon` to that of `gamma`."""
+"""The data types of parameters that share a domain in coremltools' definitions, such as `epsilon` and `gamma`."""
 
 POSITIVE = frozenset(["variance"])
 """Parameters whose numbers are above 0."""
@@ -36,8 +36,9 @@ DECIDED_BY_VALUES = frozenset(["non_zero"])
 
 
 class Wanted(NamedTuple):
-    """What a tensor is to be: of a `shape`; or of known sizes and the `least` rank or a higher one, or right by
-    `where`, if there is any of these; and finite, if it is to be `fresh`.
+    """The requirements of a tensor: a `shape`; or known sizes with the `least` rank or more, or with a right `where`.
+
+    A `fresh` tensor is finite.
     """
 
     shape: Shape | None = None
@@ -51,7 +52,7 @@ class Wanted(NamedTuple):
         return self.shape is None and not self.least and self.where is None
 
     def takes(self, shape: Shape) -> bool:
-        """Tell whether a shape is wanted."""
+        """Return whether a shape is wanted."""
         if self.shape is not None:
             return shape == self.shape
         known = tuple(size for size in shape if size is not None)
@@ -83,9 +84,9 @@ class Growing(Protocol):
 class Call:
     """The arguments of one operation, as they are chosen.
 
-    `sizes` is what the names of the table's patterns stand for, `dtypes` the data types of its domains. `length` is how
-    many elements the list that it gives is sure to have, and `is_fixed` tells whether it has no others; `may_be_empty`
-    tells whether values decide sizes of what it gives.
+    `sizes` are the values of the names in the table's patterns, `dtypes` the data types of its domains. `length` is the
+    certain number of elements in the list that it returns, and `is_fixed` is true if it has no others; `may_be_empty`
+    is true if values decide sizes of its outputs.
     """
 
     def __init__(self, growth: Growing, known: Signature) -> None:
@@ -104,14 +105,14 @@ class Call:
         self.is_fixed = False
 
     def arguments(self) -> Arguments:
-        """Return what inference looks at, when all is given."""
+        """Return the arguments for inference, when all is given."""
         operands = {name: [given.operand for given in row] for name, row in self.given.items()}
         return Arguments(self.known.name, operands, self.scope.opset, self.blocks)
 
-    # ---- what there is
+    # ---- the known facts
 
     def has(self, name: str) -> bool:
-        """Tell whether the operation has a parameter, in this opset."""
+        """Return whether the operation has a parameter, in this opset."""
         return name in self.known.parameters
 
     def parameter(self, name: str) -> Parameter:
@@ -134,32 +135,30 @@ class Call:
         return known
 
     def size(self, name: str) -> int:
-        """Return what a name of the patterns stands for. Raise Redraw where that is not known."""
+        """Return the value of a name in the patterns. Raise Redraw for an unknown one."""
         size = self.sizes.get(name)
         if not isinstance(size, int):
             raise Redraw
         return size
 
     def is_computed(self) -> bool:
-        """Tell whether an argument that was given is known only when the program runs; if there are no inputs, none
-        needs to be.
-        """
+        """Return whether a given argument is known only when the program runs; without inputs, none needs to be."""
         constant = all(given.operand.constant for row in self.given.values() for given in row)
         return not constant or not self.scope.options.inputs
 
     def steps_of_weight(self, others: int) -> int:
-        """Choose the size of a weight along which it may be of any size, given how many elements each step has."""
+        """Choose a free size of a weight, with so many `others` elements in each step."""
         return max(self.choices.integer(1, 3), -(-self.scope.options.weights // others))
 
     def is_weight(self, name: str, shape: Shape) -> bool:
-        """Tell whether a tensor is a weight of the size that is asked for, if any is: it is constant then."""
+        """Return whether a tensor is a weight of the requested size, if any: it is constant then."""
         least = self.scope.options.weights
         return 0 < least <= elements_in(shape) and name.startswith("weight") and has_known_sizes(shape)
 
     # ---- giving
 
     def give(self, name: str, *given: Given) -> None:
-        """Bind a parameter, and note what its shape and its data type say of others."""
+        """Bind a parameter, and note the facts about others that follow from its shape and its data type."""
         self.given.setdefault(name, []).extend(given)
         made, known = given[0].operand.type, self.known.parameters.get(name)
         if known is not None and isinstance(made, TensorType):
@@ -185,14 +184,15 @@ class Call:
         self.number(name, *elements, shape=(len(elements),), dtype=dtype)
 
     def filled(self, name: str, shape: Shape, *, dtype: str | None = None, positive: bool = False) -> None:
-        """Give a constant of a shape, of numbers that are filled in."""
+        """Give a constant of a shape, with generated numbers."""
         self.give(name, self.constant(name, TensorType(dtype or self.dtype(name), shape), positive=positive))
 
     def constant(
         self, name: str, type: TensorType, elements: Sequence[Number] | None = None, *, positive: bool = False
     ) -> Given:
-        """Return a constant for a parameter, by default of numbers that are filled in. Raise Redraw for what its data
-        type does not have.
+        """Return a constant for a parameter, by default with generated numbers.
+
+        Raise Redraw for numbers outside of its data type.
         """
         dtype = BY_NAME[type.dtype]
         if not has_known_sizes(type.shape):
@@ -204,7 +204,7 @@ class Call:
         return self.held(name, tensor_constant(type, elements), type)
 
     def held(self, name: str, value: Value, type: TensorType | ListType) -> Given:
-        """Return an argument that is a value: in its place, or as a `const` of its own."""
+        """Return an argument with a value: in its place, or as a `const` of its own."""
         known = self.known.parameters.get(name)
         is_weight = isinstance(type, TensorType) and self.is_weight(name, type.shape)
         if (is_weight or self.scope.names_constants) and not (known is not None and known.attribute):
@@ -222,9 +222,9 @@ class Call:
         dtype: str | None = None,
         new: Callable[[], Shape] | None = None,
     ) -> None:
-        """Give a tensor: a value in scope that is wanted, or a new one, of a shape that `new` makes if it is there.
+        """Give a tensor: a `wanted` value in scope, or a new one, of a shape by `new` if given.
 
-        A new one is drawn in any case: where an earlier operation goes away, the choices after it mean what they meant.
+        A new one is drawn in any case: where an earlier operation is removed, the choices after it keep their meaning.
         """
         known = self.parameter(name)
         dtypes = [dtype] if dtype else self.taken(known)
@@ -233,7 +233,7 @@ class Call:
         found = self.choices.pick([*fitting, None])
         is_weight = shape is not None and self.is_weight(name, shape)
         if is_weight and drawn == "int32" and not self.scope.has("ios18"):
-            raise Redraw  # weight files hold int32 from ios18 on
+            raise Redraw  # weight files contain int32 from ios18 on
         if found is not None and not is_weight:
             self.give_item(name, found)
         elif shape is None:
@@ -252,11 +252,11 @@ class Call:
         self.tensor(name, Wanted(least=least))
 
     def sized(self, name: str, where: Callable[[tuple[int, ...]], bool], new: Callable[[], Shape]) -> None:
-        """Give a tensor whose sizes are right: a value in scope, or a new one of the shape that is made."""
+        """Give a tensor with sizes right by `where`: a value in scope, or a new one of a shape by `new`."""
         self.tensor(name, Wanted(where=where), new=new)
 
     def fits(self, item: Item, known: Parameter, dtypes: Sequence[str], wanted: Wanted) -> bool:
-        """Tell whether a value in scope can be given for a parameter."""
+        """Return whether a value in scope can be given for a parameter."""
         held = item.type
         if not isinstance(held, TensorType) or held.dtype not in dtypes or (wanted.fresh and not item.fresh):
             return False
@@ -280,7 +280,7 @@ class Call:
         return (None, *shape[1:]) if opens and self.choices.flag() else shape
 
     def taken(self, parameter: Parameter) -> list[str]:
-        """Return the data types that a tensor may have, simplest first. Raise Redraw if there is none."""
+        """Return the data types that a tensor may have, simplest first. Raise Redraw without any."""
         bound = self.dtypes.get(parameter.domain or "")
         dtypes = [bound] if bound else sorted(parameter.dtypes or COMMON, key=PREFERRED.index)
         only = len(parameter.dtypes) == 1
@@ -290,7 +290,7 @@ class Call:
         return allowed
 
     def dtype(self, name: str) -> str:
-        """Choose the data type of a constant: that of its domain if there is one; of floats, that of other floats."""
+        """Choose the data type of a constant: its domain's if there is one; for floats, the type of other floats."""
         parameter = self.parameter(name)
         bound = self.dtypes.get(parameter.domain or "")
         if parameter.domain is None and parameter.dtypes == FLOATS:
@@ -298,8 +298,10 @@ class Call:
         return bound or self.choices.pick(sorted(parameter.dtypes, key=PREFERRED.index))
 
     def made(self, name: str, type: TensorType) -> Given:
-        """Return a new value: an input of the function, an input that is cast, or a constant. Raise Redraw where all
-        arguments would be constants: that says little, and coremltools computes it while it loads.
+        """Return a new value: an input of the function, a cast input, or a constant.
+
+        Raise Redraw where all arguments would be constants: such an operation tests little, and coremltools computes it
+        while it loads.
         """
         if self.scope.takes_input(type):
             item = self.scope.add_input(type)
@@ -314,14 +316,14 @@ class Call:
     # ---- the rest, by the table
 
     def fill(self) -> None:
-        """Give all that is not given yet: what is required, and some of what is not."""
+        """Give all parameters not given yet: the required ones, and some of the others."""
         rest = [each for each in self.known.parameters.values() if each.name not in {*self.given, *self.left_out}]
         for parameter in sorted(rest, key=lambda each: (not each.required, each.constant)):
             if parameter.required or parameter.asked is not None or self.choices.flag():
                 self.fill_in(parameter)
 
     def fill_in(self, parameter: Parameter) -> None:
-        """Give one parameter what the table says of it. Raise Redraw where that does not suffice."""
+        """Give one parameter by the facts of the table. Raise Redraw where they do not suffice."""
         if parameter.variadic or "tensor" not in parameter.kinds:
             raise Redraw
         if not _says_how(parameter):
@@ -338,6 +340,6 @@ class Call:
 
 
 def _says_how(parameter: Parameter) -> bool:
-    """Tell whether a parameter says how to compute, rather than with what: a number or a word, or a row of them."""
+    """Return whether a parameter controls the computation: a number or a word, or a row of them."""
     highest = max((HIGHEST_RANK if each.ranks[1] is None else each.ranks[1] for each in parameter.shape), default=2)
     return (parameter.constant and highest == 0) or (highest < 2 and not parameter.dtypes & FLOATS)

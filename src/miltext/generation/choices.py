@@ -1,4 +1,4 @@
-"""Where the choices of a generated program come from: a seed, bytes, or whatever else gives whole numbers.
+"""The sources of a generated program's choices: a seed, bytes, or another source of whole numbers.
 
 The first of several alternatives is always the simplest one, so that a source that prefers small numbers makes small
 programs.
@@ -22,7 +22,7 @@ class Choices(ABC):
         """Return a whole number from `low` to `high`, both included; `low` is the simplest."""
 
     def pick(self, items: Sequence[T]) -> T:
-        """Return one of the items, of which the first is the simplest. There is at least one."""
+        """Return one of the items, at least one; the first is the simplest."""
         return items[self.integer(0, len(items) - 1)]
 
     def flag(self) -> bool:
@@ -39,7 +39,7 @@ class Choices(ABC):
         return [left.pop(self.integer(0, len(left) - 1)) for _ in items]
 
     def group(self, make: Callable[[], T]) -> T:
-        """Return what is made; a source may note that its choices belong together."""
+        """Return the result of `make`; a source may note that its choices belong together."""
         return make()
 
 

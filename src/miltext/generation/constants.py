@@ -21,9 +21,7 @@ Number = bool | int | float | str
 
 
 class Filling(NamedTuple):
-    """Numbers for a tensor that one choice settles: all ones for 0, which is the simplest; `positive` ones for divisors
-    and the like.
-    """
+    """Numbers for a tensor by one choice: all ones for 0, the simplest; `positive` ones for divisors and the like."""
 
     seed: int
     positive: bool = False
@@ -45,7 +43,7 @@ class Filling(NamedTuple):
 
 
 def filling(choices: Choices, *, positive: bool = False) -> Filling:
-    """Choose what fills a tensor."""
+    """Choose the numbers of a tensor."""
     return Filling(choices.integer(0, 16), positive)
 
 
@@ -75,5 +73,5 @@ def list_constant(type: TensorType, elements: Sequence[Number]) -> Value:
 
 
 def operand_of(value: Value, type: TensorType | ListType) -> Operand:
-    """Return what inference knows of a constant."""
+    """Return the operand of a constant, as inference uses it."""
     return Operand(type, partial(read_value, value, type))

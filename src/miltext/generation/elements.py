@@ -1,4 +1,4 @@
-"""The elements of constants that say how an operation computes: words, axes, numbers in their ranges."""
+"""The elements of constants that control the computation: words, axes, numbers in their ranges."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from miltext.schema.types import TensorType
 
 SPREAD = 3
-"""How far above its least a number is, at most, where nothing else limits it."""
+"""The most that a number is above its least, where nothing else limits it."""
 
 RANGES = {"lower": (-1, 2), "upper": (-1, 2), "seed": (1, 9)}
 """Whole numbers of parameters that the table does not limit; other ones are from 1 on."""
 
 UNUSUAL = frozenset(["sigmoid_hard"])
-"""Words that are left out: coremltools' recurrent layers say `hard_sigmoid` (iOS15/recurrent.py)."""
+"""Omitted words: coremltools' recurrent layers name it `hard_sigmoid` (iOS15/recurrent.py)."""
 
 SMALL = frozenset(["epsilon"])
-"""Parameters whose numbers are small ones."""
+"""Parameters with small numbers."""
 
 
 def elements_for(parameter: Parameter, type: TensorType, sizes: Sizes, choices: Choices) -> list[Number] | None:
@@ -49,7 +49,7 @@ def elements_for(parameter: Parameter, type: TensorType, sizes: Sizes, choices: 
 
 
 def _float(parameter: Parameter, least: int | None, most: int | None, choices: Choices) -> float:
-    """Choose a float of a range: eighths, which every float type has, and for small ones a 1024th part of that."""
+    """Choose a float of a range: eighths, which every float type has, or a 1024th of these for a SMALL parameter."""
     low = 1 if least is None else least * 8
     number = choices.integer(low, low + 8 if most is None else most * 8) / 8
     return number / 1024 if parameter.name in SMALL else number

@@ -1,6 +1,6 @@
-"""A block that grows, operation by operation; inference is asked of each new one alone.
+"""A block that grows, operation by operation; inference runs on each new one alone.
 
-An operation whose arguments do not go together, or give something unfit, is taken back and drawn again.
+An operation whose arguments do not fit together, or whose outputs are unfit, is taken back and drawn again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RECENT = 40
 STRING = TensorType("string", ())
 
 WEIGHTED = frozenset(["conv", "conv_quantized", "conv_transpose", "linear"])
-"""Operations whose recipes give weights of the size that is asked for."""
+"""Operations whose recipes give weights of the requested size."""
 
 
 class Mark(NamedTuple):
@@ -72,7 +72,7 @@ class Growth:
         return op_type not in STATES or not self.depth
 
     def in_reach(self) -> list[Item]:
-        """Return the values that an operation may take, several times those that nothing uses, for deep graphs."""
+        """Return the values that an operation may take, with unused ones several times, for deep graphs."""
         near = [*(self.outer.in_reach() if self.outer else self.scope.inputs), *self.items[-RECENT:]]
         unused = [item for item in near if item.name not in self.scope.used]
         return [*unused, *unused, *near]
@@ -80,23 +80,23 @@ class Growth:
     # ---- growing
 
     def grow(self, count: int) -> int:
-        """Add so many operations, as far as there are any that can be added. Return how many were."""
+        """Add so many operations, as long as some can be added. Return the number of added ones."""
         count = count if self.candidates else 0
         return next((made for made in range(count) if not self.scope.choices.group(self.step)), count)
 
     def step(self) -> bool:
-        """Add one operation, with the constants that it needs. Tell whether that was possible."""
+        """Add one operation, with the constants that it needs. Return whether that was possible."""
         weighted = [name for name in self.candidates if name in WEIGHTED] if self._lacks_weights() else []
         return self._add_one_of(weighted) or self._add_one_of(self.candidates)
 
     def _lacks_weights(self) -> bool:
-        """Tell whether weights are asked for, and nothing is there yet."""
+        """Return whether weights are requested, and the block is still empty."""
         return self.scope.options.weights > 0 and not self.depth and not self.operations
 
     def _add_one_of(self, names: Sequence[str]) -> bool:
-        """Add an operation of one of these types. Tell whether that was possible.
+        """Add an operation of one of these types. Return whether that was possible.
 
-        Each attempt counts on from the one before, so that the simplest choice does not stay with one that fails.
+        Each attempt counts on from the one before, so that the simplest choice does not stay with a failing type.
         """
         for turn in range(ATTEMPTS if names else 0):
             place = self.scope.choices.integer(0, len(names) - 1)
@@ -105,7 +105,7 @@ class Growth:
         return False
 
     def attempt(self, op_type: str) -> list[Item] | None:
-        """Add an operation of a type, and return what it gives; None if what was drawn does not make one."""
+        """Add an operation of a type, and return its outputs; None if the choices do not make one."""
         mark = self.mark()
         try:
             return self.add(op_type)
@@ -114,7 +114,7 @@ class Growth:
             return None
 
     def add(self, op_type: str) -> list[Item]:
-        """Add an operation of a type, and return what it gives. Raise Redraw."""
+        """Add an operation of a type, and return its outputs. Raise Redraw."""
         known = signature(op_type, self.scope.opset)
         if known is None:
             raise Redraw
@@ -128,7 +128,7 @@ class Growth:
         return made
 
     def call(self, op_type: str, **arguments: Item) -> list[Item]:
-        """Add an operation with these arguments alone, and return what it gives. Raise Redraw."""
+        """Add an operation with these arguments alone, and return its outputs. Raise Redraw."""
         known = signature(op_type, self.scope.opset)
         if known is None:
             raise Redraw
@@ -138,7 +138,7 @@ class Growth:
         return self.commit(call)
 
     def constant(self, stem: str, value: Value, type: TensorType | ListType) -> Item:
-        """Add a `const`, and return what it gives."""
+        """Add a `const`, and return its output."""
         item = Item(self.scope.name(stem), operand_of(value, type), fresh=True)
         made = Operation(type="const")
         made.attributes["val"].CopyFrom(value)
@@ -148,20 +148,20 @@ class Growth:
         return item
 
     def value_of(self, type: Type, count: int | None = None) -> Item:
-        """Add a `const` of a type: of a number, or of numbers that are filled in. Raise Redraw for another type."""
+        """Add a `const` of a type: of a number, or of generated numbers. Raise Redraw for another type."""
         if not isinstance(type, TensorType) or None in type.shape:
             raise Redraw
         elements = filling(self.scope.choices).numbers(type) if count is None else [count]
         return self.constant("const", tensor_constant(type, elements), type)
 
     def takes_cast(self, type: TensorType) -> bool:
-        """Tell whether an input of floats may be added and cast to a type."""
+        """Return whether an input of floats may be added and cast to a type."""
         known = signature("cast", self.scope.opset)
         words = known.parameters["dtype"].words if known else ()
         return type.dtype in words and self.scope.takes_input(TensorType("fp32", type.shape))
 
     def cast(self, item: Item, dtype: str) -> Item:
-        """Add a cast of a value, and return what it gives. Raise Redraw."""
+        """Add a cast of a value, and return its output. Raise Redraw."""
         name = tensor_constant(STRING, [dtype])
         [made] = self.call("cast", x=item, dtype=self.constant("cast_dtype", name, STRING))
         return made._replace(fresh=item.fresh)
@@ -176,7 +176,7 @@ class Growth:
         return Mark(len(self.operations), len(self.items), len(scope.inputs), len(scope.states), dict(scope.names))
 
     def take_back(self, mark: Mark) -> None:
-        """Take back what was added since."""
+        """Take back all additions since a mark."""
         scope = self.scope
         del self.operations[mark.operations :], self.items[mark.items :]
         del scope.inputs[mark.inputs :], scope.states[mark.states :]
@@ -232,7 +232,7 @@ def declared(item: Item) -> NamedValueType:
 
 
 def _is_fit(type: Type, most: int) -> bool:
-    """Tell whether values of a type may go on: known, not empty, of no more elements than `most`."""
+    """Return whether values of a type may be used further: known, not empty, of no more elements than `most`."""
     if isinstance(type, ListType):
         return _is_fit(type.element, most)
     if not isinstance(type, TensorType):
@@ -241,7 +241,7 @@ def _is_fit(type: Type, most: int) -> bool:
 
 
 def _value(given: Given) -> Value:
-    """Return the value that an argument is. Raise Redraw for one that has a name."""
+    """Return the value of an argument. Raise Redraw for an argument with a name."""
     if given.value is None:
         raise Redraw
     return given.value

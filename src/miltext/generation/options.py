@@ -1,4 +1,4 @@
-"""What is asked of generated programs, and what cannot be asked."""
+"""The requested properties of generated programs, and the properties that cannot be requested."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WAY = "`miltext ops` lists operations with their opsets and data types"
 
 
 NOT_GENERATED = frozenset(["custom_layer"])
-"""Operations that nothing is known of: what this one gives and computes is up to a class of an app."""
+"""Operations without known results: a class of an app decides the output of this one."""
 
 CONTROL = frozenset(["cond", "while_loop"])
 STATES = frozenset(["read_state", "write_state"])
@@ -30,28 +30,28 @@ KINDS = {"control_flow": CONTROL, "states": STATES, "compressed": COMPRESSED}
 """The options that leave operations out, with these."""
 
 COMMON = ("fp32", "fp16", "int32", "bool")
-"""Data types of what may be of any, in the order of their simplicity."""
+"""Data types where any is allowed, in the order of their simplicity."""
 
 NOT_COMPUTED = frozenset(["string", "uint1", "uint2", "uint3", "uint6", "uint32", "int64"])
-"""Data types of constants that say how to compute or are decompressed, and of no value that is computed."""
+"""Data types of constants that control the computation or are decompressed, and of no computed value."""
 
 MOST_WEIGHTS = 1 << 22
-"""The most elements that a weight can be asked to have: each is made by itself, and larger ones take minutes."""
+"""The most elements of a requested weight: each is made by itself, and larger ones take minutes."""
 
 OPSET_NAMES = tuple(opset.text for opset in OPSETS)
 
 
 @dataclass(frozen=True)
 class Options:
-    """What is asked of generated programs.
+    """The requested properties of generated programs.
 
-    `opsets` are those that one is picked of; `operations` and `dtypes` all that may be used, None for any. Casts get
-    other inputs to these data types, and constants that say shapes, axes and the like have their own. `ops` are the
-    least and the most operations, besides constants and casts; `inputs` and `outputs` the most of each, `functions`
-    the most functions. `control_flow`, `states` and `compressed` say whether there may be any, and `classifiers`
-    whether programs may end in labels, which coremltools' own loader does not read. `flexible` says whether inputs may
-    have sizes that are not known, and `weights` how many elements the weights of convolutions and of `linear` have at
-    least: each is then a `const` of its own, which `miltext.build` moves into a weight file with `externalize=10`.
+    One of the `opsets` is picked; `operations` and `dtypes` are the allowed ones, None for any. Casts convert other
+    inputs to these data types, and constants for shapes, axes and the like have their own. `ops` are the least and the
+    most operations, besides constants and casts; `inputs` and `outputs` the most of each, `functions` the most
+    functions. `control_flow`, `states` and `compressed` allow these, and `classifiers` allows programs that end in
+    labels, which coremltools' own loader does not read. `flexible` allows inputs of unknown sizes, and `weights` is the
+    least number of elements in the weights of convolutions and of `linear`: each is then a `const` of its own, which
+    `miltext.build` moves into a weight file with `externalize=10`.
     """
 
     opsets: Sequence[str] = OPSET_NAMES
@@ -92,7 +92,7 @@ class Options:
             raise refusal(f"{none} computes with {names} in {' or '.join(self.opsets)}", WAY)
 
     def _hold_operations(self, operations: Collection[str]) -> None:
-        """Hold the operations to those that some opset asked for has."""
+        """Require operations that one of the requested opsets has."""
         for name in sorted(NOT_GENERATED & {*operations}):
             raise refusal(f"`{name}` is not generated: it computes what an app says", "ask for other operations")
         for kind, names in KINDS.items():
@@ -104,32 +104,34 @@ class Options:
                 raise refusal(f"{' and '.join(self.opsets)} {have} `{name}`", "ask for a later opset")
 
     def allows(self, op_type: str) -> bool:
-        """Tell whether an operation may be used."""
+        """Return whether an operation may be used."""
         if any(op_type in names and not getattr(self, kind) for kind, names in KINDS.items()):
             return False
         return op_type not in NOT_GENERATED if self.operations is None else op_type in self.operations
 
     def fits(self, known: Signature) -> bool:
-        """Tell whether an operation takes a data type that is asked for, anywhere."""
+        """Return whether an operation takes one of the requested data types, anywhere."""
         tensors = _tensors(known)
         if self.dtypes is None or not tensors:
             return True
         return any(dtype in taken for taken in tensors for dtype in self._computed())
 
     def _computed(self) -> list[str]:
-        """Return the data types asked for that values may be computed with."""
+        """Return the requested data types that values may be computed with."""
         return [dtype for dtype in self.dtypes or () if dtype not in NOT_COMPUTED]
 
     def _serves(self, known: Signature) -> bool:
-        """Tell whether an operation suffices for an opset: if it was not asked for, its first tensor, which most give
-        again, has to be of a data type that is asked for, and not only an index or a size.
+        """Return whether an operation suffices for an opset.
+
+        Unless it was requested, its first tensor, whose type most outputs have, must be of a requested data type, and
+        not only an index or a size.
         """
         if self.operations is not None:
             return self.fits(known)
         return any(dtype in first for first in _tensors(known)[:1] for dtype in self._computed())
 
     def opsets_that_fit(self) -> list[str]:
-        """Return the opsets that have an operation for the data types that are asked for."""
+        """Return the opsets that have an operation for the requested data types."""
         if self.dtypes is None:
             return list(self.opsets)
         names = [name for name in all_names() if self.allows(name)]
@@ -138,11 +140,11 @@ class Options:
         return [opset for opset in self.opsets if opset in fitting]
 
     def allows_dtype(self, dtype: str) -> bool:
-        """Tell whether tensors may be of a data type."""
+        """Return whether tensors may be of a data type."""
         return self.dtypes is None or dtype in self.dtypes
 
     def allows_type(self, type: Type) -> bool:
-        """Tell whether values may be of a type."""
+        """Return whether values may be of a type."""
         if isinstance(type, ListType):
             return self.allows_type(type.element)
         return not isinstance(type, TensorType) or type.dtype == "string" or self.allows_dtype(type.dtype)
@@ -154,12 +156,12 @@ def _tensors(known: Signature) -> list[Collection[str]]:
 
 
 def refusal(message: str, way: str) -> MiltextError:
-    """Return the error for what cannot be generated."""
+    """Return the error for a request that cannot be generated."""
     return MiltextError([error(codes.NOTHING_TO_GENERATE, message, None, Note(way))])
 
 
 def _hold_names(noun: str, names: Collection[str] | None, known: Collection[str]) -> None:
-    """Hold names to those that there are, at least one of them."""
+    """Require existing names, at least one."""
     if names is not None and not names:
         raise refusal(f"no {noun} may be used, and a program has some", f"ask for one {noun} or more")
     for name in names or ():

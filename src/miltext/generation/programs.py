@@ -44,7 +44,7 @@ def program(choices: Choices, options: Options) -> Program:
 
 
 def _opsets(options: Options) -> list[str]:
-    """Return the opsets that fit and have all operations asked for; those with the most, where none has all."""
+    """Return the opsets that fit and have all requested operations; the opsets with the most, where none has all."""
     names = options.operations or ()
     fitting = options.opsets_that_fit()
     having = {opset: sum(signature(name, opset) is not None for name in names) for opset in fitting}
@@ -67,7 +67,7 @@ def _function(choices: Choices, options: Options, opset: str, *, alone: bool) ->
 
 
 def _classifies(scope: FunctionScope) -> bool:
-    """Tell whether a function is to end as a classifier."""
+    """Return whether a function is to end as a classifier."""
     options = scope.options
     if options.operations is not None:
         return "classify" in options.operations
@@ -75,7 +75,7 @@ def _classifies(scope: FunctionScope) -> bool:
 
 
 def _outputs(growth: Growth, others: int) -> list[Item]:
-    """Return the outputs beside others: what nothing uses, or some of it, as far as a model can give it."""
+    """Return the outputs beside others: all or some of the unused values that a model can return."""
     scope = growth.scope
     able = [item for item in growth.items if scope.goes_in_and_out(item.type)]
     outputs = [item for item in able if item.name not in scope.used] or able[-1:]
@@ -88,7 +88,7 @@ def _outputs(growth: Growth, others: int) -> list[Item]:
 
 
 def _casted(growth: Growth) -> Item:
-    """Add a value that a model can give, where there is none: the last one as fp32, or a constant."""
+    """Add a value that a model can return, where there is none: the last one as fp32, or a constant."""
     dtypes = signature("cast", growth.scope.opset)
     castable = dtypes.dtypes("x") if dtypes else frozenset()
     found = [item for item in growth.items if isinstance(item.type, TensorType) and item.type.dtype in castable]

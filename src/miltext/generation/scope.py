@@ -1,4 +1,4 @@
-"""What a generated function has so far: its inputs, its names, and the values that are in scope."""
+"""The present contents of a generated function: its inputs, its names, and the values in scope."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _PLACES = {opset.text: place for place, opset in enumerate(OPSETS)}
 
 
 class Redraw(Exception):
-    """What was drawn does not make an operation: draw again."""
+    """The drawn choices do not make an operation: draw again."""
 
 
 class Item(NamedTuple):
-    """A value in scope. One that is `fresh` is finite whatever the inputs are: an input or a constant.
+    """A value in scope. A `fresh` one is finite for all inputs: an input or a constant.
 
-    `length` is how many elements a list is sure to have; one that `is_fixed` keeps its length. A tensor that
-    `may_be_empty` has a size that values decide; one that `is_compressed` is a constant.
+    `length` is the certain number of elements in a list; a list that `is_fixed` keeps its length. A tensor that
+    `may_be_empty` has a size that values decide; a value that `is_compressed` is a constant.
     """
 
     name: str
@@ -47,12 +47,12 @@ class Item(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the value is known before the program runs: that of a constant, or of a shape."""
+        """Whether the value is known before the program runs: the value of a constant, or of a shape."""
         return self.operand.constant or self.operand.value is not None
 
 
 class Given(NamedTuple):
-    """What an argument is bound to: an item, by its name, or a value."""
+    """The binding of an argument: an item, by its name, or a value."""
 
     operand: Operand
     name: str = ""
@@ -60,10 +60,10 @@ class Given(NamedTuple):
 
 
 class FunctionScope:
-    """What is shared by the blocks of a function: the choices, the names, the inputs and states, what is used.
+    """The shared parts of a function's blocks: the choices, the names, the inputs and states, the used names.
 
-    `names_constants` tells whether each constant is an operation of its own, as coremltools writes them, or stands
-    where it is used.
+    With `names_constants`, each constant is an operation of its own, as coremltools writes them; without it, constants
+    stand where they are used.
     """
 
     def __init__(self, choices: Choices, options: Options, opset: str) -> None:
@@ -82,15 +82,15 @@ class FunctionScope:
         return f"{stem}_{self.names[stem] - 1}"
 
     def has(self, opset: str) -> bool:
-        """Tell whether the function is of an opset or of a later one."""
+        """Return whether the function has an opset or a later one."""
         return _PLACES[self.opset] >= _PLACES[opset]
 
     def goes_in_and_out(self, type: Type) -> bool:
-        """Tell whether an input or an output may be of a type."""
+        """Return whether an input or an output may be of a type."""
         return isinstance(type, TensorType) and type.dtype in IN_AND_OUT and self.has(IN_AND_OUT[type.dtype])
 
     def takes_input(self, type: TensorType) -> bool:
-        """Tell whether there may be one more input, of this type."""
+        """Return whether there may be one more input, of this type."""
         return len(self.inputs) < self.options.inputs and bool(type.shape) and self.goes_in_and_out(type)
 
     def add_input(self, type: TensorType) -> Item:

@@ -14,33 +14,33 @@ if TYPE_CHECKING:
     from miltext.schema.types import Dimension, Shape
 
 Sizes: TypeAlias = "dict[str, Dimension | Shape]"
-"""What the names of patterns stand for, `#d` for the length of a run, too."""
+"""The values of the names in patterns; `#d` is the length of a run `d`."""
 
 HIGHEST_RANK = 5
 """The most dimensions that Core ML's tensors have."""
 
 MOST_ELEMENTS = 4096
-"""The most elements of a generated value, so that a program is quick to run, unless larger weights are asked for."""
+"""The most elements of a generated value without a request for larger weights, so that a program is quick to run."""
 
 LARGEST_SIZE = 5
-"""The largest size of a tensor that is made anew, unless a recipe asks for another one."""
+"""The largest size of a tensor made anew, unless a recipe requests another one."""
 
 ANY_SHAPE = read_patterns("[*d{1,4}]")
 """The pattern of a tensor made anew where the table takes any."""
 
 
 def has_known_sizes(shape: Shape) -> bool:
-    """Tell whether all sizes are known."""
+    """Return whether all sizes are known."""
     return None not in shape
 
 
 def elements_in(shape: Shape) -> int:
-    """Return the number of elements, where sizes that are not known count as one."""
+    """Return the number of elements, with unknown sizes as one."""
     return prod(1 if size is None else size for size in shape)
 
 
 def fit(patterns: Patterns, shape: Shape, sizes: Sizes) -> Sizes | None:
-    """Return what the names of patterns stand for by a shape, with what they stood for; None if it does not fit."""
+    """Return the values of the patterns' names by a shape, with their earlier ones; None if it does not fit."""
     if not patterns:
         return sizes
     found = (_fit(pattern, shape, sizes) for pattern in patterns if pattern.has_rank(len(shape)))
@@ -55,12 +55,12 @@ def _fit(pattern: Pattern, shape: Shape, sizes: Sizes) -> Sizes | None:
         if bound.setdefault(name, run) != run or bound.setdefault(length, len(run)) != len(run):
             return None
         if name in sizes and not has_known_sizes(run):
-            return None  # nothing says that two unknown sizes are the same
+            return None  # two unknown sizes may differ
     return bound if all(_fit_size(term, size, bound) for term, size in pairs) else None
 
 
 def _fit_size(term: Term, size: Dimension, bound: Sizes) -> bool:
-    """Tell whether a size fits a term, and note what its name stands for."""
+    """Return whether a size fits a term, and note the value of its name."""
     if not term.name:
         return term.text == "?" or size == term.offset
     if size is None:
@@ -70,9 +70,9 @@ def _fit_size(term: Term, size: Dimension, bound: Sizes) -> bool:
 
 
 def make(patterns: Patterns, sizes: Sizes, choices: Choices, least: int = 0) -> Shape | None:
-    """Make a shape that fits one of the patterns, of the `least` rank or a higher one where the pattern leaves it open.
+    """Make a shape that fits one of the patterns, of the `least` rank or more where the pattern leaves it open.
 
-    Return None if what is known of the names does not lead to one.
+    Return None if the known values of the names do not lead to a shape.
     """
     shape = _make(choices.pick(patterns or ANY_SHAPE), sizes, choices, least)
     return None if shape is None or len(shape) > HIGHEST_RANK or elements_in(shape) > MOST_ELEMENTS else shape
@@ -87,7 +87,7 @@ def _make(pattern: Pattern, sizes: Sizes, choices: Choices, least: int) -> Shape
 
 
 def _make_run(run: Run, least: int, most: int, made: Sizes, choices: Choices) -> Sequence[Dimension]:
-    """Make the sizes of a run, of the least and the highest rank or of the one that is known."""
+    """Make the sizes of a run, of the least to the highest rank or of the known one."""
     known, length = made.get(run.name), made.get(run.length)
     if isinstance(known, tuple):
         return known

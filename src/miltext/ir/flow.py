@@ -1,8 +1,8 @@
-"""Which values of an operation with blocks are one variable: an argument, block inputs, block outputs and an output.
+"""The values of an operation with blocks that are one variable: argument, block inputs, block outputs and output.
 
-The facts are those of coremltools' operations (`mil/ops/defs/iOS15/control_flow.py`): `cond` gives what
-the branch gives that runs; `while_loop` gives `loop_vars` to both blocks, the test and the body, and the body's outputs
-to the next turn.
+The source is the definition of coremltools' operations (`mil/ops/defs/iOS15/control_flow.py`): `cond` returns the
+results of the branch that runs; `while_loop` gives `loop_vars` to both blocks, the test and the body, and the body's
+outputs to the next turn.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Flow(NamedTuple):
-    """How values flow through the blocks of an operation.
+    """The flow of values through the blocks of an operation.
 
     `variables` is the parameter whose arguments are the inputs of every block, if the blocks have inputs. `results` are
-    the places of the blocks whose outputs are those of the operation. `test` is the place of the block that decides
+    the places of the blocks whose outputs are the operation's outputs. `test` is the place of the block that decides
     about another turn, and `decides` the parameter that decides which block is run.
     """
 
@@ -38,7 +38,7 @@ FLOWS = {
 
 
 class Variable(NamedTuple):
-    """One variable: the argument that it begins with, its block inputs, what blocks give for it, and the output."""
+    """One variable: the argument that it begins with, its block inputs, its block outputs, and the output."""
 
     argument: Operand
     inputs: tuple[Value, ...]

@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
 
 class Function:
-    """A function: its inputs, which all of its blocks see, and the blocks by opset.
+    """A function: its inputs, which are in scope in all of its blocks, and the blocks by opset.
 
-    `undefined` are the names that are used where nothing defines them. `clashing` are the values that were read under a
-    name that was already taken where they are defined. `changed` are the attributes that were set, None for those that
-    were taken out.
+    `undefined` are the used names without a definition. `clashing` are the values that were read under a name already
+    taken at their definition. `changed` are the attributes that were set, None for removed ones.
     """
 
     __slots__ = (
@@ -41,7 +40,7 @@ class Function:
 
     @property
     def block(self) -> Block | None:
-        """The block of the function's own opset, or the only one there is."""
+        """The block of the function's own opset, or the only block."""
         own = self.blocks.get(self.message.opset)
         return own if own is not None or len(self.blocks) != 1 else next(iter(self.blocks.values()))
 
@@ -99,9 +98,9 @@ class Function:
             yield from self.blocks[opset].defined()
 
     def fresh(self, stem: str, *, first: int = 1) -> str:
-        """Return an identifier that no value of the function has: the stem, or that with a number behind it.
+        """Return an identifier that no value of the function has: the stem, or the stem with a number behind it.
 
-        `first` is the number that is tried first.
+        `first` is the first number to try.
         """
         if self._names is None:
             self._names = FreshNames({value.name for value in self.defined()}.union(self.undefined))

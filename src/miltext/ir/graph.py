@@ -1,4 +1,4 @@
-"""A Program as a graph that verbs and people edit, and that is written back without loss."""
+"""A Program as a graph that verbs and people edit, and write back without loss."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class Graph:
 
     @with_room
     def program(self) -> proto.Program:
-        """Return a Program that holds the graph, of the class that was read.
+        """Return a Program with the contents of the graph, of the class that was read.
 
-        What was not edited is equal to what was read, unknown fields too. Values get fresh names where an edit has
-        made their names clash.
+        Unedited parts are equal to the message that was read, unknown fields too. Values get fresh names where an edit
+        has made their names clash.
         """
         made = self.message.__class__()
         made.CopyFrom(self.message)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def settle_names(function: Function) -> None:
     """Give fresh names to values, so that each use of a function finds its own value by name.
 
-    The inputs and outputs of the function keep their names where another value can give way. What clashed when it was
-    read stays as it was, as long as each use still finds its value.
+    The inputs and outputs of the function keep their names where another value can be renamed. Names that clashed when
+    they were read stay, as long as each use still finds its value.
     """
     kept = {*function.inputs, *(value for block in function.blocks.values() for value in block.outputs)}
     for block in function.blocks.values():
@@ -55,14 +55,14 @@ class _Settling:
         return value if value is not None and value.name == name else None
 
     def _use(self, values: Iterable[Value]) -> None:
-        """Rename what stands between a use and its value."""
+        """Rename values with the name of a used value that stand between it and its use."""
         for value in values:
             other = self._seen(value.name)
             if other is not None and other is not value:
                 self._part(other, value)
 
     def _define(self, value: Value, defined: list[tuple[str, Value | None]]) -> None:
-        """Bring a value in sight; if it takes the name of another, one of them gives way."""
+        """Bring a value in scope; if it has the name of another, rename one of them."""
         other = self._seen(value.name)
         if other is not None and other is not value and value not in self._function.clashing:
             self._part(value, other)
@@ -70,7 +70,7 @@ class _Settling:
         self._scope[value.name] = value
 
     def _part(self, value: Value, other: Value) -> None:
-        """Rename one of two values with one name: the first, unless only that one has to keep its name."""
+        """Rename one of two values with one name: the first, unless only that value has to keep its name."""
         has_to_stay = value in self._kept and other not in self._kept
         moved, staying = (other, value) if has_to_stay else (value, other)
         moved.name = self._function.fresh(moved.name)

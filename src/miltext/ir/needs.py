@@ -1,4 +1,4 @@
-"""What the operations of a block need: the makers of their arguments, and the operations that write their states."""
+"""Needed operations of a block: the makers of an operation's arguments, and the writers of its states."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ READS = "read_state"
 
 
 class Needed(NamedTuple):
-    """The operations that are needed, in order, and the values that they take from outside, each once."""
+    """The needed operations, in order, and the values that they take from outside, each once."""
 
     ops: list[Op]
     outside: list[Value]
 
 
 class Needs:
-    """What each operation of a block needs. The block is read once, and asked as often as one likes.
+    """The operations that each operation of a block needs. The block is read once for any number of queries.
 
-    A state is one thing from one prediction to the next: an operation that uses it needs all that is written to it.
+    A state is one value from one prediction to the next: an operation that uses it needs all operations that write it.
     """
 
     def __init__(self, block: Block) -> None:
@@ -36,10 +36,9 @@ class Needs:
                 self._writers.setdefault(value, []).append(place)
 
     def of(self, outputs: Iterable[Value], given: Collection[Value] = (), *, later_writes: bool = True) -> Needed:
-        """Return what makes the outputs, where the values `given` come from outside.
+        """Return the operations behind the outputs, where the values `given` come from outside.
 
-        Of what is written to a state that is used, `later_writes` includes what comes after all uses: the next
-        prediction reads it.
+        Of the writes to a used state, `later_writes` includes those after all uses: the next prediction reads them.
         """
         found: set[int] = set()
         outside: dict[Value, None] = {}
@@ -66,7 +65,7 @@ class Needs:
 
 
 def written(op: Op) -> Iterator[Value]:
-    """Yield the states that an operation, or one inside its blocks, may write to: those that it does not only read."""
+    """Yield the states that an operation, or one inside its blocks, may write to, by an operation other than a read."""
     if op.type != READS:
         yield from (value for value in op.operands if value.is_state)
     for inner in op.walk():
@@ -75,10 +74,10 @@ def written(op: Op) -> Iterator[Value]:
 
 
 def sort(block: Block) -> bool:
-    """Bring the operations of a block into an order in which each stands behind the makers of what it takes.
+    """Bring the operations of a block into an order in which each stands behind the makers of its operands.
 
-    Operations that stand so already keep their order, and so do all that take one state. Return whether anything moved.
-    A cycle stays as it is.
+    Operations in such an order keep it, and so do all that take one state. Return whether anything moved. A cycle stays
+    as it is.
     """
     ops = list(block)
     places = {op: place for place, op in enumerate(ops)}
@@ -99,7 +98,7 @@ def sort(block: Block) -> bool:
 
 
 def _depth_first(needs: list[list[int]]) -> list[int]:
-    """Return places in an order in which each comes behind those that it needs, and otherwise as early as it was."""
+    """Return places in a stable order in which each comes after the places that it needs."""
     order: list[int] = []
     seen = [False] * len(needs)
     for start in range(len(needs)):

@@ -1,7 +1,7 @@
 """The parts of a function: blocks, operations, the values that they define, and the uses of these.
 
-A name belongs to its Value, so a new name is one assignment, and what a use refers to never depends on names. Edits
-mark what they change; `ir.writing` writes that anew and copies everything else from the messages that were read.
+A name belongs to its Value, so a new name is one assignment, and the value of a use never depends on names. Edits mark
+the changed parts; `ir.writing` writes these anew and copies everything else from the messages that were read.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Value:
 
     @property
     def name(self) -> str:
-        """The name, which the writer changes only where another value's would take its place."""
+        """The name, which the writer changes only where it would hide another value."""
         return self._name
 
     @name.setter
@@ -75,7 +75,7 @@ class Value:
 
     @property
     def type(self) -> Type:
-        """The declared type; None for an undefined name, and where the type says too little."""
+        """The declared type; None for an undefined name, and for an incomplete type."""
         return None if self.message is None else read_type(self.message.type)
 
     @type.setter
@@ -128,9 +128,9 @@ Operand: TypeAlias = "Value | proto.Value | None"
 
 
 class Op:
-    """An operation. `message` holds its type and attributes; arguments, outputs and blocks are the graph's.
+    """An operation. `message` contains its type and attributes; arguments, outputs and blocks are the graph's.
 
-    `block` is the block that holds it, None for an operation that was removed or not yet inserted. `is_own` is whether
+    `block` is the block around it, None for an operation that was removed or not yet inserted. `is_own` is whether
     `message` belongs to the graph and may be edited.
     """
 
@@ -204,7 +204,7 @@ class Op:
         return [each for each in self.inputs.get(parameter, ()) if isinstance(each, Value)]
 
     def used(self) -> list[Value]:
-        """Return the values that the operation needs, each once: its operands, and what its blocks use from outside."""
+        """Return the values that the operation needs, each once: its operands, and those that its blocks capture."""
         return list(dict.fromkeys([*self.operands, *(self.captured() if self.blocks else ())]))
 
     def operand(self, parameter: str) -> Operand:
@@ -213,12 +213,12 @@ class Op:
         return operands[0] if len(operands) == 1 else None
 
     def literals(self) -> dict[str, proto.Value]:
-        """Return the literals that are the only argument of a parameter, by parameter."""
+        """Return the literals given as the only argument of a parameter, by parameter."""
         single = ((parameter, self.operand(parameter)) for parameter in self.inputs)
         return {parameter: each for parameter, each in single if each is not None and not isinstance(each, Value)}
 
     def literal(self, name: str) -> proto.Value | None:
-        """Return the constant that is written at the operation: the only argument of a parameter, or an attribute."""
+        """Return the constant written at the operation: the only argument of a parameter, or an attribute."""
         operand = self.operand(name) if name in self.inputs else self.attributes.get(name)
         return None if isinstance(operand, Value) else operand
 
@@ -310,7 +310,7 @@ class Op:
         return list(dict.fromkeys(value for value in used if id(value) not in inside))
 
     def touch(self) -> None:
-        """Mark the operation as edited, and all that holds it."""
+        """Mark the operation as edited, and all blocks and operations around it."""
         self.is_edited = True
         if self.block is not None:
             self.block.touch()
@@ -340,7 +340,7 @@ class Block:
         self.is_rebuilt = False
 
     def __iter__(self) -> Iterator[Op]:
-        """Yield the operations that there are now, but for those that are removed meanwhile."""
+        """Yield the present operations, except any removed meanwhile."""
         linked = []
         op = self.first
         while op is not None:
@@ -411,7 +411,7 @@ class Block:
         return (value for op in self for value in op.outputs)
 
     def defined(self) -> Iterator[Value]:
-        """Yield the inputs and what the operations make, those of inner blocks too, in the order of the text."""
+        """Yield the inputs and the outputs of operations, of inner blocks too, in the order of the text."""
         yield from self.inputs
         for op in self:
             for block in op.blocks:
@@ -424,7 +424,7 @@ class Block:
             self.insert_before(None, op)
 
     def insert_before(self, place: Op | None, *ops: Op) -> None:
-        """Put operations before one of the block, in their order, or behind the last one for None."""
+        """Put operations before an operation of the block, in their order, or behind the last one for None."""
         if place is not None and place.block is not self:
             raise GraphError("the operation to insert before stands in another block")
         while place is not None and place in ops:
@@ -466,22 +466,22 @@ class Block:
         self.touch()
 
     def release(self) -> None:
-        """Use nothing any more: the block, or the operation that holds it, has been taken out for good."""
+        """Remove all uses: the block, or the operation around it, has been taken out for good."""
         for op in self:
             op.release()
         self.outputs = []
 
     def touch(self) -> None:
-        """Mark the block as edited, and all that holds it."""
+        """Mark the block as edited, and all operations and blocks around it."""
         if not self.is_edited:
             self.is_edited = True
             self.owner.touch()
 
 
 def literal_of(operand: Operand) -> proto.Value | None:
-    """Return the constant that an argument is: a literal in its place, or the value of the `const` that it names.
+    """Return the constant of an argument: a literal in its place, or the value of the `const` that it names.
 
-    None for what is not constant, and for a compressed constant, whose value has to be computed.
+    None for an argument other than a constant, and for a compressed constant, whose value has to be computed.
     """
     if not isinstance(operand, Value):
         return operand
@@ -490,7 +490,7 @@ def literal_of(operand: Operand) -> proto.Value | None:
 
 
 def _is_inside(user: Op | Block, op: Op) -> bool:
-    """Tell whether a user is a block of an operation, or stands inside one."""
+    """Return whether a user is a block of an operation, or stands inside one."""
     owner: Op | Block | Function | None = user
     while owner is not None and owner is not op:
         owner = owner.owner if isinstance(owner, Block) else owner.block if isinstance(owner, Op) else None

@@ -1,8 +1,8 @@
 """A Program's message read as a graph, names resolved once.
 
-A use refers to the last definition of its name before it that is in sight, as `MIL.proto` says of scopes: inputs of the
-function, of the blocks around it, and outputs of earlier operations there. A name without such a definition is a Value
-without an owner, one for each name of a function.
+A use refers to the last definition of its name before it that is in scope, by the rules of scopes in `MIL.proto`:
+inputs of the function, of the blocks around it, and outputs of earlier operations there. A name without such a
+definition is a Value without an owner, one for each name of a function.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Reader:
         self.shadowed: Shadowed = []
 
     def define(self, messages: Iterable[proto.NamedValueType], owner: Op | Block | Function) -> list[Value]:
-        """Return the values that messages declare, which are in sight from now on."""
+        """Return the values that messages declare, which are in scope from now on."""
         values = []
         for message in messages:
             name = message.name
@@ -59,7 +59,7 @@ class _Reader:
         return values
 
     def block(self, message: proto.Block, owner: Function | Op) -> Block:
-        """Read a block; what it defines is out of sight afterwards."""
+        """Read a block; its definitions are out of scope afterwards."""
         block = Block(message, owner)
         outer, self.shadowed = self.shadowed, []
         block.inputs = self.define(message.inputs, block)
@@ -83,7 +83,7 @@ class _Reader:
         return block
 
     def operation(self, message: proto.Operation) -> Op:
-        """Read an operation, its arguments before what it defines."""
+        """Read an operation, its arguments before its definitions."""
         op = Op(message)
         inputs = message.inputs
         for parameter in sorted(inputs):

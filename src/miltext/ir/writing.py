@@ -1,4 +1,4 @@
-"""A graph written as a message: what was not edited is copied from the message that was read.
+"""A graph written as a message: unedited parts are copied from the message that was read.
 
 Of an edited operation, argument or value, its unknown fields stay too: the copy is changed where the graph differs.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def write_function(target: proto.Function, function: Function) -> None:
-    """Make a message the function's, whatever the message held."""
+    """Make a message equal to the function, in place of its old contents."""
     _copy(target, function.message)
     if not function.is_edited:
         return
@@ -74,7 +74,7 @@ def _change_op(target: proto.Operation, op: Op) -> None:
 
 
 def _bind(bindings: Any, operands: Sequence[Operand]) -> None:
-    """Bind arguments to operands, and leave alone those that are bound so already."""
+    """Bind arguments to operands, and leave arguments with the right binding alone."""
     while len(bindings) > len(operands):
         del bindings[-1]
     for place, operand in enumerate(operands):

@@ -1,8 +1,8 @@
 """Elaboration: the short spelling of a draft to the long one, in which each argument has its parameter's name.
 
 `y = mul(silu(x), w)` becomes `_ y_x = silu(x = x); y = mul(x = y_x, y = w)`. A weight that stands as an argument
-becomes a `const`, for coremltools takes no file there. The text around stays as it is, comments too. What is found in
-the long text can be told of the short one, which was written.
+becomes a `const`, for coremltools takes no file there. The text around stays as it is, comments too. Findings in the
+long text can be reported at their places in the short one, which was written.
 """
 
 from __future__ import annotations
@@ -31,14 +31,16 @@ WEIGHTS = ("array_file", "record")
 
 
 UNNAMED = "argument@"
-"""What the names of parameters that cannot be told begin with."""
+"""The beginning of the names for unknown parameters."""
 
 MANY = 3
-"""How many arguments, all without names, may be values that belong together and what stands after them."""
+"""The least number of arguments, all without names, that may be values of one parameter and a value of the next."""
 
 DEEPEST = 150
-"""How many phrases may stand inside each other: more than in any Program, whose messages nest 100 deep, and fewer than
-Python has calls for, so that the place of what is too deep is the same whoever asks.
+"""The greatest depth of phrases inside each other.
+
+It is more than in any Program, whose messages nest 100 deep, and less than the depth of Python's calls, so that the
+place of the error does not depend on the caller.
 """
 
 _NOT_ONE = "`{}` {}; give it a statement of its own, and name its outputs"
@@ -46,9 +48,9 @@ _SHAPELESS = "a record of a weight file has no shape: write its type, as in `ten
 
 
 class Piece(NamedTuple):
-    """A piece of the long text: a copy of a span of the short one, or something put in for what stands there.
+    """A piece of the long text: a copy of a span of the short one, or text inserted for that span.
 
-    `is_draft` tells that only a draft has that.
+    `is_draft` is true for text that only a draft has.
     """
 
     text: str
@@ -59,9 +61,9 @@ class Piece(NamedTuple):
 
 
 class Elaborated:
-    """A long text, what is wrong with the short one, and the places in the long one where that makes it wrong.
+    """A long text, the errors of the short one, and the places in the long one that these errors make wrong.
 
-    `first` is where the long text first differs for what only a draft has.
+    `first` is the first difference of the long text that only a draft has.
     """
 
     def __init__(self, short: str, pieces: Iterable[Piece], diagnostics: list[Diagnostic]) -> None:
@@ -80,7 +82,7 @@ class Elaborated:
         self.wrong = [start for piece, start in zip(self._pieces, self._starts, strict=False) if piece.is_wrong]
 
     def _add(self, piece: Piece) -> None:
-        """Note where a piece stands; two copies of what stands together are one."""
+        """Note the place of a piece; two copies of adjacent text become one."""
         end = self._starts[-1] + len(piece.text)
         last = self._pieces[-1] if self._pieces else None
         if last is not None and last.is_copy and piece.is_copy and last.span.end == piece.span.start:
@@ -91,7 +93,7 @@ class Elaborated:
             self._starts.append(end)
 
     def written(self, span: Span) -> Span:
-        """Return where in the short text stands what is at a span of the long one."""
+        """Return the place in the short text of a span of the long one."""
         first = self._at(span.start)
         if span.start == span.end:
             return Span(first.start, first.start)
@@ -99,7 +101,7 @@ class Elaborated:
         return Span(min(first.start, last.start), max(first.end, last.end))
 
     def place_of(self, span: Span) -> Span | None:
-        """Return where in the long text stands what is at a span of the short one, if that was copied as a whole."""
+        """Return the place in the long text of a span of the short one, if that was copied as a whole."""
         for piece, start in zip(self._pieces, self._starts, strict=False):
             if piece.is_copy and piece.span.start <= span.start and span.end <= piece.span.end:
                 shift = start - piece.span.start
@@ -107,16 +109,16 @@ class Elaborated:
         return None
 
     def _at(self, offset: int) -> Span:
-        """Return the character at an offset of the long text as the short one has it, or what it was put in for."""
+        """Return the place in the short text of the character at an offset of the long one, or of the replaced text."""
         place = min(bisect_right(self._starts, offset), len(self._pieces)) - 1
         piece = self._pieces[place]
         start = piece.span.start + offset - self._starts[place]
         return Span(start, start + 1) if piece.is_copy else piece.span
 
     def told(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Return diagnostics of the long text as ones of the short text, after its own.
+        """Return diagnostics of the long text as diagnostics of the short text, after its own.
 
-        What suggests to change words that the short text does not have suggests nothing there.
+        A suggestion to change words that the short text does not have is left out.
         """
         return [*self.diagnostics, *map(self._told, found)]
 
@@ -127,12 +129,12 @@ class Elaborated:
         return found._replace(span=span, notes=notes, suggestion=found.suggestion if is_copy else None)
 
     def copies(self, span: Span) -> bool:
-        """Tell whether what is at a span of the long text is what the short one has there."""
+        """Return whether a span of the long text has the same words in the short one."""
         return self.text[slice(*span)] == self._short[slice(*self.written(span))]
 
 
 def rewritten(text: str, edits: Iterable[tuple[Span, str]]) -> Elaborated:
-    """Return a text with something written in place of some spans; what stands at one place keeps its order."""
+    """Return a text with some spans replaced; replacements at one place keep their order."""
     pieces, last = list[Piece](), 0
     for start, end, written in apart(text, [(*span, written) for span, written in edits]):
         pieces.append(Piece(text[last:start], Span(last, start), is_copy=True))
@@ -169,7 +171,7 @@ def _weight_in(binding: Node) -> Node | None:
 
 
 def _walk(root: Node) -> Iterator[Node]:
-    """Yield a phrase and those inside of it, but nothing of plain operations, which are never short."""
+    """Yield a phrase and the phrases inside it, but nothing of plain operations, which are never short."""
     todo = [root]
     while todo:
         found = todo.pop()
@@ -181,7 +183,7 @@ def _walk(root: Node) -> Iterator[Node]:
 class _Elaboration:
     """A walk over a tree, which has `reached` a phrase that begins there, inside of `depth` others.
 
-    `values` are the names of the values of what is hoisted, by where that begins.
+    `values` are the names of the values of hoisted bindings, by the beginning of these.
     """
 
     def __init__(self, text: str, root: Node) -> None:
@@ -202,7 +204,7 @@ class _Elaboration:
         return Piece(self.text[start:end], Span(start, end), is_copy=True)
 
     def rewritten(self, phrase: Node, parts: Iterable[tuple[Node, Sequence[Piece]]]) -> list[Piece]:
-        """Return a phrase with other pieces in place of some of its parts, which come in the order of the text."""
+        """Return a phrase with other pieces in place of some of its parts, in the order of the text."""
         pieces, at = list[Piece](), phrase.start
         for part, instead in parts:
             pieces += [self.copied(at, part.start), *instead]
@@ -212,7 +214,7 @@ class _Elaboration:
     # ---- phrases
 
     def phrase(self, phrase: Node) -> list[Piece]:
-        """Return a phrase in the long spelling. Raise RecursionError for one that is nested too deeply."""
+        """Return a phrase in the long spelling. Raise RecursionError for a phrase nested too deeply."""
         self.reached = phrase.start
         self.depth += 1
         if self.depth > DEEPEST:
@@ -234,7 +236,7 @@ class _Elaboration:
         return self.rewritten(phrase, [(child, self.phrase(child)) for child in phrase.children if _is_short(child)])
 
     def statement(self, operation: Node) -> list[Piece]:
-        """Return an operation after those that are nested in it, innermost first: no recursion, so they may be many."""
+        """Return an operation after the operations nested in it, innermost first: no recursion, so they may be many."""
         if mistake := self.misread(operation):
             self.diagnostics.append(mistake)
             return self.emptied(operation)
@@ -249,7 +251,7 @@ class _Elaboration:
         return [*pieces, *self.operation(operation)]
 
     def misread(self, operation: Node) -> Diagnostic | None:
-        """Return what is wrong with what was read as an operation, if it is none."""
+        """Return the error of a phrase that was misread as an operation."""
         if literal_given(operation) is None:
             return None
         from miltext.parsing.slips import misread_error  # it stands on all tables, and most texts are right
@@ -294,7 +296,7 @@ class _Elaboration:
     def apart(self, given: list[Node], known: Signature | None) -> tuple[Node, str] | None:
         """Return the second of several values that stand one by one for a parameter that takes all: `concat(x, z, 0)`.
 
-        It is a value, and the last argument is a whole number, so the second parameter is not what it was meant for.
+        It is a value, and the last argument is a whole number, so the second parameter was not meant.
         """
         first = known.positions[0] if known and known.positions else None
         if known is None or first is None or not known.parameters[first].variadic or len(given) < MANY:
@@ -313,7 +315,7 @@ class _Elaboration:
         return self.rewritten(argument, [(binding, self.binding(binding)) for binding in bindings])
 
     def binding(self, binding: Node) -> list[Piece]:
-        """Return what stands for a binding: the name of the value of a nested operation, or of a weight."""
+        """Return the replacement of a binding: the name of the value of a nested operation, or of a weight."""
         if binding.start in self.values:
             name = name_text(self.values[binding.start])
             return [Piece(name, binding.span, is_copy=False, is_draft=binding.name != "value_binding")]
@@ -333,14 +335,14 @@ class _Elaboration:
         return self.rewritten(record, [(part, [Piece(text, part.span, is_copy=False)]) for part, text in instead])
 
     def attributes(self, attributes: Node, kind: str | None) -> list[Piece]:
-        """Return the attributes of an operation; `kind` is the type that is written for a constant's value."""
+        """Return the attributes of an operation; `kind` is the type to write for a constant's value."""
         each = [*named(attributes, "attribute", "draft_attribute")]
         return self.rewritten(attributes, [(one, self.attribute(one, kind, "$absent($unset)")) for one in each])
 
     def attribute(self, attribute: Node, kind: str | None = None, nothing: str = 'string("")') -> list[Piece]:
-        """Return an attribute. The value of a `const` that is a record without a type is of the `kind` given.
+        """Return an attribute. A `const` whose value is a record without a type gets the `kind` given.
 
-        For another such record stands `nothing`.
+        Another such record is replaced by `nothing`.
         """
         literal = attribute.children[2]
         if attribute.name == "attribute" or literal.name != "record":
@@ -354,7 +356,7 @@ class _Elaboration:
     # ---- nested operations and weights
 
     def nested(self, operation: Node, owner: str) -> list[tuple[Node, str]]:
-        """Return what gets a statement of its own of all just inside an operation, with names for the values.
+        """Return the phrases just inside an operation that become statements of their own, with names for their values.
 
         The value of the operation has the name `owner`. They come in the order of the canonical layout, so that laying
         a draft out does not change its Program.
@@ -394,7 +396,7 @@ class _Elaboration:
 
 
 def _is_hoisted(binding: Node) -> bool:
-    """Tell whether what an argument is bound to is to be a statement of its own."""
+    """Return whether the value of an argument becomes a statement of its own."""
     if binding.name == "call_binding":
         return not is_misread(binding.children[0])
     weight = _weight_in(binding)
@@ -406,7 +408,7 @@ def _shapeless(record: Node) -> Diagnostic:
 
 
 def _constant_type(operation: Node) -> str | None:
-    """Return the type that is written for the value of a `const`; None if none is, or for another operation."""
+    """Return the type to write for the value of a `const`; None without one, or for another operation."""
     outputs = [value for results in named(operation, "results") for value in results.children[::2]]
     is_typed = len(outputs) == 1 and outputs[0].name == "named_value" and name_in(operation) == "const"
     return _type_text(outputs[0].children[0]) if is_typed else None
@@ -427,7 +429,7 @@ def _given(arguments: Node) -> list[Node]:
 
 
 def _place_in_layout(argument: tuple[int, Node]) -> tuple[bool, str, int]:
-    """Return what arguments are sorted by where they are laid out: those without a name first, others by name."""
+    """Return the key that arguments are laid out by: those without a name first, others by name."""
     place, phrase = argument
     is_named = phrase.name != "positional_argument"
     return is_named, name_in(phrase) if is_named else "", place
@@ -451,7 +453,7 @@ def _mistake(given: list[Node], known: Signature | None) -> tuple[Node, str] | N
 
 
 def names_inside(root: Node) -> Iterator[str]:
-    """Yield every name in a phrase; of plain operations, those of values."""
+    """Yield every name in a phrase; of plain operations, the names of values."""
     for phrase in _walk(root):
         if isinstance(phrase, Statement):
             yield from (name for _, _, name in phrase.names())

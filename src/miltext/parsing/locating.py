@@ -37,7 +37,7 @@ def enclosing(program: Node, offset: int) -> Located | None:
             function = phrase
         elif phrase.name == "inner_block":
             depth += 1
-        elif phrase.name in ("operation", "call") and phrase.children:  # one that breaks the syntax does not have any
+        elif phrase.name in ("operation", "call") and phrase.children:  # a broken operation does not have any
             found = _located(function, phrase, depth)
     return found
 
@@ -45,8 +45,8 @@ def enclosing(program: Node, offset: int) -> Located | None:
 def at_place(text: str, program: Node, line: int, column: int | None = None) -> Located | None:
     """Return the innermost operation at a line, counted from 1, and a column, counted from 0 as Core ML's errors do.
 
-    Without a column, or in the space before the line's first code, that of this code; at the line's end, the last one.
-    Raise IndexError for a place outside the text.
+    Without a column, or in the space before the line's first code, it is the operation of this code; at the line's end,
+    the last one. Raise IndexError for a place outside the text.
     """
     lines = text.split("\n")
     if not 1 <= line <= len(lines):
@@ -85,12 +85,12 @@ def name_token(operation: Node) -> Node | None:
 
 
 def attributes_of(phrase: Node, key: str) -> Iterator[Node]:
-    """Yield the attributes of a function or an operation that have a key, however that is spelled."""
+    """Yield the attributes of a function or an operation that have a key, in any spelling."""
     for attributes in named(phrase, "attributes"):
         found = named(attributes, "attribute", "draft_attribute")
         yield from (attribute for attribute in found if name_in(attribute) == key)
 
 
 def string_of(token: Node) -> str:
-    """Return what the token of a string says."""
+    """Return the text of a string's token."""
     return unquote(token.token or "")

@@ -22,11 +22,11 @@ _TYPES = [*BY_NAME, "tensor", "list", "tuple", "dict", "state"]
 _OPENED = ("(", ",")
 
 AS_STRING = "a data type is given as a string"
-"""What is said of a data type that an argument has as a word."""
+"""The beginning of the message about a data type that an argument takes as a word."""
 
 
 def unknown_type(name: str, place: Span, noun: str = "type") -> Diagnostic:
-    """Return the error for a name that is not a type."""
+    """Return the error for an unknown type."""
     known = [*BY_NAME] if noun == "data type" else _TYPES
     is_array = f"${name}" in ARRAYS and noun == "type"
     other_name = f"${name}" if is_array else bool_meant(name) or ELSEWHERE.get(name.lower())
@@ -93,7 +93,7 @@ def _is_value(found: str, words: set[str], nodes: list[Node]) -> Node | None:
 
 
 def is_misread(call: Node) -> bool:
-    """Whether a nested operation is a value of a type that is not one: `float(1)`, and nothing known is called so."""
+    """Return whether a nested operation is a value of an unknown type: `float(1)`, with no operation of that name."""
     name = name_in(call)
     literal = literal_given(call)
     is_untyped = literal is not None and literal.name == "draft_binding"
@@ -101,7 +101,7 @@ def is_misread(call: Node) -> bool:
 
 
 def literal_given(operation: Node) -> Node | None:
-    """Return the literal that is all that an operation is given, without a parameter's name."""
+    """Return the literal as the only argument of an operation, without a parameter's name."""
     given = [each for arguments in named(operation, "arguments") for each in arguments.children[1:-1]]
     bindings = given[0].children if len(given) == 1 and given[0].name == "positional_argument" else []
     return bindings[0] if len(bindings) == 1 and bindings[0].name in ("draft_binding", "value_binding") else None

@@ -1,4 +1,4 @@
-"""Parsing: MIL text to a Program, or a ParseError that says what is wrong and where."""
+"""Parsing: MIL text to a Program, or a ParseError with the error and its place."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _TooDeep(Exception):
 
 
 FAILURES = (SyntaxFailure, LoweringError, RecursionError, _TooDeep)
-"""What ends a parse of a text that does not spell its message."""
+"""The errors that end a parse of a text that does not spell its message."""
 
 
 @with_room
@@ -62,7 +62,7 @@ def parse(text: str, *, into: M | None = None, path: str | None = None) -> Progr
 
 @with_room
 def attempt(text: str, lowering: Lowering | None = None) -> Program | None:
-    """Return the Program that MIL text spells, or None where `parse` would raise. Do not look for what is wrong."""
+    """Return the Program that MIL text spells, or None where `parse` would raise. Do not look for the error."""
     try:
         return Program.FromString(_wire(text, lowering, "program"))
     except FAILURES:
@@ -90,7 +90,7 @@ def parse_value(text: str) -> Value:
 
 
 OF_DRAFTS = (codes.MISSING_TYPE, codes.SHORT_SPELLING)
-"""The codes of what keeps a draft from being a Program."""
+"""The codes of the errors that make a draft no Program."""
 
 
 def _wire(text: str, lowering: Lowering | None, rule: str) -> bytes:
@@ -110,10 +110,10 @@ def _parser() -> Parser:
 
 @with_room
 def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tree:
-    """Return the tree of phrases of a text, which a Program need not hold, and its comments. Raise ParseError.
+    """Return the tree of phrases of a text, which a Program need not contain, and its comments. Raise ParseError.
 
-    With `whole`, read each plain operation as one token, and its phrases when they are asked for; do not look into
-    lists. That is much faster where few phrases are asked for.
+    With `whole`, read each plain operation as one token, and its phrases on demand; do not look into lists. That is
+    much faster where few phrases are used.
     """
     comments: list[Span] = []
     failure = None
@@ -131,10 +131,10 @@ def parse_tree(text: str, path: str | None = None, *, whole: bool = False) -> Tr
 
 
 def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "program") -> Diagnostic:
-    """Return the diagnostic of a text that the fast parse refused with `failure`: its tree tells the place.
+    """Return the diagnostic of a text that the fast parse refused with `failure`: its tree determines the place.
 
-    The text is a phrase of the rule. The first in it that cannot be lowered is to blame, or else the end of what was
-    read; that comes first, too, where all that is to blame is what a draft may have.
+    The text is a phrase of the rule. The first phrase that cannot be lowered is to blame, otherwise the end of the read
+    text; that comes first, too, where all other errors are spellings of drafts.
     """
     if isinstance(failure, _TooDeep):
         whole = tree_of(text, STATEMENTS, rule)
@@ -162,7 +162,7 @@ def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "pro
 
 
 def _blamed(text: str, refused: Diagnostic, nodes: Iterable[Node]) -> Diagnostic:
-    """Return what is said of what a refused phrase stands in, if that was misread, else the phrase's own error."""
+    """Return the error of a misread operation around a refused phrase, otherwise the phrase's own error."""
     place = refused.span
     if place is None or refused.code not in OF_DRAFTS:
         return refused
@@ -174,7 +174,7 @@ def _blamed(text: str, refused: Diagnostic, nodes: Iterable[Node]) -> Diagnostic
 
 
 def _first_broken_list(nodes: Iterable[Node]) -> Diagnostic | None:
-    """Return what is wrong with the first list that was read as one token, and that the grammar's rules refuse."""
+    """Return the error of the first list that was read as one token, and that the grammar's rules refuse."""
     for token in (token for node in nodes for token in tokens(node)):
         if token.name == "LIST" and token.token and (refused := list_error(token.token)):
             return lowering_diagnostic(token, refused)

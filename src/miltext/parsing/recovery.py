@@ -1,7 +1,7 @@
-"""Recovery: all that is wrong with a text, and the Program of the rest.
+"""Recovery: all errors of a text, and the Program of the rest.
 
-After a syntax error the parse goes on at the next `;`, or at the end of the block. `Recovered.flawed` has the paths of
-what was passed over, so that it is not reported a second time.
+After a syntax error the parse goes on at the next `;`, or at the end of the block. `Recovered.flawed` contains the
+paths of the skipped phrases, so that they are not reported a second time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from miltext.syntax.recursion import with_room
 from miltext.syntax.tree import Node, flat, last_nodes, leaf, transformed, tree_parser
 
 PATIENCE = 4
-"""After so many failures in a row that are not further in the text than one before, the parse ends."""
+"""The number of failures in a row, none further in the text than one before, that ends the parse."""
 
 
 DRAFTS = ("draft_value", "draft_binding", "draft_attribute")
@@ -36,12 +36,12 @@ DRAFTS = ("draft_value", "draft_binding", "draft_attribute")
 
 
 class Recovered(NamedTuple):
-    """What was read of a text.
+    """The result of reading a text.
 
     `program` is None where nothing is left, and so may `root` be. `drafts` are the phrases of a draft by the path of
     the output, the binding or the attribute that they leave to be inferred. All places are in `text`, which is the long
-    form of a draft in the short spelling; `told` gives diagnostics their places in what was written. `written_root` is
-    the tree of what was written, if that is the text or was to be kept.
+    form of a draft in the short spelling; `told` gives diagnostics their places in the written text. `written_root` is
+    the tree of the written text, if that is `text` or was to be kept.
     """
 
     text: str
@@ -55,17 +55,17 @@ class Recovered(NamedTuple):
     written_root: Node | None = None
 
     def told(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Return diagnostics, with places in what was written."""
+        """Return diagnostics, with places in the written text."""
         return self.elaborated.told(found) if self.elaborated else [*found]
 
     def written(self, span: Span) -> Span:
-        """Return the place of a span in what was written."""
+        """Return the place of a span in the written text."""
         return self.elaborated.written(span) if self.elaborated else span
 
 
 @with_room
 def recover(text: str, *, keep: bool = False) -> Recovered:
-    """Read a text past all that is wrong with it. With `keep`, the tree of a draft in the short spelling is kept."""
+    """Read a text past all of its errors. With `keep`, the tree of a draft in the short spelling is kept."""
     with gc_paused:
         reading = _Reading(text)
         root = written_root = reading.read()
@@ -99,7 +99,7 @@ def recover(text: str, *, keep: bool = False) -> Recovered:
 
 @with_room
 def tree_past(text: str) -> Node | None:
-    """Return the tree of a text as it is written, read past all that is wrong with it; None if nothing is left."""
+    """Return the tree of a text as it is written, read past all of its errors; None if nothing is left."""
     with gc_paused:
         return _Reading(text).read()
 
@@ -134,23 +134,26 @@ class _Reading:
         return self.finish()
 
     def lowered(self, phrase: Node) -> Parsed:
-        """Return what a phrase is lowered to, a program to its wire form; None for a token."""
+        """Return the lowered form of a phrase, of a program its wire form; None for a token."""
         return None if phrase.token is not None else transformed(phrase, self.lowering.lower)
 
     def lower_rest(self) -> None:
-        """Lower what was read of a text of which nothing is left, for what is wrong with it."""
+        """Lower the read phrases of a text of which nothing is left, to find their errors."""
         for phrase in flat(self.values):
             self.lowered(phrase)
 
     def report(self, diagnostic: Diagnostic) -> None:
-        """Keep a diagnostic: only the first at one place, which may take several repairs; none of a bracket put in."""
+        """Keep a diagnostic: only the first at one place, which may take several repairs.
+
+        Drop the diagnostics of inserted brackets.
+        """
         if any(note.span and note.span.start == note.span.end for note in diagnostic.notes):
             return
         if not self.reported or self.reported[-1][0].span != diagnostic.span:
             self.reported.append((diagnostic, last_nodes(self.values)[-1:]))
 
     def speak_of(self, long: Elaborated, written: Iterable[tuple[Diagnostic, list[Node]]]) -> None:
-        """Report what was found at words that were put in as it was found in what was `written`, just before."""
+        """Report findings at inserted words in the form of the findings in the `written` text just before."""
         known = {found.span: found for found, _ in written if found.span and not found.notes}
         for index, (found, last) in enumerate(self.reported):
             if found.span is None or long.copies(found.span):
@@ -165,12 +168,12 @@ class _Reading:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """All diagnostics. What was reported where a name is defined is not reported again where it is used."""
+        """All diagnostics. Errors reported at the definition of a name are not reported again at its uses."""
         own = [diagnostic for diagnostic, last in self.reported if not self.lowering.is_misnamed(*last)]
         return [*self.lowering.diagnostics, *own]
 
     def flawed(self, found: list[tuple[Path, Node]]) -> set[Path]:
-        """Return the paths of what was repaired, and of the innermost message at each place that was passed over."""
+        """Return the paths of repaired phrases, and of the innermost message at each place that was passed over."""
         passed = sorted(self.passed)
         flawed = {path for path, phrase in found if (phrase.name, phrase.start, phrase.end) in self.lowering.repaired}
         innermost = {
@@ -185,7 +188,7 @@ class _Reading:
         return flawed | put_in | set(innermost.values())
 
     def is_marked(self) -> Enter:
-        """Whether a phrase has in it what was passed over, repaired, or left out in a draft."""
+        """Whether a phrase contains skipped, repaired or omitted parts."""
         marks = sorted([*self.passed, *self.lowering.drafts, *[start for _, start, _ in self.lowering.repaired]])
 
         def enter(_: Path, phrase: Node) -> bool:
@@ -194,10 +197,10 @@ class _Reading:
 
         return enter
 
-    # ---- after a failure: where to go on
+    # ---- after a failure: the place to continue at
 
     def repair(self, start: int) -> int | None:
-        """Change the stack so that the parse can go on, and return from where; None if it cannot."""
+        """Change the stack so that the parse can continue, and return the place for that; None if it cannot."""
         self.parser.settle("RBRACE", self.stack)
         anchor = self.anchor("operation", "function")
         if missing := self.missing(start, anchor):
@@ -210,7 +213,7 @@ class _Reading:
         return None if closed else self.repair_head(start, anchor, begun)
 
     def missing(self, start: int, anchor: int) -> str | None:
-        """Return the `;`, `}` or `{` that is all that is missing before a place."""
+        """Return the `;`, `}` or `{` as the only missing token before a place."""
         found = self.text[start : start + 2]
         fits = {
             ("SEMICOLON", ";"): found[:1] == "}" or (found[:1] != "(" and self.begins_statement(start)),
@@ -221,16 +224,16 @@ class _Reading:
         return next(takes, None)
 
     def begins_statement(self, start: int) -> bool:
-        """Whether a statement begins at a place, or what is left of one."""
+        """Return whether a statement, or the rest of one, begins at a place."""
         return self.marks.begins_line(start) or self.marks.begins(start, "operation")
 
     def is_headed(self) -> bool:
-        """Whether what was read may be all of a head, after which a block begins; after `(` a dictionary would."""
+        """Return whether the read text may be all of a head before a block; after `(` a dictionary would begin."""
         last = last_nodes(self.values)[-1:]
         return bool(last) and self.text[last[0].end - 1] in ")]>"
 
     def repair_operation(self, start: int, anchor: int, begun: list[Node]) -> int | None:
-        """Repair a failure where an operation begins, or in one that is not finished: its names stay defined."""
+        """Repair a failure at the beginning of an operation, or in an unfinished one: its names stay defined."""
         head = begun[0].start if begun else start
         if self.marks.begins(head, "function"):
             self.cut(anchor)
@@ -244,7 +247,10 @@ class _Reading:
         return end
 
     def operation_end(self, start: int, begun: list[Node]) -> int | None:
-        """Where the operation that breaks off at `start` ends, or the next seems to begin; None at the text's end."""
+        """Return the end of the operation that breaks off at `start`, or the likely begin of the next.
+
+        Return None at the text's end.
+        """
         depth = 0
         for token, at, opens_block in self.tokens(start, begun):
             if depth == 0 and token in (";", "}"):
@@ -258,7 +264,7 @@ class _Reading:
         return None
 
     def repair_closing(self, start: int, anchor: int, begun: list[Node]) -> int | None:
-        """Repair a failure after the `}` of a block: what follows is missing or wrong, or the `}` is one too many."""
+        """Repair a failure after the `}` of a block: the next token is missing or wrong, or the `}` is one too many."""
         closing, *outputs = begun
         if not outputs and self.marks.begins(start, "statement"):
             self.cut(anchor)
@@ -269,7 +275,7 @@ class _Reading:
         self.cut(anchor + 1)
         written = self.marks.outputs_end(closing.end)
         is_inputs = self.text.startswith("{", start) and len(outputs) > 1 and outputs[1].start > closing.end
-        if is_inputs:  # what was read as the block's outputs are the next one's inputs
+        if is_inputs:  # the phrases read as the block's outputs are the next one's inputs
             written = outputs[1].start
         elif self.text.startswith("(", start) and self.marks.begins(written, "block"):
             is_inputs, written = True, start
@@ -317,9 +323,9 @@ class _Reading:
         return named
 
     def feed_head(self, anchor: int, start: int, at: int, begun: list[Node]) -> None:
-        """Read what is missing before the `{` at a place, where the head breaks off at `start`.
+        """Read the missing tokens before the `{` at a place, where the head breaks off at `start`.
 
-        Of `func main<ios18>(...)`, name, opset and inputs stay as far as they are known.
+        Of `func main<ios18>(...)`, the known ones of name, opset and inputs stay.
         """
         head = begun[0].start if begun else start
         title, _, inputs = re.sub(r"->\s*\([^()]*\)", "", self.text[head:at]).partition("(")  # outputs strayed there
@@ -339,7 +345,7 @@ class _Reading:
     # ---- the stack
 
     def anchor(self, *phrases: str) -> int:
-        """Return the topmost place of the stack where one of the phrases may begin; 0 where none may."""
+        """Return the topmost place of the stack where one of the phrases may begin; 0 without such a place."""
         tops = (index for index in range(len(self.states) - 1, 0, -1) if self.states[index].keys() & phrases)
         return next(tops, 0)
 
@@ -348,7 +354,7 @@ class _Reading:
         return flat(self.values[anchor:])
 
     def cut(self, size: int) -> None:
-        """Forget what was read from a place of the stack on, but report what is wrong with it."""
+        """Forget the phrases from a place of the stack on, but report their errors."""
         for phrase in self.begun(size):
             self.lowered(phrase)
         del self.values[size:], self.states[size + 1 :]
@@ -363,7 +369,7 @@ class _Reading:
             self.parser.run(words, Places(place, []), self.stack)
 
     def close_blocks(self) -> None:
-        """Close all blocks of the function that is open."""
+        """Close all blocks of the open function."""
         end = last_nodes(self.values)[-1].end
         while "operation" in self.states[anchor := self.anchor("operation", "function")]:
             self.cut(anchor)
@@ -371,7 +377,7 @@ class _Reading:
             self.parser.settle("RBRACE", self.stack)
 
     def finish(self) -> Node | None:
-        """Close what is open at the text's end; the program's tree, None where it has not begun."""
+        """Close the open phrases at the text's end; return the program's tree, None where it has not begun."""
         if not self.anchor("function"):
             return None
         self.close_blocks()
@@ -381,5 +387,5 @@ class _Reading:
         return self.values[0]  # type: ignore[no-any-return]
 
     def tokens(self, start: int, begun: Sequence[Node] = ()) -> Iterator[tuple[str, int, bool]]:
-        """Return the tokens from a place on, as SyncPoints has them: braces among what is begun are open."""
+        """Return the tokens from a place on, as SyncPoints has them: the braces in `begun` phrases are open."""
         return self.marks.tokens(start, sum(node.token == "{" for node in begun))

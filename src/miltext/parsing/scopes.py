@@ -1,4 +1,4 @@
-"""What the names of a text mean: where each is defined, from where it is seen, and where it is used."""
+"""The meaning of names in a text: the place of each definition, its scope, and its uses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DRAFTS = ("draft_binding", "draft_attribute", "weight_binding", "positional_arg
 
 
 class Name(NamedTuple):
-    """A name where it stands: its place in the text, and what it says."""
+    """A name at a place of the text, and the text of the name."""
 
     start: int
     end: int
@@ -57,7 +57,7 @@ class Value:
 
     @property
     def seen_from(self) -> int:
-        """The offset from which on it is seen."""
+        """The offset at which its scope begins."""
         return (self.operation or self.phrase).end
 
     @property
@@ -72,10 +72,10 @@ class Value:
 
 
 class Scope:
-    """What sees the same names: a function with its inputs, or a block, which `phrase` spells.
+    """A function with its inputs, or a block, with the names defined in it; `phrase` spells it.
 
-    `opset` is its function's, as the text has it; `inner` are the scopes directly inside it. It does not know those
-    around it: without cycles, a reading is gone with the last one who looks at it, and no collector is needed.
+    `opset` is its function's, as the text has it; `inner` are the scopes directly inside it. It has no link to the
+    scopes around it: without cycles, a reading is freed with its last user, and no collector is needed.
     """
 
     def __init__(self, phrase: Node, opset: str | None = None) -> None:
@@ -96,8 +96,8 @@ class Scope:
 class Scopes:
     """The names of a text. `program` is the scope of its functions, which see nothing of one another.
 
-    `found` is every name of a value or a function, in the order of the text, and what it means, or None. `is_draft`
-    tells whether the text leaves something to be inferred.
+    `found` is every name of a value or a function, in the order of the text, with its meaning, or None. `is_draft` is
+    true if the text leaves a type to be inferred.
     """
 
     def __init__(self, root: Node) -> None:
@@ -120,7 +120,7 @@ class Scopes:
         return self.found[bisect_right(self._starts, start - 1) : bisect_right(self._starts, end - 1)]
 
     def around(self, offset: int) -> list[Scope]:
-        """Return the scopes that an offset is in, the innermost first; that of the program is not one of them."""
+        """Return the scopes around an offset, the innermost first, without the scope of the program."""
         found: list[Scope] = []
         scopes = self.program.inner
         while scope := next((each for each in scopes if each.phrase.start < offset < each.phrase.end), None):
@@ -133,7 +133,7 @@ class Scopes:
         return [self.program] if value.is_function else self.around(value.name.start)
 
     def meaning(self) -> list[int | None]:
-        """Return, for each name in the order of the text, the place in that order of the one that defines it."""
+        """Return, for each name in the order of the text, the place in that order of its definition."""
         places = {name: place for place, (name, _) in enumerate(self.found)}
         return [places[value.name] if value else None for _, value in self.found]
 
@@ -181,7 +181,7 @@ class Scopes:
             self._values(results, operation, scopes[0])
 
     def _given(self, phrase: Node, scopes: Sequence[Scope]) -> None:
-        """Read arguments or attributes, those of nested operations too: what they use, and if they are a draft's."""
+        """Read arguments or attributes, also of nested operations: their names, and whether a draft has them."""
         for found in given_in(phrase):
             if found.name == "name_binding":
                 self._use(Name.of(found.children[0]), scopes)
@@ -202,7 +202,7 @@ class Scopes:
         self.found.append((name, value))
 
     def _use(self, name: Name, scopes: Sequence[Scope]) -> None:
-        """Find what a name means: what was last defined by that name, in the innermost scope that has one."""
+        """Find the meaning of a name: the last definition of it, in the innermost scope with one."""
         for scope in scopes:
             if name.text in scope.values:
                 value = scope.values[name.text][-1]

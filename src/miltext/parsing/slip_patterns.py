@@ -1,4 +1,4 @@
-"""How the tables of slips are written: rows of patterns, in which words stand for what is common."""
+"""The form of the tables of slips: rows of patterns, in which words stand for common parts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class Slip(NamedTuple):
-    """A row: patterns of what stands `before` the place and of what was `found` there, and what to say of it.
+    """A row: patterns of the text `before` a place and of the text `found` there, and the message about them.
 
     Both are matched over the lines of `token_lines`. In a pattern, a space is any white space, or none, and a word in
-    capitals is one of PIECES. What is wrong is the group `at` of `before`, if there is one, and what `found` takes.
+    capitals is one of PIECES. The wrong text is the group `at` of `before`, if there is one, and the match of `found`.
     The `mend` replaces it. Message and mend have the groups of both by name, as CLEANED makes them. The row is for
     places where a word or a terminal that it `wants` could stand; a group `defined` is a name that the text defines. A
-    mend is `certain` if there is no other, and it does not change a meaning. What is found in a `long` row goes on for
-    as long as its phrase does.
+    mend is `certain` if there is no other, and it does not change a meaning. The match of a `long` row goes on to the
+    end of its phrase.
     """
 
     before: str
@@ -58,7 +58,7 @@ PIECES: dict[str, str] = {
     "OPERATION": rf"(?:{'|'.join(all_names())})(?![\w@])",
     "MODULE": r"(?:mb|mil|ct|types|torch|nn|F|aten|np|numpy|math|tf|keras|jax|jnp|mx|onnx|tosa|linalg|arith|stablehlo)",
 }
-"""What words in capitals stand for in patterns."""
+"""The meanings of words in capitals in patterns."""
 
 
 @lru_cache(maxsize=1 << 9)
@@ -84,4 +84,4 @@ CLEANED: dict[str, Callable[[str], str]] = {
     "whole": lambda number: str(int(number, 0)),
     "operation": _operation,
 }
-"""How MIL writes what the groups of these names found."""
+"""The spelling in MIL for the matches of the groups with these names."""

@@ -1,4 +1,4 @@
-"""Slips: what writers of C, Python, PyTorch, MLIR and ONNX write out of habit, and what MIL writes instead.
+"""Slips: habits of writers of C, Python, PyTorch, MLIR and ONNX, and the right spelling in MIL.
 
 No row of the table is looked at unless a parse has failed, and then only at the tokens around that place.
 """
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
 SLIPS = (*STATEMENT_SLIPS, *PHRASE_SLIPS)
-"""All slips. Of those that fit, the first is told."""
+"""All slips. The first fitting one is reported."""
 
 _DEFINED = re.compile(r"[\w>]\s+([A-Za-z_][A-Za-z0-9_@]*)\s*(?:=(?!=)|[,)])")
 
 
 def slip_error(text: str, at: int, words: set[str]) -> Diagnostic | None:
-    """Return what is said of a slip at the place where a parse stopped; None where there is none that is known.
+    """Return the error for a slip at the place where a parse stopped; None for an unknown slip.
 
     `words` are the terminals that could stand there, by their words where they have only one.
     """
@@ -45,7 +45,7 @@ def slip_error(text: str, at: int, words: set[str]) -> Diagnostic | None:
 
 
 class _Row(NamedTuple):
-    """A slip, and its patterns as expressions: what a line ends with, and what the next begins with."""
+    """A slip, and its patterns as expressions: the end of a line, and the beginning of the next."""
 
     slip: Slip
     before: Callable[[str], re.Match[str] | None]
@@ -58,7 +58,7 @@ def _rows() -> list[_Row]:
 
 
 class Fit(NamedTuple):
-    """How a row fits: the place in the text of what is wrong, what the groups found, and whether a comment is in it."""
+    """The match of a row: the place of the error, the contents of the groups, and whether a comment is in it."""
 
     place: Span
     groups: dict[str, str | None]
@@ -104,7 +104,7 @@ class _Around:
 
 
 def _groups(match: re.Match[str], line: TokenLine) -> dict[str, str | None]:
-    """Return what the groups of a match stand for in the text."""
+    """Return the texts of a match's groups."""
     spans = {name: match.span(name) for name in match.re.groupindex}
     return {
         name: line.text[line.place(start) : line.place(end)] if start >= 0 else None
@@ -113,7 +113,7 @@ def _groups(match: re.Match[str], line: TokenLine) -> dict[str, str | None]:
 
 
 def misread_error(text: str, operation: Node) -> Diagnostic | None:
-    """Return what is said of a phrase that was read as an operation, and is none: `c = fp16(0.5);`, `x = float(1)`."""
+    """Return the error of a phrase that was misread as an operation: `c = fp16(0.5);`, `x = float(1)`."""
     literal = literal_given(operation)
     if literal is None:
         return None
@@ -126,14 +126,14 @@ def misread_error(text: str, operation: Node) -> Diagnostic | None:
 
 
 def misread_operations(text: str, phrases: Iterable[Node]) -> Iterator[tuple[Node, Diagnostic]]:
-    """Yield the phrases that were read as operations, and are none, with what is said of them."""
+    """Yield the phrases that were misread as operations, with their errors."""
     for phrase in phrases:
         if phrase.name in ("call", "operation") and (found := misread_error(text, phrase)):
             yield phrase, found
 
 
 def _is_value(text: str, name: str | None) -> bool:
-    """Tell whether a name, if there is one, stands after a type or `_` as it does where a value is defined."""
+    """Return whether a name, if given, is defined as a value in the text: it stands after a type or `_`."""
     return name is None or name in defined_names(text)
 
 
@@ -144,7 +144,7 @@ def defined_names(text: str) -> frozenset[str]:
 
 
 def told(text: str, slip: Slip, fit: Fit) -> Diagnostic:
-    """Return what is said of a slip that fits. A comment in what is wrong is not lost: nothing is suggested then."""
+    """Return the error of a slip that fits. Without a suggestion if that would lose a comment."""
     place, groups = fit.place, fit.groups
     cleaned = {name: CLEANED.get(name, str)(found or "") for name, found in groups.items()}
     seen = {name: shown(" ".join(found.split())) for name, found in cleaned.items()}

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class SourceMap:
-    """Where the messages of a parsed Program stand in its text.
+    """The places of a parsed Program's messages in its text.
 
-    `spans` has them by path: field names, each followed by the key or the index of a repeated one, as in
-    `("functions", "main", "block_specializations", "CoreML8", "operations", 3)`. A message without a phrase of its
-    own, a Dimension say, has no entry. `comments` are the spans of the text's comments.
+    `spans` has them by path: field names, each followed by the key or the index of a repeated one, as in `("functions",
+    "main", "block_specializations", "CoreML8", "operations", 3)`. A message without a phrase of its own, a Dimension
+    for example, has no entry. `comments` are the spans of the text's comments.
     """
 
     def __init__(self, program: Program, spans: dict[Path, Span], comments: list[Span]) -> None:

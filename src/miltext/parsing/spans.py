@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 BINDINGS = ("name_binding", "value_binding", "unset_binding", "draft_binding", "weight_binding", "call_binding")
-"""The rules of what an argument is bound to."""
+"""The rules of an argument's bindings."""
 
 Enter: TypeAlias = "Callable[[Path, Node], bool]"
 
@@ -64,7 +64,7 @@ def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
 
 
 def name_of(token: str) -> str:
-    """Return the name that a token spells; as it is, one with a wrong escape, which is an error elsewhere."""
+    """Return the name that a token spells; a name with a wrong escape, an error elsewhere, stays as it is."""
     try:
         return unquote(token[1:]) if token.startswith("$") else token
     except LiteralError:
@@ -111,7 +111,7 @@ def operations_of(body: Node, path: Path) -> Iterator[tuple[Path, Node]]:
 
 
 def _block(body: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
-    """Yield what is in a block, or in a block with its opset or its inputs before it."""
+    """Yield the phrases in a block, or in a block with its opset or its inputs before it."""
     yield path, body
     yield from _values(body, "parameters", (*path, "inputs"))
     block = body if body.name == "block" else next(named(body, "block"))
@@ -142,7 +142,7 @@ def _argument(argument: Node, path: Path) -> Iterator[tuple[Path, Node]]:
 
 
 def _values(phrase: Node, kind: str, path: Path) -> Iterator[tuple[Path, Node]]:
-    """Yield the inputs or the outputs that are in a phrase of a kind inside one."""
+    """Yield the inputs or the outputs in a phrase of a kind inside another phrase."""
     for values in named(phrase, kind):
         for index, value in enumerate(named(values, "named_value", "draft_value")):
             yield (*path, index), value
@@ -156,7 +156,7 @@ def _attributes(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
             place = (*path, "attributes", Key(name_in(attribute)))
             if attribute.name == "attribute":
                 yield from _value(attribute.children[2], place)
-            else:  # what stands there is the literal; the phrase leaves its type out
+            else:  # the literal stands there; the phrase leaves its type out
                 yield place, attribute.children[2]
                 yield place, attribute
 

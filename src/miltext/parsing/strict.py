@@ -1,8 +1,8 @@
-"""Which parts of a text only miltext takes, and which do not occur in any known text of Apple's compiler.
+"""The parts of a text that only miltext takes, and the parts that occur in no known text of Apple's compiler.
 
-The facts are those of 72 texts that the compiler printed and 43 that people wrote by hand, and of compiled texts in the
-source of coremltools: fp8 in its `models/_fp8_compile.py` of 2026 and the tests of that, uint1 in those of compression.
-docs/language.md has each of them.
+The sources are 72 texts that the compiler printed and 43 that people wrote by hand, and compiled texts in the source of
+coremltools: fp8 in its `models/_fp8_compile.py` of 2026 and its tests, uint1 in the tests of compression.
+docs/language.md lists each of them.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ UNPROVEN_TOKENS = {
     "STRING": (re.compile(r'(?s).*\\[^"].*'), 'an escape other than `\\"` in'),
     "LIST": (re.compile(r"(?s).*(\+inf|\bnan\b|-0x0p\+0).*"), "`nan`, `+inf` or `-0x0p+0` in"),
 }
-"""By terminal: the tokens that do not occur in Apple's known texts, and what is unproven about them."""
+"""By terminal: the tokens that do not occur in Apple's known texts, and their unproven part."""
 
 
 def strict_findings(text: str) -> list[Diagnostic]:
-    """Return errors for what only miltext takes, warnings for what is unproven, in the order of the text.
+    """Return errors for parts that only miltext takes, warnings for unproven ones, in the order of the text.
 
     Raise ParseError if the text does not parse.
     """

@@ -1,4 +1,4 @@
-"""Where things seem to begin and end in a text with mistakes, by its words and its layout."""
+"""The likely beginnings and ends of phrases in a text with mistakes, by its words and its layout."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ _INPUT = re.compile(rf"(?:\w+\s+|\w+\s*<(?:{_INSIDE}|<(?:{_INSIDE}|<{_INSIDE}*>)
 
 
 class SyncPoints:
-    """A text, and what its words and its layout show about a place in it."""
+    """A text, and the signs at its places, by words and layout, of the phrases there."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def begins(self, at: int, *signs: str) -> bool:
-        """Whether something seems to begin at a place that one of the signs is for."""
+        """Return whether a phrase with one of the signs seems to begin at a place."""
         return any(_SIGNS[sign].match(self.text, at) for sign in signs)
 
     def begins_line(self, at: int) -> bool:
-        """Whether only white space stands before a place on its line."""
+        """Return whether only white space stands before a place on its line."""
         while at > 0 and self.text[at - 1] in " \t\r":
             at -= 1
         return at == 0 or self.text[at - 1] == "\n"
 
     def ends(self, at: int) -> bool:
-        """Whether the `;` or `}` at a place is the end that it seems to be, and not a slip of its own."""
+        """Return whether the `;` or `}` at a place is the end that it seems to be, and not a slip of its own."""
         if self.text[at] == "}":
             return self.begins_line(at) or self.begins(at, "block end")
         return self.begins(at, "statement end")
@@ -67,14 +67,14 @@ class SyncPoints:
         return written.end() if written else at
 
     def input_name(self, at: int) -> int | None:
-        """Return where the name is of the input that seems to stand at a place, its type before it."""
+        """Return the place of an input's name, if an input, a type and then a name, seems to stand at a place."""
         found = _INPUT.match(self.text, at)
         return found.start("name") if found else None
 
     def tokens(self, start: int, dictionaries: int = 0) -> Iterator[tuple[str, int, bool]]:
-        """Yield the tokens from a place on; with each where it begins, and whether it opens a block.
+        """Yield the tokens from a place on; each with the place where it begins, and whether it opens a block.
 
-        Comments are left out, and the braces of dictionaries, of which so many are open.
+        Comments are left out, and the braces of dictionaries; `dictionaries` is the number of open ones.
         """
         for terminal, token, at in lexer(FINE).tokens(self.text, start):
             opens_block = _BLOCK.match(self.text, at) is not None
@@ -95,6 +95,6 @@ def names_in(text: str) -> list[str]:
 
 
 def opset_in(text: str) -> str:
-    """Return the opset in a piece of text, `<ios18>`; nothing if there is none."""
+    """Return the opset in a piece of text, `<ios18>`; nothing without one."""
     found = re.search(r"<\s*[A-Za-z_][A-Za-z0-9_]*\s*>", text)
     return found[0] if found else ""

@@ -67,7 +67,7 @@ _HINTS = {"'": "; a string stands in double quotes", "#": "; a comment begins wi
 
 
 def syntax_error(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
-    """Return what is wrong at the place where the parse stopped; `nodes` are the phrases finished by then."""
+    """Return the error at the place where the parse stopped; `nodes` are the phrases finished by then."""
     if isinstance(failure, NestingFailure):
         return error(codes.NESTED_TOO_DEEPLY, TOO_NESTED, Span(failure.start, failure.end))
     if path := _path(text):
@@ -80,7 +80,7 @@ def syntax_error(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagno
 
 
 def _path(text: str) -> Diagnostic | None:
-    """Return the error for a text that is the path of a file: a function was given one, or git wrote a link as text."""
+    """Return the error for a text that is the path of a file: a wrong argument, or a link that git wrote as text."""
     name = text.strip()
     if not _PATH.fullmatch(name):
         return None
@@ -156,7 +156,7 @@ def _forbidden(text: str, at: int) -> Diagnostic:
 
 
 def _unterminated_string(text: str, start: int, stop: int) -> Diagnostic:
-    """Return the error for a string that stops at a character not allowed in it: as a rule, the end of its line."""
+    """Return the error for a string that stops at a forbidden character, usually the end of its line."""
     if re.match(f"[{FORBIDDEN}]", text[stop : stop + 1]):
         forbidden = _forbidden(text, stop)
         escape = f"\\u{{{ord(text[stop]):x}}}"
@@ -178,7 +178,7 @@ def _unterminated_comment(text: str, start: int) -> Diagnostic:
 
 
 def _unclosed(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic | None:
-    """Return the error for a text that ends too early, with the last bracket that is still open."""
+    """Return the error for a text that ends too early, with the last open bracket."""
     if text[failure.start :].strip(" \t\r\n"):
         return None
     notes = [Note(f"this `{node.token}` is not closed", node.span) for node in _opened(nodes)[-1:]]
@@ -187,7 +187,7 @@ def _unclosed(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnosti
 
 
 def _opened(nodes: list[Node]) -> list[Node]:
-    """Return the brackets that are still open. Those inside finished phrases are closed."""
+    """Return the open brackets. Brackets inside finished phrases are closed."""
     opened: list[Node] = []
     for node in nodes:
         if node.token in ("{", "(", "[", "<", "$["):
@@ -212,20 +212,20 @@ def _unexpected(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnos
 
 
 def _keywords(words: set[str]) -> set[str]:
-    """Return the words among terminals that are written as they are."""
+    """Return the words among terminals, which are spelled like their names."""
     truths = {"true", "false"} if "BOOL" in words else set()
     return truths | {word for word in words if word.islower() or word == "BLOBFILE"}
 
 
 def _way_out(found: str, words: set[str]) -> str:
-    """Return what a message adds where the intention is clear."""
+    """Return the hint that a message adds where the intention is clear."""
     if words == {"="} and found in (")", ","):
         return _NAMED_VALUES
     return ""
 
 
 def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diagnostic | None:
-    """Return the error for a name that stands where a type should, if that is what is wrong."""
+    """Return the error for a name that stands where a type should, if the error is that."""
     found = text[place.start : place.end]
     if NAME.fullmatch(found) and "DTYPE" in words and "NAME" not in words:
         return unknown_type(found, place, "type" if "tensor" in words else "data type")
@@ -250,7 +250,7 @@ def _possible(failure: SyntaxFailure) -> set[str]:
 
 
 def _of_drafts(words: set[str], nodes: list[Node]) -> set[str]:
-    """Return those of the words that only a draft may hold here, which are not proposed."""
+    """Return the words among these that only a draft may contain here; they are not proposed."""
     last = nodes[-1].token if nodes else None
     of_drafts = {DRAFT, "$blob", *ARRAYS} | (_LITERAL_STARTS - {"("} if "DTYPE" in words else set())
     if {"(", "<"} <= words:  # after a name
@@ -263,7 +263,7 @@ def _of_drafts(words: set[str], nodes: list[Node]) -> set[str]:
 
 
 def _wanted(text: str, failure: SyntaxFailure, nodes: list[Node]) -> str:
-    """Return the beginning of a message: what is expected, and after what."""
+    """Return the beginning of a message: the expected text, and the text before it."""
     words = _words(failure, nodes)
     if ";" in words:
         return f"expected `;` after {_unfinished(nodes)}"
@@ -271,7 +271,7 @@ def _wanted(text: str, failure: SyntaxFailure, nodes: list[Node]) -> str:
 
 
 def _unfinished(nodes: list[Node]) -> str:
-    """Return what a `;` would close: a function where only the program's braces are open, else an operation."""
+    """Return the phrase that a `;` would close: a function if only the program's braces are open, else an operation."""
     depth = sum((node.token == "{") - (node.token == "}") for node in nodes)
     return "the operation" if depth > 1 else "the function"
 
@@ -291,7 +291,7 @@ def _choices(words: set[str], nodes: list[Node]) -> list[str]:
 
 
 def _typed_noun(words: set[str], nodes: list[Node]) -> tuple[str, set[str]]:
-    """Return the noun for what begins with a type here, and what else that noun covers."""
+    """Return the noun for a phrase that begins with a type here, and the other words that this noun covers."""
     if {"NAME", "}"} <= words:
         return "an operation", {"NAME"}
     if nodes and nodes[-1].token == "=":
@@ -306,7 +306,7 @@ def _listed(words: list[str]) -> str:
 
 
 def _after(text: str, nodes: list[Node]) -> str:
-    """Return what stands before the place: the last finished phrase, by its noun or as it is."""
+    """Return the text before the place: the last finished phrase, by its noun or as it is."""
     if not nodes:
         return ""
     last = nodes[-1]

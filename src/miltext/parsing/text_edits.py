@@ -1,4 +1,4 @@
-"""Edits of a text: other words in place of some of its stretches, and the proof that all the rest is as it was."""
+"""Edits of a text: other words in place of some of its stretches, and the proof that the rest is unchanged."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 Edit: TypeAlias = "tuple[int, int, str]"
-"""A stretch of text, its start and end, and what takes its place."""
+"""A stretch of text, its start and end, and its replacement."""
 
 _WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@+-.")
 """The characters of names, words and numbers, which are one token where they touch."""
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
-    """Return a text with edits, none of which touches a place of another; words that would become one stay apart."""
+    """Return a text with edits, none overlapping another; words that would join stay apart."""
     return _joined(text, apart(text, edits))
 
 
 def proven(text: str, edits: Iterable[Edit], path: str | None = None) -> str:
-    """Edit a text, and prove the result: its tokens are those around the edits and those of the edits, in their order.
+    """Edit a text, and prove the result: its tokens are the unedited tokens and the edits' tokens, in order.
 
     Comments are tokens here. Raise MiltextError, which would be a fault of miltext's own, if the proof fails.
     """
@@ -51,7 +51,7 @@ def changed_meaning(path: str | None) -> MiltextError:
 
 
 def apart(text: str, edits: Iterable[Edit]) -> list[Edit]:
-    """Return edits in the order of the text, with a blank where words would become one that are not one now."""
+    """Return edits in the order of the text, with a blank where two words would join to one."""
     places, ordered = _Places(text), sorted(edits, key=lambda edit: edit[:2])
     found, done, before = list[Edit](), 0, ""
     following = [*(start for start, _, _ in ordered), -1][1:]
@@ -70,12 +70,12 @@ def apart(text: str, edits: Iterable[Edit]) -> list[Edit]:
 
 
 def _touch(before: str, after: str) -> bool:
-    """Tell whether what ends in `before` and what begins with `after` would be read as one token."""
+    """Return whether the end of `before` and the beginning of `after` would be read as one token."""
     return before[-1:] in _WORD and after[:1] in _WORD and bool(before and after)
 
 
 class _Places:
-    """The places between the tokens of a text, which is read only if one is asked for."""
+    """The places between the tokens of a text, which is read only on demand."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -86,7 +86,7 @@ class _Places:
         return [start for start, _ in found], [end for _, end in found]
 
     def part(self, place: int) -> bool:
-        """Tell whether no token is on both sides of a place."""
+        """Return whether no token is on both sides of a place."""
         starts, ends = self._tokens
         last = bisect_left(starts, place) - 1
         return last < 0 or ends[last] <= place

@@ -1,6 +1,6 @@
 """The tokens beside a place of a text as one line, over which the patterns of slips are matched.
 
-What stands between two tokens is at most one character of the line, so neither the layout of a text nor its comments
+The text between two tokens is at most one character of the line, so neither the layout of a text nor its comments
 matter, and no run of white space costs anything.
 """
 
@@ -16,19 +16,19 @@ WINDOW = 300
 """How many characters of the text before and after a place are read."""
 
 PHRASE = 1 << 20
-"""How many characters of a phrase are read where all of it is asked for."""
+"""The most characters read of a phrase where all of it is needed."""
 
 CUT = "\0"
-"""What stands in a line where the text goes on; no token has it."""
+"""The mark in a line where the text goes on; no token contains it."""
 
 _PHRASE_ENDS = frozenset(";(){}=")
 _WORD = re.compile(r"\s+|\S+")
 
 
 class TokenLine:
-    """The `line` of the tokens between two places of a text, and where in the text its characters stand.
+    """The `line` of the tokens between two places of a text, and the places of its characters in the text.
 
-    `comments` has where the comments begin that are left out.
+    `comments` are the beginnings of the omitted comments.
     """
 
     def __init__(self, text: str) -> None:
@@ -68,18 +68,18 @@ class TokenLine:
         return start + at_end
 
     def _add_list(self, token: str, place: int) -> None:
-        """Add a list, in which white space is that between tokens."""
+        """Add a list, with its white space as between tokens."""
         for match in _WORD.finditer(token):
             self._pieces.append(match[0] if match[0].strip() else "\n" if "\n" in match[0] else " ")
             self._places.append(place + match.start())
 
     def cut(self, place: int) -> None:
-        """Show that the text goes on at a place."""
+        """Mark that the text goes on at a place."""
         self._pieces.append(CUT)
         self._places.append(place)
 
     def unread(self) -> int:
-        """Leave out the last token again, which may go on. Return its place."""
+        """Take out the last token, which may go on. Return its place."""
         self._pieces.pop()
         return self._places.pop()
 

@@ -1,4 +1,4 @@
-"""Lowering that goes on after an error: it reports each, and lowers the phrases around it without what was refused."""
+"""Lowering that goes on after an error: it reports each, and lowers the phrases around it without the refused part."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from miltext.syntax.parser import Parsed, SyntaxFailure
 
 _USES = ("name_binding", "outputs")
-"""The rules of phrases in which names stand for values that were defined before."""
+"""The rules of phrases in which names stand for values defined before."""
 
 BROKEN = object()
 """The value of a phrase that was refused, or that cannot do without a refused phrase inside it."""
@@ -40,15 +40,15 @@ Repair: TypeAlias = "Callable[[Children], Children]"
 
 
 class Opaque(Node):
-    """An operation of which only its outputs could be read: its children are those with types, `names` the others."""
+    """An operation with nothing readable except outputs: its children are those with types, `names` the others."""
 
     names: tuple[str, ...] = ()
 
 
 def opaque(begun: list[Node], text: str, start: int, end: int) -> Opaque:
-    """Return an operation between two places, of which only its outputs are known.
+    """Return an operation between two places, with only its outputs known.
 
-    `begun` are the phrases of it that were read, `text` is all of it that seems to be there.
+    `begun` are its phrases that were read, `text` is all of it that seems to be there.
     """
     read = _read_outputs(begun)
     operation = Opaque("operation", start, end, [value for value in read if value.name == "named_value"])
@@ -58,7 +58,7 @@ def opaque(begun: list[Node], text: str, start: int, end: int) -> Opaque:
 
 
 def _read_outputs(begun: list[Node]) -> list[Node]:
-    """Return the outputs of an operation that were read, with their types or as those of a draft."""
+    """Return the outputs of an operation that were read, with their types or as outputs of a draft."""
     for node in begun:
         if node.name == "results":
             return [child for child in node.children if child.children]
@@ -69,7 +69,7 @@ def _read_outputs(begun: list[Node]) -> list[Node]:
 
 
 def _outputs_in(text: str) -> list[str]:
-    """Return the names before the `=` of an operation, what its outputs are called among them."""
+    """Return the names before the `=` of an operation, the names of its outputs among them."""
     outputs, equals, _ = text.partition("=")
     outside = outputs.count("(") == outputs.count(")")
     return names_in(outputs if outside else re.split("[(;]", outputs, maxsplit=1)[0]) if equals else []
@@ -78,9 +78,9 @@ def _outputs_in(text: str) -> list[str]:
 class TolerantLowering(TreeLowering):
     """Lowering of a tree that accepts drafts, and goes on after an error.
 
-    `repaired` has the phrases that had to do without something, by their rule and place. `drafts` has where those of a
-    draft begin. `misnamed` has the reserved words that a value was called by: each is reported once, and not where it
-    is used.
+    `repaired` are the phrases lowered without a broken part, by their rule and place. `drafts` are the beginnings of a
+    draft's phrases. `misnamed` are the reserved words used as names of values: each is reported at its definition
+    alone.
     """
 
     def __init__(self, text: str) -> None:
@@ -91,20 +91,20 @@ class TolerantLowering(TreeLowering):
         self.misnamed: set[str] = set()
 
     def lower(self, phrase: Node, children: Children) -> Parsed:
-        """Return what a phrase is lowered to, given what its children were; BROKEN if nothing is left of it."""
+        """Return the lowered form of a phrase, given its lowered children; BROKEN if nothing is left of it."""
         return self.statement(phrase) if isinstance(phrase, Statement) else self.in_net(self._made, phrase, children)
 
     def _made(self, phrase: Node, children: Children) -> Parsed:
-        """Return what is made of a phrase, of the rules of drafts or of those of Programs. Raise LoweringError."""
+        """Return the result for a phrase, by the rules of drafts or of Programs. Raise LoweringError."""
         if isinstance(phrase, Opaque):
             self._mark(phrase)
             return _operation_of(phrase.names, [child for child in children if child is not BROKEN])
-        if phrase.name in SHORT:  # what was cut off before it was written out
+        if phrase.name in SHORT:  # cut off before it was written out
             return BROKEN
         if phrase.name == "draft_marker":  # `$draft(names)`
             refused = marker_error(children)
             return self.refused(phrase, children, refused) if refused else ("$draft", b"")
-        if phrase.name == "draft_binding":  # `[0, 1]`: a binding that is yet to be made
+        if phrase.name == "draft_binding":  # `[0, 1]`: a binding to be made later
             return self._draft_binding(phrase, children[0])
         if phrase.name == "draft_attribute":  # `val = 0.5`
             name, _, literal = children
@@ -154,7 +154,7 @@ class TolerantLowering(TreeLowering):
         return BROKEN
 
     def is_misnamed(self, *phrases: Node) -> bool:
-        """Whether a phrase is a reserved word that a value was called by."""
+        """Return whether a phrase is a reserved word used as the name of a value."""
         return any(self.text[phrase.start : phrase.end] in self.misnamed for phrase in phrases)
 
     def _mark(self, phrase: Node) -> None:
@@ -171,7 +171,7 @@ def _plain_lists(literal: str | Raw | None) -> Iterator[str]:
 
 
 def _operation_of(names: Iterable[str], typed: Iterable[bytes]) -> bytes:
-    """Return an Operation of which only its outputs are known, as a field of its Block: names, and those with types."""
+    """Return an Operation with only its outputs known, as a field of its Block: names, and outputs with types."""
     outputs = [*typed]
     for name in names:
         with suppress(LoweringError):
@@ -179,7 +179,7 @@ def _operation_of(names: Iterable[str], typed: Iterable[bytes]) -> bytes:
     return sized(BLOCK_OPERATIONS, repeated(OPERATION_OUTPUTS, outputs))
 
 
-# ---- what a phrase does without: parts of it that are broken
+# ---- the phrases without their broken parts
 
 
 def _replaced(absent: dict[int, Parsed], children: Children) -> Children:
@@ -201,11 +201,11 @@ _WITHOUT_BROKEN: dict[str, Repair] = {
     "program": _program,
 }
 
-# ---- and what it refused itself
+# ---- and its own refusals
 
 
 def _named_plainly(children: Children) -> Children:
-    """Return the children with quoted names that are not reserved."""
+    """Return the children with unreserved quoted names."""
     return [
         f'$"{re.sub("[^A-Za-z0-9_@]", "", child)}"'
         if isinstance(child, str) and child not in ("(", ",", ")")

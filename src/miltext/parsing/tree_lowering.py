@@ -1,4 +1,4 @@
-"""Lowering of a tree of phrases, and the place in the text of a phrase that no Program can hold."""
+"""Lowering of a tree of phrases, and the place in the text of a phrase that no Program can contain."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
     from miltext.syntax.parser import Parsed
 
 WINDOW = 300
-"""How many characters before a value are looked at for the name of its parameter."""
+"""How many characters before a value are searched for the name of its parameter."""
 
 
 class TreeLowering:
-    """Lowering of the phrases of a text's tree. Raise ParseError at the first that is refused."""
+    """Lowering of the phrases of a text's tree. Raise ParseError at the first refused one."""
 
     def __init__(self, text: str, lowering: Lowering) -> None:
         self.text = text
         self.lowering = lowering
 
     def lower(self, phrase: Node, children: Children) -> Parsed:
-        """Return what a phrase is lowered to, given what its children were: `transformed` takes this."""
+        """Return the lowered form of a phrase, given its lowered children: `transformed` takes this."""
         if isinstance(phrase, Statement):
             return self.statement(phrase)
         return self.in_net(self.lowered, phrase, children)
 
     def lowered(self, phrase: Node, children: Children) -> Parsed:
-        """Return what the rule's own callback makes of a phrase."""
+        """Return the result of the rule's own callback for a phrase."""
         return getattr(self.lowering, phrase.name)(children)
 
     def in_net(self, make: Callable[[Node, Children], Parsed], phrase: Node, children: Children) -> Parsed:
-        """Return what `make` makes of a phrase, or what stands for one that is refused or nests too deeply."""
+        """Return the result of `make` for a phrase, or the substitute for a refused or too deeply nested phrase."""
         try:
             return make(phrase, children)
         except LoweringError as refused:
@@ -62,11 +62,11 @@ class TreeLowering:
             return self.unread(statement, failure)
 
     def refused(self, phrase: Node, children: Children, refused: LoweringError) -> Parsed:
-        """Raise the ParseError of a phrase that the lowering refused, or return what stands for the phrase."""
+        """Raise the ParseError of a phrase that the lowering refused, or return a substitute for the phrase."""
         raise ParseError([lowering_diagnostic(phrase, refused, self.text)]) from None
 
     def unread(self, statement: Statement, failure: SyntaxFailure) -> Parsed:
-        """Raise the ParseError of a plain operation that the fine rules refuse, or return what stands for it."""
+        """Raise the ParseError of a plain operation that the fine rules refuse, or return a substitute for it."""
         raise ParseError([syntax_error(self.text, failure, failure.read)]) from None
 
 
@@ -82,7 +82,7 @@ def lowering_diagnostic(phrase: Node, refused: LoweringError, text: str = "") ->
 
 
 def _takes_one(before: str) -> bool:
-    """Tell whether what stands before a value names a parameter of operations that takes one value."""
+    """Return whether the text before a value ends with a parameter of operations that takes one value."""
     name = re.search(r"(\w+)[ \t\r\n]*=[ \t\r\n]*\Z", before)
     return name is not None and name[1] in single_parameters()
 

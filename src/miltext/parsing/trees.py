@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def first(phrase: Node, *names: str) -> Node | None:
-    """Return the first phrase of one of these names directly inside one."""
+    """Return the first phrase of one of these names directly inside another phrase."""
     return next(named(phrase, *names), None)
 
 
 def name_in(phrase: Node | None) -> str | None:
-    """Return what the first NAME directly inside a phrase spells: of an operation its type, of an opset that."""
+    """Return the name of the first NAME directly inside a phrase: of an operation its type, of an opset the opset."""
     if isinstance(phrase, Statement) and (head := operation_head(phrase.text)):
         return head[3]
     token = first(phrase, "NAME") if phrase else None
@@ -27,8 +27,9 @@ def name_in(phrase: Node | None) -> str | None:
 
 
 def given_in(phrase: Node) -> Iterator[Node]:
-    """Yield what is in the arguments or the attributes of an operation, and of those nested in it, except for values,
-    in the order of the text.
+    """Yield the phrases in the arguments or the attributes of an operation, also of nested ones, except for values.
+
+    They come in the order of the text.
     """
     todo = [phrase]
     while todo:

@@ -1,1 +1,1 @@
-"""What does not fit together in a compiled model, file by file."""
+"""Contradictions in a compiled model, file by file."""

@@ -1,4 +1,4 @@
-"""What the analytics of a compiled model count or name otherwise than it is."""
+"""Wrong counts and names in the analytics of a compiled model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SIZE_OF_HASH = 32
 
 
 def table_findings(said: Tables, expected: Tables, is_stage: bool) -> Iterator[Diagnostic]:
-    """Yield what the tables of a model, or of a stage of one, say otherwise than is `expected`, or have besides."""
+    """Yield differences of a model's tables, or of a stage's, from the `expected` ones, and entries beyond those."""
     free: dict[str, dict[str, str]] = {} if is_stage else {SOURCE: dict.fromkeys((HASH, NAME), "")}
     wanted, found = _flat({**expected, **free}), _flat(said)
     lacking = [key for key in wanted if key not in found]
@@ -47,7 +47,7 @@ def _flat(tables: Tables) -> dict[str, str]:
 
 
 def source_findings(said: Tables, source: Source | None) -> Iterator[Diagnostic]:
-    """Yield a hash that is not one, and what is said of another file than the `source`, if that is known."""
+    """Yield a malformed hash, and entries about another file than the `source`, if known."""
     table = said.get(SOURCE, {})
     stated, name = table.get(HASH), table.get(NAME)
     if stated is None:

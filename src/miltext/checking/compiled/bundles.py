@@ -1,4 +1,4 @@
-"""What does not fit together in a compiled model: its program, its description, what it states, and its weights."""
+"""Contradictions in a compiled model between its program, its description, its stated facts and its weights."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _MOST_NAMED = 10
 
 
 class FileFindings(NamedTuple):
-    """What was found in one file of a compiled model, and the text of it that the places are in."""
+    """The findings in one file of a compiled model, and the text of it that their places refer to."""
 
     path: str
     diagnostics: list[Diagnostic]
@@ -60,15 +60,15 @@ class FileFindings(NamedTuple):
 
 
 Told = tuple[str, "Diagnostic"]
-"""What is told of a file, by its path in the folder; of the folder itself, the path is empty."""
+"""The findings of a file, by its path in the folder; findings of the folder itself have an empty path."""
 
 
 @with_room
 def bundle_findings(bundle: Model, source: Source | None = None) -> list[FileFindings]:
-    """Return what does not fit in a compiled model, or in a stage of one, file by file.
+    """Return the contradictions in a compiled model, or in a stage of one, file by file.
 
-    Of a pipeline, that is what is around its ML Programs. Its analytics should name the `source`, if that is known. Of
-    a program that cannot be read, nothing is said here.
+    Of a pipeline, this covers the files around its ML Programs. Its analytics should name the `source`, if known. An
+    unreadable program has no findings here.
     """
     assert isinstance(bundle, BundleModel)
     check = _Check(bundle, source)
@@ -106,7 +106,7 @@ class _Check:
             return self.bundle.text
         return self._metadata_text if name == METADATA else None
 
-    # ---- what is there
+    # ---- the files present
 
     @cached_property
     def _is_stage(self) -> bool:
@@ -118,13 +118,13 @@ class _Check:
 
     @cached_property
     def _program(self) -> Program | None:
-        with suppress(MiltextError):  # which is told of the text
+        with suppress(MiltextError):  # reported at the text
             return self.bundle.program if self.bundle.type == PROGRAM else None
         return None
 
     @cached_property
     def _spec(self) -> Spec | None:
-        """The Model message as far as it is known; None without a description, a program, or a model of a pipeline."""
+        """The Model message with all known fields; None without a description, a program, or a model of a pipeline."""
         with suppress(MiltextError):
             return _message(self.bundle) if self.bundle.is_whole else None
         return None
@@ -162,7 +162,7 @@ class _Check:
 
     @staticmethod
     def _layout(model: Model) -> Layout | None:
-        """Return the layout of a model's `coremldata.bin`; None for one that cannot be read."""
+        """Return the layout of a model's `coremldata.bin`; None for an unreadable one."""
         assert isinstance(model, BundleModel)
         with suppress(ModelError):
             return layout(read_inside(model.folder, FILE_NAME), model.folder / FILE_NAME)
@@ -210,7 +210,7 @@ class _Check:
 
     def _pipeline(self) -> Iterator[Told]:
         count, counted = self._counts[0], self._counts[-1]
-        if count != counted and (count or self._is_stage):  # that a whole model has none is told where it is read
+        if count != counted and (count or self._is_stage):  # the reader reports a whole model without any
             there = f"there is `model{counted}`" if count > counted else f"`model{count}` is not a folder there"
             message = f"{FILE_NAME} counts {counted} model{'s' * (counted != 1)} of the pipeline, but {there}"
             yield FILE_NAME, error(codes.MISFIT_COMPILED_PIPELINE, message)
@@ -222,14 +222,14 @@ class _Check:
 
     @cached_property
     def _counts(self) -> list[int]:
-        """How many models a pipeline has by its folders, and, if that is another number, by its `coremldata.bin`."""
+        """The number of models in a pipeline by its folders, and, if it differs, the number by its `coremldata.bin`."""
         stored, count = self.bundle.stored, len(self.bundle.models)
         counted = None if isinstance(stored, ModelError) else stored.models
         return [count] if counted in (None, count) else [count, counted]
 
     @cached_property
     def _folders_beyond(self) -> list[str]:
-        """What is called like a folder of a pipeline's model, but is not one."""
+        """Names that look like the folder of a pipeline's model without being one."""
         known = {f"model{index}" for index in range(len(self.bundle.models))}
         with suppress(OSError):
             names = os.listdir(self.bundle.folder) if self.bundle.is_pipeline else []
@@ -255,7 +255,7 @@ class _Check:
 
 
 def _message(bundle: Model) -> Spec | None:
-    """Return the Model message of a compiled model as far as it is known. Raise MiltextError."""
+    """Return the Model message of a compiled model with all known fields. Raise MiltextError."""
     if bundle.spec is not None or bundle.description is None:
         return bundle.spec
     made = Spec(specificationVersion=bundle.specification_version or 0, description=bundle.description)
@@ -279,7 +279,7 @@ def _missing(name: str, why: str) -> ModelError:
 
 
 def _unread(code: str, failure: ModelError, tell: Callable[..., Diagnostic]) -> Diagnostic:
-    """Return what keeps a file from being read; a note where git-lfs has it."""
+    """Return the diagnostic of an unreadable file; a note where git-lfs has it."""
     said = failure.diagnostics[0]
     made = tell(code, said.message, None, *said.notes)
     return made._replace(severity="note") if said.code == codes.LFS_POINTER_OF_MODEL else made

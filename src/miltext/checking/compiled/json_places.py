@@ -14,9 +14,9 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+')
 
 
 def places(text: str) -> dict[Way, Span]:
-    """Return where each key of an object and each entry of a list begins, by the way to it, in a text that is JSON."""
+    """Return where each key of an object and each entry of a list begins, by the way to it, in a JSON text."""
     found: dict[Way, Span] = {}
-    way: list[str | int | None] = []  # of each object and list around: the key or index that is being read
+    way: list[str | int | None] = []  # of each object and list around: the key or index being read
     for match in _TOKEN.finditer(text):
         token = match.group()
         is_key = bool(way) and way[-1] is None

@@ -1,4 +1,4 @@
-"""What a `coremldata.bin` has around its description otherwise than Apple's compiler writes it."""
+"""Parts around the description in a `coremldata.bin` that differ from the output of Apple's compiler."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ WORDS = {
     "zeros": "the 28 bytes after the specification version",
     "end": "what follows the description",
 }
-"""What the parts that follow from others are called; the others are compared with those of the other files."""
+"""The names of the parts that follow from others; the other parts are compared with those in the other files."""
 
 
 def layout_findings(found: Layout, functions: int, stages: Sequence[Layout | None]) -> Iterator[Diagnostic]:
-    """Yield the parts that are not those of a model with so many functions, or with such stages; None is not known."""
+    """Yield the parts that do not fit a model with so many functions, or with such stages; None is an unknown stage."""
     known = [each for each in stages if each is not None]
     expected = expected_layout(found, functions, known)
     if expected is None:
@@ -65,7 +65,7 @@ def _spelled(part: int | bytes) -> str:
 
 
 def name_findings(names: Sequence[str], data: bytes, counts: Sequence[int]) -> Iterator[Diagnostic]:
-    """Yield names of a pipeline's models that are not one for each by any count, or that are followed by more."""
+    """Yield names of a pipeline's models that do not match the models by any count, or have more bytes after them."""
     if len(names) not in counts:
         yield warning(codes.MISFIT_COMPILED_PIPELINE, f"{NAMES} has {len(names)} names, but the models are {counts[0]}")
     for name in sorted(name for name, count in Counter(names).items() if count > 1):

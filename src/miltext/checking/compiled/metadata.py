@@ -1,4 +1,4 @@
-"""What a `metadata.json` says otherwise than the program and the description that it is about."""
+"""Differences of a `metadata.json` from the program and the description of its model."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ of the compiler, and of a field of the package that no other file has.
 SCHEMAS = ("inputSchema", "outputSchema", "stateSchema")
 
 ONLY_WITH_CAUSE = (STORAGE, FUNCTIONS, "defaultFunctionName", *METADATA_KEYS.values())
-"""The keys that are there only where there is something to say; what others there may be is not known."""
+"""The keys that exist only for a non-empty fact; other keys of this kind are unknown."""
 
 NEWER = ("stateSchema", "visionOS")
-"""The keys that only newer compilers write; `stateSchema`, where there is no state."""
+"""The keys that only newer compilers write; `stateSchema`, only for a model without a state."""
 
 PROVEN = ("name", "shortDescription", "isOptional")
-"""What an entry has whatever its type is."""
+"""The keys of every entry, of any type."""
 
 SEEN = {"colorspace": "RGB"}
-"""What was seen of an image, which another one does not have."""
+"""The values seen in an image, which other images do not have."""
 
 _LONG = 100
 """The most characters of a value that a message quotes."""
@@ -52,7 +52,7 @@ _MOST_COUNTS = 5
 
 
 class Unlike(NamedTuple):
-    """What is wrong with a file, and the way to the key that it is about."""
+    """An error in a file, and the way to its key."""
 
     way: Way
     message: str
@@ -75,20 +75,20 @@ class _At(NamedTuple):
 
 
 def unlike(said: Mapping[str, Any], spec: Spec) -> Iterator[Unlike]:
-    """Yield what a model's entry in the file says otherwise than the model, where that is known."""
+    """Yield the differences of a model's entry in the file from the model, where the model's value is known."""
     made = metadata(spec, "")
     (expected,) = json.loads(made.text)
     return _Comparison({doubt.place for doubt in made.doubts}).models(said, expected, _At())
 
 
 class _Comparison:
-    """A comparison of what is said with what is expected, but for the places that are in doubt."""
+    """A comparison of the stated values with the expected ones, except in doubtful places."""
 
     def __init__(self, doubts: Collection[tuple[str, ...]]) -> None:
         self._doubts = doubts
 
     def models(self, said: Mapping[str, Any], expected: Mapping[str, Any], at: _At) -> Iterator[Unlike]:
-        """Yield the differences of a model, or of one of its functions."""
+        """Yield the differences in the entry of a model or of a function."""
         proven = {key: value for key, value in expected.items() if at.key(key).place not in self._doubts}
         yield from _lacking(said, proven, at)
         for key, value in said.items():
@@ -114,7 +114,7 @@ class _Comparison:
             yield from self.models(entry, wanted, where)
 
     def _entries(self, said: Any, expected: list[Any], at: _At) -> Iterator[Unlike]:
-        """Yield the differences of a list of features; of a type that was not seen, those of what is proven of all."""
+        """Yield the differences of a list of features; for an unseen type, only in the keys proven for all types."""
         yield from _names(said, expected, at)
         for entry, wanted, where in _pairs(said, expected, at):
             keys = PROVEN if where.place in self._doubts else {**entry, **wanted}
@@ -123,7 +123,7 @@ class _Comparison:
             yield from _values(there, here, where)
 
     def _counts(self, said: Any, expected: Mapping[str, int], at: _At) -> Iterator[Unlike]:
-        """Yield other counts of operations; what is in doubt is the opset in a name, not the count."""
+        """Yield other counts of operations; where in doubt, the opset in a name is uncertain, not the count."""
         if not isinstance(said, dict):
             yield Unlike(at.way, f"{FILE_NAME} says {_short(said)} for {at}, which is not an object")
             return
@@ -151,7 +151,7 @@ def _by_operation(counts: Mapping[str, Any], names: Collection[str]) -> Counter[
 
 
 def _without_opset(name: str) -> str:
-    """Return the name of an operation in the histogram without that of its definition's opset."""
+    """Return the name of an operation in the histogram without the opset of its definition."""
     word = re.sub(r"^Ios\d+\.", "", name)
     return word[:1].lower() + word[1:]
 
@@ -160,7 +160,7 @@ def _without_opset(name: str) -> str:
 
 
 def _names(said: Any, expected: list[Any], at: _At) -> Iterator[Unlike]:
-    """Yield a list that is not one of entries with names, or has others, or has them in another order."""
+    """Yield a list without the form of entries with names, with other names, or with the names in another order."""
     found, wanted = _names_in(said), _names_in(expected)
     if found is None or wanted is None:
         yield Unlike(at.way, f"{FILE_NAME} says {_short(said)} for {at}, which is not a list of objects with names")
@@ -197,7 +197,7 @@ def _pairs(said: Any, expected: list[Any], at: _At) -> Iterator[tuple[Any, Any, 
 
 
 def _values(said: Any, expected: Any, at: _At) -> Iterator[Unlike]:
-    """Yield where two values of JSON differ; None stands for what is not to be there."""
+    """Yield differences of two values of JSON; None stands for a key that should be absent."""
     if isinstance(said, dict) and isinstance(expected, dict):
         yield from _lacking(said, expected, at)
         for key, value in said.items():

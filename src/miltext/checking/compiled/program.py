@@ -1,4 +1,4 @@
-"""What the program of a compiled model takes and gives otherwise than its description says."""
+"""Differences between the inputs and outputs of a compiled model's program and its description."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def program_findings(program: Program, version: int, description: ModelDescription, dialect: str) -> Iterator[Finding]:
-    """Yield what does not fit between a compiled program and its description, at its place in the program."""
+    """Yield contradictions between a compiled program and its description, at their places in the program."""
     yield from description_findings(program, version, description)
     wanted = "1.0" if version <= LAST_OF_DIALECT_1_0 else "1.3"
     if dialect != wanted:
@@ -41,7 +41,7 @@ def program_findings(program: Program, version: int, description: ModelDescripti
 
 
 def description_findings(program: Program, version: int, description: ModelDescription) -> Iterator[Finding]:
-    """Yield what does not fit between a program and its description, whether it is compiled or about to be."""
+    """Yield contradictions between a program and its description, whether it is compiled or about to be."""
     least = required_version(program, description)
     if version < least:
         yield _found((), f"{FILE_NAME} has the specification version {version}, but what is there needs {least}")
@@ -55,12 +55,12 @@ def description_findings(program: Program, version: int, description: ModelDescr
 
 
 def _described(description: ModelDescription) -> dict[str, Any]:
-    """Return what describes each function, by name; without a list of them, `main` alone is described."""
+    """Return the description of each function, by name; without a list of them, `main` alone is described."""
     return {each.name: each for each in description.functions} or {DEFAULT_FUNCTION: description}
 
 
 def _functions(program: Program, description: ModelDescription) -> Iterator[Finding]:
-    """Yield what is wrong with the list of the functions that are described."""
+    """Yield the errors in the list of the described functions."""
     names = [each.name for each in description.functions]
     for name in sorted({*_described(description)} - {*program.functions}):
         yield _found((), f"{FILE_NAME} describes the function `{name}`, which {TEXT} lacks")
@@ -117,7 +117,7 @@ def _names(entries: Any, names: list[str], side: str, function: str, path: Path)
 
 
 def _type(entry: FeatureDescription, declared: ValueType, side: str, path: Path) -> Iterator[Finding]:
-    """Yield a type or shape that is not that of the program; a range without an end is one in a compiled model."""
+    """Yield a type or shape other than the program's; a range without an end counts as one in a compiled model."""
     sizes, color = flexible(entry), entry.type.imageType.colorSpace
     if color and not word_of(color, COLORS):
         yield _found(path, f"{FILE_NAME} says that `{entry.name}` is an image of the unknown color space {color}")
@@ -132,7 +132,7 @@ def _type(entry: FeatureDescription, declared: ValueType, side: str, path: Path)
 
 
 def _order(name: str, function: Function, described: Any, path: Path) -> Iterator[Finding]:
-    """Yield inputs that are not sorted by their names, as the compiler does it, and outputs in another order."""
+    """Yield inputs out of the compiler's order, by their names, and outputs in another order."""
     taken, (given, _) = [value.name for value in function.inputs], _outputs(name, function)
     ordered = sorted(taken, key=str.encode)
     if taken != ordered:
@@ -155,7 +155,7 @@ def _first_unlike(one: list[str], other: list[str]) -> tuple[str, str]:
 def _flexible(function: Function, described: Any, path: Path) -> Iterator[Finding]:
     """Yield shapes that an input takes by the description alone, or by the program alone.
 
-    Of several such inputs, of images, and of ranges without an end, it is not known what the compiler writes. The keys
+    Of several such inputs, of images, and of ranges without an end, the output of the compiler is not known. The keys
     of enumerated shapes, which only the compiler makes, are not compared.
     """
     said = read_information(function.attributes.get(ATTRIBUTE))
@@ -175,7 +175,7 @@ def _flexible(function: Function, described: Any, path: Path) -> Iterator[Findin
 
 
 Shapes = tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]
-"""A default, the shapes that are listed, in any order, and ranges."""
+"""A default, the listed shapes, in any order, and ranges."""
 
 
 def _shapes(sizes: Flexible | None) -> Shapes | None:

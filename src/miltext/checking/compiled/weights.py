@@ -1,4 +1,4 @@
-"""The weights that a compiled model lacks, or that are damaged."""
+"""Missing and damaged weights of a compiled model."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 
 def weight_findings(program: Program, folder: Path | None) -> Iterator[tuple[str, Diagnostic]]:
-    """Yield the first fault of each weight file that a program names, with the path of the file in the folder; of a
-    name that no weight file may have, that of the program.
+    """Yield the first fault of each weight file named in a program, with the file's path in the folder.
+
+    A name that no weight file may have comes with the path of the program.
     """
     opened = BlobFolder(folder)
     faulty: set[str] = set()

@@ -1,7 +1,7 @@
-"""The types of what operations give back, inferred from what they are given.
+"""The types of operations' outputs, inferred from their inputs.
 
-`infer_types` goes over a Program. A rule says nothing where it is not sure, so that what it says can be held against
-what a Program declares.
+`infer_types` goes over a Program. A rule returns nothing where it is not sure, so that its results can be compared with
+the types declared in a Program.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rules for quantization, and for constants that are held quantized, as tables or sparse."""
+"""Rules for quantization, and for constants stored in quantized form, as tables or sparse."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def affine_dequantize(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_axis(op: Arguments) -> None:
-    """Hold `axis` to be there just where `scale` is a vector."""
+    """Require `axis` exactly where `scale` is a vector. Raise Conflict."""
     if op.has("axis") and not op.shape("scale"):
         raise Conflict("must be left out where `scale` is a scalar", "axis", "scale")
     if op.shape("scale") and not op.has("axis"):
@@ -55,7 +55,7 @@ def _hold_axis(op: Arguments) -> None:
 
 
 def _hold_scales(op: Arguments, data: str) -> None:
-    """Hold vectors of scales and of zero points to the size of the data along `axis`."""
+    """Require vectors of scales and of zero points to have the size of the data along `axis`. Raise Conflict."""
     shape = op.shape(data)
     with suppress(Unknown):
         for name in filter(op.has, ("scale", "zero_point")):
@@ -98,7 +98,7 @@ def _hold_blocks(op: Arguments, shape: Shape, data: str) -> None:
 
 
 def _hold_offset(op: Arguments, data: str) -> None:
-    """Hold integers that are taken off the data to its data type."""
+    """Require an integer `offset`, subtracted from the data, to have its data type. Raise Conflict."""
     if op.has("offset"):
         offset, dtype = op.tensor("offset").dtype, op.tensor(data).dtype
         if BY_NAME[offset].kind != "float" and offset != dtype:
@@ -107,7 +107,7 @@ def _hold_offset(op: Arguments, data: str) -> None:
 
 
 def _hold_factors(name: str, parts: Shape, data: str, shape: Shape) -> None:
-    """Hold how many parts there are along each dimension to a factor of its size."""
+    """Require the number of parts along each dimension to divide its size. Raise Conflict."""
     for axis, (part, size) in enumerate(zip(parts, shape, strict=True)):
         if size is not None and part is not None and (size % part if part else size):
             clause = f"has {part} at axis {axis}, which does not divide the {size} of `{data}`"
@@ -119,7 +119,7 @@ def _hold_factors(name: str, parts: Shape, data: str, shape: Shape) -> None:
 
 @rule("constexpr_lut_to_dense")
 def lut_to_dense(op: Arguments) -> Sequence[Type]:
-    """Return the shape given (ios16) or that of the indices (ios18) times the table's vectors, of its data type."""
+    """Return the given shape (ios16), or the indices' shape times the table's vectors (ios18), of its data type."""
     if op.has("shape"):
         shape = op.sizes("shape")
         [entries] = op.shape("lut", 1)
@@ -156,7 +156,7 @@ def _looked_up(op: Arguments, name: str, indices: TensorType) -> Shape:
 
 
 def _hold_tables(name: str, indices: TensorType, tables: Sequence[Dimension], entries: Dimension) -> None:
-    """Hold a table, or tables for blocks, to the indices that are looked up in it."""
+    """Require a table, or tables for blocks, to fit the indices looked up in it. Raise Conflict."""
     rank = len(indices.shape)
     if len(tables) != rank:
         clause = f"must be of rank {rank + 2}, two more than `{name}`, not {len(tables) + 2}"
@@ -173,7 +173,7 @@ def _hold_tables(name: str, indices: TensorType, tables: Sequence[Dimension], en
 
 @rule("constexpr_sparse_to_dense")
 def sparse_to_dense(op: Arguments) -> Sequence[Type]:
-    """Return the shape given (ios16) or that of the mask (ios18), of the data type of the data."""
+    """Return the given shape (ios16) or the shape of the mask (ios18), with the data type of the data."""
     shape = op.sizes("shape") if op.has("shape") else op.shape("mask")
     if op.has("shape"):
         _hold_bytes(op, "mask", shape, 1)
@@ -183,7 +183,7 @@ def sparse_to_dense(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_bytes(op: Arguments, name: str, shape: Shape, bits: int) -> None:
-    """Hold bytes to as many as elements of so many bits take in `shape`; some writers give each index a whole byte."""
+    """Require as many bytes as elements of so many bits take in `shape`; some writers give each index a whole byte."""
     total, [given] = count(shape), op.shape(name, 1)
     if total is None or given is None or (name == "indices" and given == total):
         return
@@ -194,7 +194,7 @@ def _hold_bytes(op: Arguments, name: str, shape: Shape, bits: int) -> None:
 
 
 def _hold_last_bits(op: Arguments, shape: Shape) -> None:
-    """Hold the bits of the last byte that stand for no element to zeros."""
+    """Require zeros for the bits of the last byte after the last element. Raise Conflict."""
     total, bits = count(shape), _whole_numbers(op, "mask")
     if total is not None and bits and total % 8 and bits[-1] >> total % 8:
         clause = f"has bits set after those of the {total} elements of `shape`"
@@ -202,7 +202,7 @@ def _hold_last_bits(op: Arguments, shape: Shape) -> None:
 
 
 def _hold_entries(op: Arguments, data: str, mask: str) -> None:
-    """Hold the elements that are not zero to as many as the mask has ones."""
+    """Require as many nonzero elements as the mask has ones. Raise Conflict."""
     [entries] = op.shape(data, 1)
     size, bits = count(op.shape(mask)), _whole_numbers(op, mask)
     most = None if size is None else size * BY_NAME[op.tensor(mask).dtype].bits

@@ -22,24 +22,24 @@ from miltext.schema.types import (
 )
 
 CLASSES = (TensorType("string", ()), TensorType("int64", ()))
-"""What the names of classes may be."""
+"""The types allowed for the names of classes."""
 
 
 @rule("cond")
 def cond(op: Arguments) -> Sequence[Type]:
-    """Return what both branches give back."""
+    """Return the types of the branches' outputs, joined."""
     return _either(*(block.outputs for block in op.blocks))
 
 
 @rule("while_loop")
 def while_loop(op: Arguments) -> Sequence[Type]:
-    """Return what goes in, or what the body, the second block, gives back."""
+    """Return the types of the incoming values, joined with the outputs of the body, the second block."""
     bodies = [block.outputs for block in op.blocks[1:]]
     return _either([operand.type for operand in op.all("loop_vars")], *bodies)
 
 
 def _either(*ways: Sequence[Type]) -> Sequence[Type]:
-    """Return what values of one of two ways are, which must give equally many."""
+    """Return the joined types of the values of one of two ways, which must return equally many."""
     if len(ways) != 2 or len(ways[0]) != len(ways[1]):
         raise Unknown
     return [join(*types) for types in zip(*ways, strict=True)]
@@ -53,7 +53,7 @@ def make_list(op: Arguments) -> Sequence[Type]:
 
 
 def _element_size(operand: Operand, place: int) -> Dimension:
-    """Return one size out of a shape, None for one that has a name only."""
+    """Return one size out of a shape, None for a size known only by a name."""
     if isinstance(operand.type, TensorType) and operand.type.shape:
         given = f"a tensor of shape {show(operand.type.shape)}"
         raise Conflict(
@@ -110,13 +110,13 @@ def list_length(_: Arguments) -> Sequence[Type]:
 
 @rule("read_state")
 def read_state(op: Arguments) -> Sequence[Type]:
-    """Return what the state holds."""
+    """Return the type inside the state."""
     return [expect(op.type("input"), StateType).wrapped]
 
 
 @rule("write_state")
 def write_state(op: Arguments) -> Sequence[Type]:
-    """Return nothing; what is written is of the type that the state holds."""
+    """Return nothing; the written value has the type that the state contains."""
     state = op.type("input") if op.has("input") else None
     data = op.type("data") if op.has("data") else None
     if isinstance(state, StateType) and not compatible(state.wrapped, data):

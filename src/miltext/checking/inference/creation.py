@@ -16,12 +16,12 @@ TYPED_BY = {
     "random_normal": ("mean", "stddev"),
     "random_uniform": ("low", "high"),
 }
-"""The parameters whose data type, which they share, is that of the tensor."""
+"""The parameters whose shared data type is the data type of the tensor."""
 
 
 @rule(*TYPED_BY)
 def filled(op: Arguments) -> Sequence[Type]:
-    """Return a tensor of the shape given, of the data type of what fills it (fp32 by default)."""
+    """Return a tensor of the shape given, with the data type of its filling (fp32 by default)."""
     dtypes = {name: op.tensor(name).dtype for name in TYPED_BY[op.op_type] if op.has(name)}
     for name, dtype in dtypes.items():
         first, other = next(iter(dtypes.items()))
@@ -55,7 +55,7 @@ def random_categorical(op: Arguments) -> Sequence[Type]:
 def range_1d(op: Arguments) -> Sequence[Type]:
     """Return the numbers from `start` to before `end`, `step` apart, of their data type.
 
-    coremltools 9.0 computes those of a known range in fp64; later ones compute them in that data type.
+    coremltools 9.0 computes the numbers of a known range in fp64; later versions compute them in that data type.
     """
     dtype = op.tensor("start").dtype
     start, end, step = (_bound(op, name) for name in ("start", "end", "step"))

@@ -1,4 +1,4 @@
-"""Rules for ops that work element by element, and for those that give back a type or a shape they were given."""
+"""Rules for ops that work element by element, and for ops that return a given type or shape."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def comparison(op: Arguments) -> Sequence[Type]:
 
 @rule("select")
 def select(op: Arguments) -> Sequence[Type]:
-    """Return the broadcast of `a` and `b`; say nothing of a larger `cond`, which coremltools leaves out of account."""
+    """Return the broadcast of `a` and `b`; leave the type unknown for a larger `cond`, which coremltools disregards."""
     a, b = op.tensor("a"), op.tensor("b")
     shape = broadcast_of(op, "a", "b")
     if a.dtype != b.dtype or broadcast_of(op, "a", "b", "cond") != shape:

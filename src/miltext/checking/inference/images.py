@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 ROUNDING = 1e-6
-"""How far a product of a size and a factor, both exact, may be off as fp32.
+"""The most that a product of a size and a factor, both exact, may be off as fp32.
 
-coremltools makes a factor of two sizes, and adds 1e-4 to the one that it is to give, so that rounding down gives it
+coremltools makes a factor of two sizes, and adds 1e-4 to the size to return, so that rounding down gives it
 (`converters/mil/frontend/torch/ops.py`).
 """
 
@@ -31,7 +31,7 @@ def upsample(op: Arguments) -> Sequence[Type]:
 
 
 def _scaled(op: Arguments, size: Dimension, name: str) -> Dimension:
-    """Return a size times the factor that a parameter says."""
+    """Return a size times the factor that a parameter states."""
     given = op.single(name) if op.has(name) else 1
     if isinstance(given, int | float) and not 0 < given < math.inf:
         raise Conflict(f"takes a finite number above 0, not {given}", name, code=codes.VALUE_OUT_OF_RANGE)
@@ -81,7 +81,7 @@ def crop_resize(op: Arguments) -> Sequence[Type]:
 
 
 def _boxes(op: Arguments, pictures: Dimension) -> Dimension:
-    """Return how many boxes there are: of the first pictures, where `box_indices` does not say of which."""
+    """Return the number of boxes: boxes of the first pictures, where no `box_indices` states the pictures."""
     boxes = op.shape("boxes", least=1)[0]
     if not op.has("box_indices") and boxes is not None and pictures is not None and boxes > pictures:
         clause = f"has {boxes} boxes, and `x` {pictures} in its batch; say in `box_indices` which of them each is in"

@@ -12,7 +12,7 @@ from miltext.diagnostics import codes
 from miltext.schema.types import Dimension, Shape, TensorType, Type, show
 
 MOST_PARTS = 10_000
-"""How many outputs a split may say that it has before it is taken for a slip."""
+"""The most outputs that a split may declare before the number counts as a slip."""
 
 
 @rule("concat")
@@ -54,7 +54,10 @@ def _agreeing(op: Arguments) -> tuple[str, list[Shape]]:
 
 
 def _common(shapes: Sequence[Shape], why: str = "", *, free: int | None = None) -> Shape:
-    """Return the sizes that shapes of one rank share, at any axis but the `free` one. Raise Conflict that says why."""
+    """Return the sizes that shapes of one rank share, at any axis but the `free` one.
+
+    Raise Conflict with the reason `why`.
+    """
     sizes = list[Dimension]()
     for axis, column in enumerate(zip(*shapes, strict=True)):
         if axis != free and (odd := _odd(column)) is not None:
@@ -65,9 +68,9 @@ def _common(shapes: Sequence[Shape], why: str = "", *, free: int | None = None) 
 
 
 def _odd(column: Sequence[object]) -> tuple[int, int] | None:
-    """Return the place of the first that differs from what most are, and the place of one of those; None if none does.
+    """Return the place of the first unusual value, and a place of the most common one; None if all are alike.
 
-    None among them is unknown.
+    None among the values is unknown.
     """
     known = Counter(each for each in column if each is not None)
     if len(known) < 2:
@@ -101,7 +104,7 @@ def split(op: Arguments) -> Sequence[Type]:
 
 
 def _parts(op: Arguments, axis: int, size: Dimension) -> Shape:
-    """Return `split_sizes`, which make up the size, and are as many as `num_splits`, if that is given."""
+    """Return `split_sizes`, which add up to the size, and are as many as a given `num_splits`."""
     parts = op.sizes("split_sizes", least=0)
     number = op.size("num_splits") if op.has("num_splits") else None
     if number is not None and number != len(parts):

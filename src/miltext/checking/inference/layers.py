@@ -32,7 +32,7 @@ def conv(op: Arguments) -> Sequence[Type]:
 
 
 def _split(name: str, channels: Dimension, groups: int) -> None:
-    """Hold channels of an argument to a number that splits into equal groups."""
+    """Require a number of channels that splits into equal groups. Raise Conflict."""
     if channels is not None and channels % groups:
         clause = f"is {groups}, and the {channels} channels of `{name}` do not split into {groups} equal groups"
         raise Conflict(clause, "groups", name, code=codes.VALUE_OUT_OF_RANGE)
@@ -48,7 +48,7 @@ def pool(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_ceiling(op: Arguments, rank: int) -> None:
-    """Hold `ceil_mode` to the ranks and paddings that it goes with."""
+    """Require ranks and paddings that `ceil_mode` supports. Raise Conflict."""
     if not op.scalar("ceil_mode", bool, False):
         return
     if rank > 2:
@@ -67,7 +67,7 @@ def _hold_ceiling(op: Arguments, rank: int) -> None:
 def _windows(
     op: Arguments, spatial: Sequence[Dimension], kernel: Sequence[Dimension], dilations: Sequence[int]
 ) -> Shape:
-    """Return how many windows of the kernel there are along each spatial dimension."""
+    """Return the number of windows of the kernel along each spatial dimension."""
     if len(kernel) != len(spatial):
         raise Unknown
     strides = op.vector("strides", int, len(spatial), 1, least=1)
@@ -88,7 +88,7 @@ def _windows(
 
 
 def _no_window(op: Arguments, place: int, size: Dimension, reach: Dimension, padding: int, dilation: int) -> Conflict:
-    """Say that a kernel is too large, or is spread too wide."""
+    """Return the conflict of a kernel that is too large, or is spread too wide."""
     kernel = "weight" if op.has("weight") else "kernel_sizes"
     padded = f" and {padding} of padding" if padding else ""
     clause = f"spans {reach} at axis {place + 2}, where `x` has only {size}{padded}"
@@ -108,14 +108,14 @@ def _paddings(op: Arguments, pad_type: str, rank: int) -> list[int]:
 
 
 def _doubt_padding(op: Arguments) -> None:
-    """Doubt a `pad` that is left out of account; exporters write one beside a `pad_type` of their choice."""
+    """Doubt a `pad` without effect; exporters write one beside a `pad_type` of their choice."""
     if op.has("pad") and not op.has("pad_type") and any(amounts := row_of(op, "pad")):
         clause = f'is {[*amounts]} and has no effect, as `pad_type` is left out; write `pad_type = "custom"` beside it'
         op.doubt(clause, "pad", code=codes.VALUE_OUT_OF_RANGE)
 
 
 def _fitting(size: Dimension, kernel: Dimension, stride: int, padding: int, ceil: bool) -> Dimension:
-    """Return how many windows fit, none or fewer where the kernel is too large."""
+    """Return the number of windows that fit, 0 or negative where the kernel is too large."""
     if size is None or kernel is None:
         return None
     room = size + padding - kernel
@@ -128,7 +128,7 @@ def _fitting(size: Dimension, kernel: Dimension, stride: int, padding: int, ceil
 
 @rule("conv_transpose")
 def conv_transpose(op: Arguments) -> Sequence[Type]:
-    """Return batch, the weight's output channels, and what a convolution of the same parameters comes from."""
+    """Return batch, the weight's output channels, and the input sizes of a convolution with the same parameters."""
     dtype = op.tensor("x").dtype
     n, c, *spatial = op.shape("x", least=2)
     _, per_group, *kernel = op.shape("weight", len(spatial) + 2)
@@ -156,10 +156,10 @@ def _stated(op: Arguments, begins: Shape, spatial: int) -> Shape:
 
 
 def _hold_stated(op: Arguments, stated: Shape, spatial: Sequence[Dimension], kernel: Sequence[Dimension]) -> None:
-    """Hold the sizes of the `output_shape` to what there is: all that `x` is spread over, and the rest of a last step.
+    """Require sizes of `output_shape` within the extent of the data: the spread of `x`, and the rest of a last step.
 
-    Frameworks have no more after that than a stride or a dilation (PyTorch's `output_padding`, of which TensorFlow's
-    `output_shape` is less). What is left out of it is a crop. coremltools 9.0 takes any size.
+    Frameworks have no more after that than a stride or a dilation (PyTorch's `output_padding`, and TensorFlow's
+    `output_shape`, which has less of it). Sizes left out of it are a crop. coremltools 9.0 takes any size.
     """
     pad_type, rank = op.scalar("pad_type", str, "valid"), len(spatial)
     strides, dilations = (op.vector(name, int, rank, 1, least=1) for name in ("strides", "dilations"))
@@ -231,7 +231,7 @@ def _states(op: Arguments, hidden: Dimension) -> list[Type]:
 def layer_norm(op: Arguments) -> Sequence[Type]:
     """Return the type of `x`; `gamma` and `beta` have its sizes along `axes`.
 
-    coremltools 9.0 looks at `gamma` twice and never at `beta`, which 9.1 mends: no converter makes them differ.
+    coremltools 9.0 looks at `gamma` twice and never at `beta`, which 9.1 fixes: no converter makes them differ.
     """
     x = op.tensor("x")
     normalized = _along(op, x.shape)

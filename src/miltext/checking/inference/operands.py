@@ -1,7 +1,7 @@
-"""What a rule is given: operands with their types and, where they are known, their values.
+"""The input of a rule: operands with their types and, where they are known, their values.
 
-A value is a Python scalar (bool, int, float, str) or, of any higher rank, the flat tuple of its elements
-in C order; an element that is unknown is None, and so is a value of which nothing is known.
+A value is a Python scalar (bool, int, float, str) or, of any higher rank, the flat tuple of its elements in C order; an
+unknown element is None, and so is an entirely unknown value.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Element = TypeVar("Element")
 PlainKind: TypeAlias = type[Plain]
 
 LARGEST = 256
-"""How many elements a constant may have for its value to be looked at: those that say shapes are small."""
+"""The most elements of a constant whose value is read: constants that state shapes are small."""
 
 _FORMATS = {"bool": "?", "fp16": "e", "fp32": "f", "fp64": "d"}
 _INTEGERS = {("int", 8): "b", ("int", 16): "h", ("int", 32): "i", ("int", 64): "q"}
@@ -38,14 +38,14 @@ _INTEGERS |= {("uint", bits): code.upper() for (_, bits), code in _INTEGERS.item
 
 
 class Unknown(Exception):
-    """Too little is known for a rule to say anything."""
+    """Too little is known for a result of a rule."""
 
 
 class Clash(NamedTuple):
-    """Why an op cannot take what it is given: a clause that begins with the name of the parameter at fault.
+    """The reason why an op cannot take its inputs: a clause that begins with the name of the parameter at fault.
 
-    Without a parameter, the clause is about all of them together. `place` is that of what is wrong among those
-    that the parameter is bound to; `beside` are the parameters that say what it must be.
+    Without a parameter, the clause is about all of them together. `place` is the place of the wrong operand among the
+    operands of the parameter; `beside` are the parameters that determine the right value.
     """
 
     clause: str
@@ -57,7 +57,7 @@ class Clash(NamedTuple):
 
 
 class Conflict(ValueError):
-    """An op cannot take what it is given; `clash` says why, and takes what a Clash does."""
+    """An op cannot take its inputs; `clash` contains the reason, with a Clash's arguments."""
 
     def __init__(self, clause: str, parameter: str | None = None, *beside: str, **facts: Any) -> None:
         super().__init__(clause)
@@ -65,9 +65,9 @@ class Conflict(ValueError):
 
 
 class Operand:
-    """One thing that an argument binds: its type, and its value, looked at only when it is asked for.
+    """One operand of an argument: its type, and its value, read only on demand.
 
-    `constant` tells whether the value is settled when the program is compiled, known here or not.
+    `constant` is true if the value is settled when the program is compiled, known here or not.
     """
 
     __slots__ = ("_read", "_value", "constant", "type")
@@ -102,11 +102,11 @@ class NestedBlock(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Arguments:
-    """What one op is given, by parameter.
+    """The operands of one op, by parameter.
 
-    Each accessor gives just what its rule asks for: the kind, the rank, the number of elements. It raises Unknown for
-    what is missing, not known, or something else, so that no rule meets a value that it does not expect. `doubts` are
-    what a rule finds odd in arguments that the op takes all the same.
+    Each accessor returns exactly the form that its rule needs: the kind, the rank, the number of elements. It raises
+    Unknown for a missing, unknown or different operand, so that no rule meets an unexpected value. `doubts` are odd but
+    valid arguments that a rule found.
     """
 
     op_type: str
@@ -116,14 +116,14 @@ class Arguments:
     doubts: list[Clash] = field(default_factory=list)
 
     def doubt(self, clause: str, parameter: str, *beside: str, **facts: Any) -> None:
-        """Note what is odd in an argument, in the words of a Conflict."""
+        """Note an odd but valid argument, in the words of a Conflict."""
         self.doubts.append(Clash(clause, parameter, beside, **facts))
 
     @property
     def key(self) -> Hashable:
-        """All that decides what is said of an op without blocks; most ops repeat what another one is given.
+        """All facts that decide the result for an op without blocks; most ops repeat the inputs of another one.
 
-        The value of a `const` decides nothing, and is not looked at.
+        The value of a `const` decides nothing, and is not read.
         """
         key: list[Hashable] = [self.op_type, self.opset]
         is_read = self.op_type != "const"
@@ -134,15 +134,15 @@ class Arguments:
         return tuple(key)
 
     def since(self, opset: str) -> bool:
-        """Tell whether the op is of this opset (text spelling) or a later one; one that is not known is the newest."""
+        """Return whether the op has this opset (text spelling) or a later one; an unknown opset is the newest."""
         return opset_place(self.opset) >= opset_place(opset)
 
     def has(self, name: str) -> bool:
-        """Tell whether a parameter is bound."""
+        """Return whether a parameter is bound."""
         return bool(self.operands.get(name))
 
     def given(self, *names: str) -> list[str]:
-        """Return those of the parameters that are bound."""
+        """Return the bound parameters among the names."""
         return [name for name in names if self.has(name)]
 
     def all(self, name: str) -> Sequence[Operand]:
@@ -153,7 +153,7 @@ class Arguments:
         return operands
 
     def count(self, name: str) -> int:
-        """Return how many values a parameter is bound to, maybe none."""
+        """Return the number of a parameter's operands, maybe 0."""
         if name not in self.operands:
             raise Unknown
         return len(self.operands[name])
@@ -161,11 +161,11 @@ class Arguments:
     # ---- types
 
     def type(self, name: str) -> Type:
-        """Return the type of what a parameter is bound to."""
+        """Return the type of a parameter's operand."""
         return self.all(name)[0].type
 
     def tensor(self, name: str) -> TensorType:
-        """Return the type of a parameter that is bound to a tensor."""
+        """Return the type of a parameter bound to a tensor."""
         return expect(self.type(name), TensorType)
 
     def tensors(self, name: str) -> list[TensorType]:
@@ -173,7 +173,7 @@ class Arguments:
         return [expect(operand.type, TensorType) for operand in self.all(name)]
 
     def shape(self, name: str, rank: int | None = None, *, least: int = 0) -> Shape:
-        """Return the shape of a tensor, of the rank if one is given, of the `least` rank or a higher one."""
+        """Return the shape of a tensor, of exactly a given `rank`, and of the `least` rank or a higher one."""
         shape = self.tensor(name).shape
         if len(shape) < least or len(shape) != (len(shape) if rank is None else rank):
             raise Unknown
@@ -209,7 +209,7 @@ class Arguments:
         return self.scalar(name, int, default) if left_out or self.single(name) is not None else None
 
     def axis(self, rank: int, default: int | None = None, *, name: str = "axis") -> int:
-        """Return the place from the front of the axis that a parameter says."""
+        """Return the place from the front of the axis that a parameter names."""
         return position(self.scalar(name, int, default), rank)
 
     def vector(
@@ -221,7 +221,7 @@ class Arguments:
         *,
         least: int | None = None,
     ) -> tuple[Plain, ...]:
-        """Return the elements of a parameter, all known, whatever its rank: `count` of them if that is given.
+        """Return the elements of a parameter of any rank, all known: `count` of them if given.
 
         Each is the `default`, if there is one, when the parameter is left out. Raise Conflict for a number below
         `least`.
@@ -233,7 +233,7 @@ class Arguments:
         return _counted(tuple(_expected(name, element, kind, least) for element in row), count)
 
     def sizes(self, name: str, count: int | None = None, *, least: int | None = None) -> Shape:
-        """Return the numbers of a vector, None for each that is unknown: `count` of them if that is given.
+        """Return the numbers of a vector, None for each unknown number: `count` of them if given.
 
         Raise Unknown when not even their number is known, and Conflict for a number below `least`.
         """
@@ -273,12 +273,12 @@ def elements(operand: Operand) -> Row:
 
 
 def number(value: Value) -> float | None:
-    """Return the number that a value is, None for anything else."""
+    """Return the number of a value, None for another value."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def finite(value: Value) -> float | None:
-    """Return the finite number that a value is, None for anything else."""
+    """Return the finite number of a value, None for another value."""
     found = number(value)
     return None if found is None or not math.isfinite(found) else found
 
@@ -291,7 +291,7 @@ def position(axis: int, rank: int) -> int:
 
 
 def count(sizes: Shape) -> Dimension:
-    """Return the product of dimensions, None when one of them is unknown."""
+    """Return the product of dimensions, None when one is unknown."""
     product = 1
     for size in sizes:
         if size is None:
@@ -308,9 +308,9 @@ def expect(type: Type, kind: type[Kind]) -> Kind:
 
 
 def read_value(message: proto.Value, type: Type) -> Value:
-    """Return the value that a `Value` holds in the Program itself, None for any other and for large ones.
+    """Return the value inside a `Value` of the Program, None for a value outside of it and for large ones.
 
-    None, too, where the elements are not as many as the type says, or cannot be unpacked.
+    None, too, where the number of elements differs from the type's, or the elements cannot be unpacked.
     """
     if not isinstance(type, TensorType) or message.WhichOneof("value") != "immediateValue":
         return None

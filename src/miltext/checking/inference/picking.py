@@ -29,14 +29,14 @@ def gather(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_batch(shape: Shape, indices: Shape, batch: int) -> None:
-    """Hold the first sizes of `indices` to those of `x`. Raise Conflict."""
+    """Require `indices` to begin with the same sizes as `x`. Raise Conflict."""
     if not compatible(shape[:batch], indices[:batch]):
         clause = f"must begin like `x`, {show(shape)}, in {batch} `batch_dims`, and is of shape {show(indices)}"
         raise Conflict(clause, "indices", "x", code=codes.WRONG_ARGUMENT_SHAPE)
 
 
 def _hold_after_batch(op: Arguments, axis: int, batch: int) -> None:
-    """Hold the axis to those after the batch. Raise Conflict."""
+    """Require an axis after the batch. Raise Conflict."""
     if axis < batch and op.has("axis"):
         clause = f"names axis {axis}; with `batch_dims` of {batch}, the axes to gather from begin at {batch}"
         raise Conflict(clause, "axis", "batch_dims", "x", code=codes.AXIS_OUT_OF_RANGE)
@@ -46,7 +46,7 @@ def _hold_after_batch(op: Arguments, axis: int, batch: int) -> None:
 
 
 def _hold_indices(op: Arguments, shape: Shape, axis: int, of: str) -> None:
-    """Hold `indices` to the positions of one axis; where they are validated, none is counted from the end."""
+    """Require positions of one axis in `indices`; validated indices are not counted from the end. Raise Conflict."""
     where, least = f"`axis` {axis} of `{of}`", None
     if op.has("validate_indices") and op.single("validate_indices") is True:
         where, least = f"{where}, with `validate_indices`,", 0
@@ -54,7 +54,10 @@ def _hold_indices(op: Arguments, shape: Shape, axis: int, of: str) -> None:
 
 
 def _hold_places(op: Arguments, shape: Shape, batch: int, depth: int, of: str) -> None:
-    """Hold each row of `indices`, the place of a slice, to the positions of the dimensions after the batch."""
+    """Require a position in the dimensions after the batch from each row of `indices`, the place of a slice.
+
+    Raise Conflict.
+    """
     if batch + depth > len(shape):
         after = f" after {batch} `batch_dims`" if batch else ""
         clause = f"has {depth} numbers for each place, and `{of}` has {len(shape) - batch} dimensions{after}"
@@ -66,14 +69,17 @@ def _hold_places(op: Arguments, shape: Shape, batch: int, depth: int, of: str) -
 
 @rule("gather_along_axis")
 def gather_along_axis(op: Arguments) -> Sequence[Type]:
-    """Return the shape of `indices`, that of `x` but for the dimension `axis` (0 by default)."""
+    """Return the shape of `indices`, equal to the shape of `x` except in the dimension `axis` (0 by default)."""
     x, indices = op.tensor("x"), op.shape("indices")
     _hold_along(op, "x")
     return tensor(x.dtype, *indices)
 
 
 def _hold_along(op: Arguments, of: str) -> None:
-    """Hold `indices` to the shape of a tensor but along the axis, and to the positions there. Raise Conflict."""
+    """Require `indices` to have the shape of a tensor except along the axis, and positions of that axis.
+
+    Raise Conflict.
+    """
     shape, indices = op.shape(of), op.shape("indices")
     if len(shape) != len(indices):
         clause = f"must be of the rank of `{of}`, {len(shape)}, and is of shape {show(indices)}"
@@ -88,7 +94,7 @@ def _hold_along(op: Arguments, of: str) -> None:
 
 @rule("gather_nd")
 def gather_nd(op: Arguments) -> Sequence[Type]:
-    """Return what the last dimension of `indices` leaves of `x`, for each index."""
+    """Return the part of `x` beyond the last dimension of `indices`, for each index."""
     x, (*rest, depth) = op.tensor("x"), op.shape("indices", least=1)
     batch = op.scalar("batch_dims", int, 0, least=0)
     if depth is None:
@@ -100,13 +106,16 @@ def gather_nd(op: Arguments) -> Sequence[Type]:
 @rule("scatter", "scatter_along_axis", "scatter_nd")
 def scatter(op: Arguments) -> Sequence[Type]:
     """Return the type of `data`."""
-    with suppress(Unknown):  # it is the same whatever is known of the others
+    with suppress(Unknown):  # the result is the same for any other arguments
         _HOLD_SCATTER[op.op_type](op)
     return [op.type("data")]
 
 
 def _hold_scatter(op: Arguments) -> None:
-    """Hold `updates` to the shape of `indices` in place of the dimension `axis` (0 by default). Raise Conflict."""
+    """Require `updates` to have the shape of `indices` in place of the dimension `axis` (0 by default).
+
+    Raise Conflict.
+    """
     shape, indices = op.shape("data"), op.shape("indices")
     axis = op.axis(len(shape), 0)
     because = f"`data` with the shape of `indices`, {show(indices)}, at `axis` {axis}"
@@ -115,7 +124,7 @@ def _hold_scatter(op: Arguments) -> None:
 
 
 def _hold_scatter_nd(op: Arguments) -> None:
-    """Hold `updates` to a slice of `data` for each index. Raise Conflict."""
+    """Require a slice of `data` in `updates` for each index. Raise Conflict."""
     shape, (*rest, depth) = op.shape("data"), op.shape("indices", least=1)
     if depth is not None:
         _hold_places(op, shape, 0, depth, "data")
@@ -136,7 +145,7 @@ _HOLD_SCATTER: dict[str, Callable[[Arguments], None]] = {
 
 @rule("topk")
 def topk(op: Arguments) -> Sequence[Type]:
-    """Return `k` (1 by default) values along `axis` (the last by default), and where they stood, if that is asked."""
+    """Return `k` (1 by default) values along `axis` (the last by default), and their positions on request."""
     x = op.tensor("x")
     axis = op.axis(len(x.shape), -1)
     shape = replaced(x.shape, axis, _kept(op, x.shape[axis], axis))
@@ -149,7 +158,7 @@ def topk(op: Arguments) -> Sequence[Type]:
 
 
 def _kept(op: Arguments, size: Dimension, axis: int) -> Dimension:
-    """Return `k`, which is at most the size of the axis; -1 is all of it since ios17. Raise Conflict."""
+    """Return `k`, at most the size of the axis; -1 is the whole size since ios17. Raise Conflict."""
     k = op.size("k", 1)
     if k == -1:
         return size
@@ -169,11 +178,11 @@ def argsort(op: Arguments) -> Sequence[Type]:
 
 @rule("non_maximum_suppression")
 def non_maximum_suppression(op: Arguments) -> Sequence[Type]:
-    """Return the boxes kept, their scores, where they stood and (before ios17) how many they are."""
+    """Return the boxes kept, their scores, their positions and (before ios17) their number."""
     boxes, scores, kept = op.tensor("boxes"), op.tensor("scores"), op.scalar("max_boxes", int)
     batch, _, classes = op.shape("scores", 3)
     indices = TensorType("int32", (batch, kept))
-    if op.since("ios17"):  # which of the two last dimensions is which is not plain
+    if op.since("ios17"):  # the order of the two last dimensions is uncertain
         return [TensorType(boxes.dtype, (batch, None, None)), TensorType(scores.dtype, (batch, None, None)), indices]
     found = [TensorType(boxes.dtype, (batch, kept, 4)), TensorType(scores.dtype, (batch, kept, classes))]
     return [*found, indices, TensorType("int32", (batch,))]
@@ -181,7 +190,7 @@ def non_maximum_suppression(op: Arguments) -> Sequence[Type]:
 
 @rule("non_zero")
 def non_zero(op: Arguments) -> Sequence[Type]:
-    """Return a row of int32 for each element that is not zero, as many as `x` has dimensions."""
+    """Return a row of int32 for each nonzero element, with as many numbers as `x` has dimensions."""
     return tensor("int32", None, len(op.shape("x")))
 
 

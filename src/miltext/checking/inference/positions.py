@@ -1,4 +1,4 @@
-"""Axes and positions that arguments name, held to those that there are: the clashes of several rules and of limits."""
+"""Axes and positions that arguments name, compared with the existing ones: clashes of several rules and limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from miltext.schema.types import Dimension, Shape, TensorType, compatible, show
 
 
 def hold_axes(axes: Sequence[int], rank: int, name: str, *beside: str, least: int | None = None) -> None:
-    """Hold axes to those of a rank, from `least` on if that is not `-rank`, and each to once. Raise Conflict."""
+    """Require axes of a rank, from `least` on, by default `-rank`, each at most once. Raise Conflict."""
     least = -rank if least is None else least
     for axis in axes:
         if not least <= axis < rank:
@@ -23,7 +23,7 @@ def hold_axes(axes: Sequence[int], rank: int, name: str, *beside: str, least: in
 
 
 def axis_of(op: Arguments, rank: int, *beside: str) -> int:
-    """Return the place from the front of the `axis` among those of a rank. Raise Conflict for one that is not there."""
+    """Return the place from the front of the `axis` among the axes of a rank. Raise Conflict for a missing axis."""
     axis = op.scalar("axis", int)
     hold_axes([axis], rank, "axis", *beside)
     return position(axis, rank)
@@ -39,7 +39,7 @@ def some(op: Arguments, name: str) -> list[TensorType]:
 def hold_positions(
     row: Sequence[object], size: Dimension, where: str, name: str, *beside: str, least: int | None = None
 ) -> None:
-    """Hold numbers to the positions of a dimension, from `least` on if not from its negative size. Raise Conflict."""
+    """Require positions of a dimension, from `least` on if not from its negative size. Raise Conflict."""
     if size is None:
         return
     least = -size if least is None else least
@@ -52,7 +52,7 @@ def hold_positions(
 
 
 def hold_shape(op: Arguments, name: str, shape: Shape, because: str, *beside: str) -> None:
-    """Hold an argument to a shape that others ask for. Raise Conflict."""
+    """Require the shape of an argument that other arguments determine. Raise Conflict."""
     given = op.shape(name)
     if not compatible(given, shape):
         clause = f"must be of shape {show(shape)}, {because}, not {show(given)}"
@@ -60,6 +60,6 @@ def hold_shape(op: Arguments, name: str, shape: Shape, because: str, *beside: st
 
 
 def row_of(op: Arguments, name: str) -> Row:
-    """Return the elements of an argument that are known, none of one of which nothing is known."""
+    """Return the known elements of an argument, no elements for an unknown value."""
     value = op.all(name)[0].value
     return () if value is None else value if isinstance(value, tuple) else (value,)

@@ -45,15 +45,15 @@ def _factor(op: Arguments, name: str) -> Shape:
 
 
 def _by_a_row(rest: Shape) -> Shape:
-    """Return the dimensions of a product by a vector `x` before its columns: what both versions of coremltools say.
+    """Return the dimensions of a product by a vector `x` before its columns, None where versions of coremltools differ.
 
-    The row that stands for `x` goes away, as in NumPy, since 9.1; 9.0 leaves the first dimension out instead.
+    The row that stands for `x` is removed, as in NumPy, since 9.1; 9.0 leaves the first dimension out instead.
     """
     return tuple(new if new == old else None for new, old in zip(rest, (*rest, 1)[1:], strict=True))
 
 
 def _dtype(op: Arguments) -> str:
-    """Return the data type of a product: that of both, from ios17 on else that of the factor that is not constant."""
+    """Return the data type of a product: the common one, or from ios17 on the type of the non-constant factor."""
     x, y = op.all("x")[0], op.all("y")[0]
     first, second = op.tensor("x").dtype, op.tensor("y").dtype
     if first == second:
@@ -72,7 +72,7 @@ EQUATIONS = {3: "chw,whu->chu", 4: "nchw,nwhu->nchu"}
 
 @rule("einsum")
 def einsum(op: Arguments) -> Sequence[Type]:
-    """Return the product of the two values that the equation says, other dimensions broadcast."""
+    """Return the product of the two values by the equation, with other dimensions broadcast."""
     count = op.count("values")
     if count != 2:
         raise Conflict(f"takes two tensors, not {count}", "values", place=max(0, min(count - 1, 2)))
@@ -90,7 +90,7 @@ def einsum(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_equation(op: Arguments, *values: TensorType) -> None:
-    """Hold the equation to those that there are, and the values to its ranks."""
+    """Require a supported equation, and values of its ranks. Raise Conflict."""
     for place, value in enumerate(values):
         if len(value.shape) not in EQUATIONS:
             clause = f"takes two tensors of rank 3 or 4, not of shape {show(value.shape)}"

@@ -21,15 +21,15 @@ Path: TypeAlias = "tuple[str | int, ...]"
 Scope: TypeAlias = "dict[str, Operand]"
 
 UNDEFINED = Operand(None)
-"""What stands for a value of which nothing can be known because of a mistake, told where that was made."""
+"""The operand for a value unknown because of a mistake, reported where the value is made."""
 
 
 class Outcome:
-    """What follows for ops that are given the same: one object for all of them, but for those with blocks.
+    """The result for ops with equal inputs: one object for all of them, except for ops with blocks.
 
-    `inferred` are the types that follow from the inputs, None when they cannot be told. `clash` says why the op cannot
-    take its inputs, when it cannot, and `doubts` what is odd in them although it can. `right` are the forms of ops with
-    which nothing is wrong: how many inputs they have beside attributes, and the types that they declare.
+    `inferred` are the types that follow from the inputs, None when they cannot be inferred. `clash` contains the reason
+    why the op cannot take its inputs, when it cannot, and `doubts` the odd but valid inputs. `right` are the forms of
+    ops without errors: the number of their inputs beside attributes, and the types that they declare.
     """
 
     __slots__ = ("clash", "doubts", "inferred", "right")
@@ -47,12 +47,12 @@ class Outcome:
 
 
 class _Outcomes(dict[Hashable, Outcome]):
-    """The outcomes of ops by what they are given: most ops repeat another one, of this Program or of one before."""
+    """The outcomes of ops by their inputs: most ops repeat another one, of this Program or of an earlier one."""
 
     cache_clear = dict.clear
 
     def of(self, arguments: Arguments) -> Outcome:
-        """Return what follows for an op without blocks, from the first that is given the same."""
+        """Return the result for an op without blocks, computed for the first op with the same inputs."""
         key = arguments.key
         known = self.get(key)
         if known is None:
@@ -69,11 +69,11 @@ MOST = 1 << 12
 
 
 class Inference(NamedTuple):
-    """What inference says of one op.
+    """The result of inference for one op.
 
-    `path` leads to it: the function's name, its specialization, the op's place in the block, then for an
-    op inside another the block's place and its own, and so on. `declared` are the types that the outputs
-    state, None for those that state none. `arguments` is what the op is given, and the `outcome` what follows.
+    `path` leads to it: the function's name, its specialization, the op's place in the block, then for an op inside
+    another the block's place and its own, and so on. `declared` are the types that the outputs state, None for outputs
+    without a type. `arguments` are the op's operands, and the `outcome` is their result.
     """
 
     path: Path
@@ -84,7 +84,7 @@ class Inference(NamedTuple):
 
     @property
     def inferred(self) -> Sequence[Type] | None:
-        """The types that follow from the inputs, None when they cannot be told."""
+        """The types that follow from the inputs, None when they cannot be inferred."""
         return self.outcome.inferred
 
     @property
@@ -94,7 +94,7 @@ class Inference(NamedTuple):
 
     @property
     def doubts(self) -> Sequence[Clash]:
-        """What is odd in the inputs although the op can take them."""
+        """The odd but valid inputs of the op."""
         return self.outcome.doubts
 
     @property
@@ -106,19 +106,18 @@ class Inference(NamedTuple):
 
 
 def infer_types(program: proto.Program) -> list[Inference]:
-    """Return what inference says of each op, nested ones before the op that holds them.
+    """Return the result of inference for each op, nested ones before the op that contains them.
 
-    Users of an output are told what it declares, and what was inferred where it declares nothing. If the
-    two cannot both be right, nobody knows which one is, and users are told only what both share: one wrong type is one
-    finding.
+    Users of an output get its declared type, or its inferred type where it declares none. If the two contradict each
+    other, it is unknown which one is wrong, and users get only the part that both share: one wrong type is one finding.
     """
     return Walk().program(read_program(program))
 
 
 class Walk:
-    """Inference over a Program, function by function; `opset` is that of the block it is in.
+    """Inference over a Program, function by function; `opset` is the opset of the current block.
 
-    The `variables` are those that the blocks of an operation take: one of a place and a type in all of them.
+    The `variables` are the inputs of an operation's blocks: one operand for a place and a type in all of them.
     """
 
     def __init__(self) -> None:
@@ -133,7 +132,7 @@ class Walk:
         return self.found
 
     def block(self, block: Block, outer: Scope, path: Path, given: Sequence[Operand] = ()) -> NestedBlock:
-        """Return what a block takes and gives; its inputs may not contradict the types of what is `given` for them."""
+        """Return the inputs and outputs of a block; its inputs may not contradict the types of the `given` operands."""
         scope = declare(outer, block.inputs)
         self.enter(block, scope, path)
         inputs = [scope[value.name].type for value in block.inputs]
@@ -147,10 +146,10 @@ class Walk:
         return NestedBlock(inputs, outputs)
 
     def enter(self, block: Block, scope: Scope, path: Path) -> None:
-        """Do what is to be done at the beginning of a block, whose inputs are in the scope."""
+        """Begin a block, whose inputs are in the scope."""
 
     def leave(self, block: Block, scope: Scope, path: Path) -> None:
-        """Do what is left to do at the end of a block, before its outputs are looked at."""
+        """Finish a block, before its outputs are looked at."""
 
     def operation(self, operation: Operation, scope: Scope, path: Path) -> None:
         operands = bound(operation, scope)
@@ -164,12 +163,12 @@ class Walk:
                 scope[output.name] = self.made(operation, index, followed, arguments, path)
 
     def made(self, operation: Operation, index: int, followed: Type, arguments: Arguments, path: Path) -> Operand:
-        """Return an output of an operation for those who use it, given the type that follows."""
+        """Return an output of an operation for its users, given the type that follows."""
         stated = operation.outputs[index].stated
         if stated.type is not None and stated.type == followed:
             return result(arguments, followed)
         if stated.type is None and is_misnamed(operation, signature(operation.type, self.opset)):
-            return UNDEFINED  # what it is given may have been meant for a parameter that decides
+            return UNDEFINED  # the argument may have been meant for a parameter that decides
         agreed = stated.type or followed if compatible(stated.type, followed) else join(stated.type, followed)
         is_mistaken = agreed is None and (stated.type is not None or stated.is_missing)
         return UNDEFINED if is_mistaken else result(arguments, agreed)
@@ -186,12 +185,12 @@ class Walk:
 
 
 def is_misnamed(operation: Operation | proto.Operation, known: Signature | None) -> bool:
-    """Tell whether an operation names a parameter that it does not have."""
+    """Return whether an operation names a parameter that it does not have."""
     return known is not None and not known.open and any(name not in known.parameters for name in operation.inputs)
 
 
 def bound(operation: Operation, scope: Scope) -> dict[str, list[Operand]]:
-    """Return what an operation is given, by parameter: its inputs, and its attributes except for the name."""
+    """Return the operands of an operation, by parameter: its inputs, and its attributes except for the name."""
     operands = {}
     for name, bindings in operation.inputs.items():
         operands[name] = [
@@ -205,7 +204,7 @@ def bound(operation: Operation, scope: Scope) -> dict[str, list[Operand]]:
 
 
 def _given(value: Binding) -> Operand:
-    """Return the operand that is a constant, or nothing."""
+    """Return the operand of a constant, or an undefined one."""
     if not isinstance(value, Constant):
         return UNDEFINED
     return Operand(value.stated.type, None, True, value.value)
@@ -221,7 +220,7 @@ def _declared(value: Declared) -> Operand:
 
 
 def result(arguments: Arguments, type: Type) -> Operand:
-    """Return one output, with its value where that is known."""
+    """Return one output, with its value if known."""
     if arguments.op_type == "const":
         made = arguments.operands.get("val")
         return Operand(type, None, True, made[0].value if made else None)

@@ -1,7 +1,7 @@
-"""A Program read once, into something light that names, values, operations and inference all go over.
+"""A Program read once, into a light form that names, values, operations and inference all go over.
 
 Each look into a protobuf message makes an object; here each message is looked into once, and each type of the same
-bytes is read once. The class names are mostly the schema's. Messages are read by their fields, so that those of
+bytes is read once. The class names are mostly the schema's. Messages are read by their fields, so that messages of
 `miltext.schema.proto` and of coremltools both serve.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Stated:
-    """A type that messages state: one object for all of the same bytes, which later changes leave alone."""
+    """A type that messages state: one object for equal bytes, unaffected by later changes of them."""
 
     __slots__ = ("message", "type")
 
@@ -32,7 +32,7 @@ class Stated:
 
     @property
     def is_missing(self) -> bool:
-        """Whether no type is stated at all, not even one of which nothing can be told."""
+        """Return whether no type is stated at all, not even an unreadable one."""
         return self.type is None and self.message.WhichOneof("type") is None
 
 
@@ -44,9 +44,10 @@ class Declared(NamedTuple):
 
 
 class Constant(NamedTuple):
-    """A Value, as an attribute or an argument has it.
+    """A Value of an attribute or an argument.
 
-    The `form` is None for anything but a tensor in the Program itself, and the `value` None where `read_value` says so.
+    The `form` is None except for a tensor in the Program itself, and the `value` is None where `read_value` returns
+    None.
     """
 
     message: proto.Value
@@ -56,17 +57,19 @@ class Constant(NamedTuple):
 
 
 Form: TypeAlias = "tuple[Stated, str, int]"
-"""What settles whether a tensor in the Program itself fits its type: that, the field, and how many values it has."""
+"""The facts that decide whether a tensor in the Program itself fits its type: the type, the field, and the number of
+values.
+"""
 
 Read: TypeAlias = "tuple[Stated, Form | None, Known]"
-"""What a Constant says besides its message."""
+"""The parts of a Constant besides its message."""
 
 Binding: TypeAlias = "str | Constant | None"
-"""What an argument is bound to: a name (perhaps an empty one), a value, or nothing."""
+"""The binding of an argument: a name (perhaps an empty one), a value, or nothing."""
 
 
 class Operation(NamedTuple):
-    """An operation; `message` is where it was read from."""
+    """An operation; `message` is the message that it was read from."""
 
     message: proto.Operation
     type: str
@@ -89,7 +92,7 @@ class Block(NamedTuple):
         return (output for operation in self.operations for output in operation.outputs)
 
     def parts(self, path: Path) -> Iterator[tuple[Path, Block | Operation]]:
-        """Yield the block, which stands at a path, and each operation and block inside it, with its path."""
+        """Yield the block, at a path, and each operation and block inside it, with its path."""
         yield path, self
         for index, operation in enumerate(self.operations):
             place = (*path, "operations", index)
@@ -115,7 +118,7 @@ class Program(NamedTuple):
 
 
 def read_program(message: proto.Program) -> Program:
-    """Read the Program that a message holds."""
+    """Read the Program in a message."""
     return Reader().program(message)
 
 
@@ -182,7 +185,7 @@ class Reader:
         return Constant(message, *read)
 
     def label(self, message: proto.Value) -> Constant:
-        """Read the name of an operation; those of one length differ in nothing but the string, which is at the end."""
+        """Read the name of an operation; names of one length differ only in the string, which is at the end."""
         wire = message.SerializeToString()
         known = self._labels.get(len(wire))
         if known is not None and wire.startswith(known[0]):
@@ -194,7 +197,7 @@ class Reader:
         return Constant(message, *read)
 
     def form(self, message: proto.Value) -> Read:
-        """Read all of a value but what is known of it."""
+        """Read all of a value except its known elements."""
         stated, tensor = self.type(message.type), message.immediateValue.tensor
         field = tensor.WhichOneof("value")
         return stated, None if field is None else (stated, field, len(getattr(tensor, field).values)), None

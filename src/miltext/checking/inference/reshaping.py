@@ -14,7 +14,7 @@ from miltext.schema.types import Dimension, Shape, TensorType, Type, show
 
 @rule("reshape")
 def reshape(op: Arguments) -> Sequence[Type]:
-    """Return what `shape` says: -1 is what is left over, 0 keeps a dimension (counted from the back since ios17)."""
+    """Return the type by `shape`: -1 is the rest, 0 keeps a dimension (counted from the back since ios17)."""
     x, sizes = op.tensor("x"), op.sizes("shape")
     if sizes.count(-1) > 1:
         clause = f"has -1 more than once, {show(sizes)}, and only one size can be what is left over"
@@ -29,7 +29,7 @@ def reshape(op: Arguments) -> Sequence[Type]:
 
 
 def _keep_zeros(shape: Shape, sizes: Shape, from_back: bool) -> Shape:
-    """Return sizes with those of `x` in place of each 0, of which nothing is known where a size is not.
+    """Return sizes with the sizes of `x` in place of each 0; a 0 is unknown where any size is unknown.
 
     coremltools 9.0 declares a size of 0 then, and does not compare the ranks.
     """
@@ -61,7 +61,7 @@ def _fill_rest(shape: Shape, sizes: Shape) -> Shape:
 
 
 def _hold_count(before: Shape, after: Shape, name: str, asks: str) -> None:
-    """Hold a shape to as many elements as `x` has. Raise Conflict."""
+    """Require a shape with as many elements as `x`. Raise Conflict."""
     had, has = count(before), count(after)
     if had is not None and has is not None and had != has:
         clause = f"{asks} {show(after)}, {has} elements, and `x`, {show(before)}, has {had}"
@@ -177,7 +177,10 @@ def pad(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_filling(op: Arguments, dtype: str) -> None:
-    """Hold `constant_val` to the data type of `x`, but for fp32: coremltools makes its default of that."""
+    """Require the data type of `x`, or fp32, for `constant_val`. Raise Conflict.
+
+    fp32 is the type of coremltools' default.
+    """
     given = op.dtype("constant_val", dtype)
     if given not in (dtype, "fp32"):
         raise Conflict(
@@ -189,7 +192,7 @@ def _hold_filling(op: Arguments, dtype: str) -> None:
 
 
 def _hold_mirrors(reflects: bool, shape: Shape, first: int, amounts: Shape) -> None:
-    """Hold what is padded out of `x` itself to what `x` has of it. Raise Conflict."""
+    """Require paddings out of `x` itself to be within its size. Raise Conflict."""
     for place, amount in enumerate(amounts):
         axis = first + place // 2
         size = shape[axis]
@@ -262,7 +265,7 @@ def _blocks(op: Arguments, borders: str) -> tuple[tuple[int, ...], tuple[int, ..
 
 
 def _cropped(size: Dimension, by: int, what: str, name: str) -> Dimension:
-    """Return what is left of a size, None when it is unknown. Raise Conflict when nothing is."""
+    """Return the rest of a size, None when it is unknown. Raise Conflict when nothing is left."""
     if size is not None and by >= size > 0:
         raise Conflict(
             f"takes {by} off a {what} of {size}: nothing is left", name, "x", code=codes.POSITION_OUTSIDE_TENSOR
@@ -296,13 +299,13 @@ def sliding_windows(op: Arguments) -> Sequence[Type]:
 @rule("reverse_sequence")
 def reverse_sequence(op: Arguments) -> Sequence[Type]:
     """Return the type of `x`."""
-    with suppress(Unknown):  # it is the same whatever is known of the others
+    with suppress(Unknown):  # the result is the same for any other arguments
         _hold_lengths(op)
     return [op.type("x")]
 
 
 def _hold_lengths(op: Arguments) -> None:
-    """Hold `lengths` to one for each row, within the sequence. Raise Conflict."""
+    """Require `lengths` with one length for each row, within the sequence. Raise Conflict."""
     shape, [rows] = op.shape("x"), op.shape("lengths", 1)
     batch, sequence = (op.axis(len(shape), 0, name=name) for name in ("batch_axis", "seq_axis"))
     size, most = shape[batch], shape[sequence]

@@ -1,7 +1,7 @@
-"""The table of rules: each infers the output types of one op, or of a family of ops, from what it is given.
+"""The table of rules: each infers the output types of one op, or of a family of ops, from its inputs.
 
-The rules state what coremltools 9.0's ops do (their `type_inference` in coremltools/converters/mil), and
-say less, never more, wherever another writer of Programs might differ.
+The rules follow coremltools 9.0's ops (their `type_inference` in coremltools/converters/mil), and are weaker, never
+stronger, wherever another writer of Programs might differ.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Rule: TypeAlias = "Callable[[Arguments], Sequence[Type]]"
 RULES: dict[str, Rule] = {}
 
 LARGEST_SIZE = (1 << 64) - 1
-"""The largest size that the schema's `Dimension` can say."""
+"""The largest size that fits in the schema's `Dimension`."""
 
 LARGEST_RANK = 1_000
-"""How many dimensions a rule may give a tensor: those of a gather from a gather double each time."""
+"""The most dimensions that a rule may give a tensor: the dimensions of a gather from a gather double each time."""
 
 TOLERANCE = 1e-4
 """How near to a whole number a count of floats may come before rounding decides it."""
@@ -40,9 +40,9 @@ def rule(*op_types: str) -> Callable[[Rule], Rule]:
 
 
 def apply(arguments: Arguments) -> Sequence[Type] | None:
-    """Return what the rule of an op says; None where it has none, or the rule cannot tell. Raise Conflict.
+    """Return the result of an op's rule; None without a rule, or where the rule cannot decide. Raise Conflict.
 
-    Each type that is returned can be written: this function refuses sizes that a rule made of unforeseen numbers.
+    Each returned type can be written: this function refuses sizes that a rule made of unforeseen numbers.
     """
     found = RULES.get(arguments.op_type)
     if found is None:
@@ -57,14 +57,14 @@ def apply(arguments: Arguments) -> Sequence[Type] | None:
 
 
 def followed(arguments: Arguments) -> tuple[Type, ...] | None:
-    """Return what follows for the outputs of an op; None where it is not known, and where the op cannot be right."""
+    """Return the types that follow for an op's outputs; None where they are unknown, and for a wrong op."""
     with suppress(Conflict):
         return tuple(apply(replace(arguments, doubts=[])) or ()) or None
     return None
 
 
 def _hold_sizes(type: Type) -> None:
-    """Hold the sizes of a type to what a size can be. Raise Conflict, or Unknown for too many of them."""
+    """Require possible sizes in a type. Raise Conflict, or Unknown for too many of them."""
     if isinstance(type, ListType):
         _hold_sizes(type.element)
     elif isinstance(type, TensorType):
@@ -95,7 +95,7 @@ def _broadcast_dimension(sizes: Sequence[Dimension], shapes: Sequence[Shape]) ->
 def broadcast_of(op: Arguments, first: str, *others: str) -> Shape:
     """Return the shape that results from elementwise operations on parameters.
 
-    Raise Conflict, which blames the first of them that does not broadcast with those before it.
+    Raise Conflict about the first parameter that does not broadcast with those before it.
     """
     made, before = op.shape(first), [first]
     for name in others:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 BOUNDS = ("begin", "end", "stride", "begin_mask", "end_mask", "squeeze_mask")
 
 TO_THE_END = 2**31 - 1
-"""What exporters write for the end of a dimension, however long that is; backwards, or less by one, for its start."""
+"""The number that exporters write for the end of a dimension of any length; backwards, this number or one less, for its
+start.
+"""
 
 
 @rule("slice_by_index")
@@ -29,7 +31,7 @@ def slice_by_index(op: Arguments) -> Sequence[Type]:
 @rule("slice_update")
 def slice_update(op: Arguments) -> Sequence[Type]:
     """Return the type of `x`, a slice of which `update` takes the place of."""
-    with suppress(Unknown):  # it is the same whatever is known of the others
+    with suppress(Unknown):  # the result is the same for any other arguments
         bounds = ", ".join(f"`{name}`" for name in BOUNDS if op.has(name))
         hold_shape(op, "update", _slice(op), f"that of the slice of `x` by {bounds}", "x")
     return [op.type("x")]
@@ -65,7 +67,7 @@ def _slice(op: Arguments) -> Shape:
 
 
 def _hold(op: Arguments, column: _Column) -> None:
-    """Hold the bounds of one dimension to what it has, and to their order. Raise Conflict."""
+    """Require bounds within one dimension, and in order. Raise Conflict."""
     axis, size, begin, end, stride, from_start, to_end, squeezed = column
     if stride == 0:
         raise Conflict(
@@ -84,9 +86,9 @@ def _hold(op: Arguments, column: _Column) -> None:
 
 
 def _hold_begin(op: Arguments, begin: int, column: _Column) -> None:
-    """Hold the place that a slice begins at to those that there are. Raise Conflict.
+    """Require an existing position for the begin of a slice. Raise Conflict.
 
-    coremltools takes the end of a dimension, too, where a slice may be empty, and cuts off what is past it backwards.
+    coremltools takes the end of a dimension, too, where a slice may be empty, and cuts off positions past it backwards.
     """
     size, stride = column.size, column.stride or 1
     is_cut = size is not None and not column.squeezed and (begin == size or (begin > size and stride < 0))
@@ -100,7 +102,7 @@ def _hold_begin(op: Arguments, begin: int, column: _Column) -> None:
 
 
 def _hold_order(axis: int, size: Dimension, begin: int, end: int, stride: int) -> None:
-    """Hold the bounds to an order that steps lead along, as far as it is known. Raise Conflict."""
+    """Require bounds in the direction of the steps, if they are known. Raise Conflict."""
     if size is None and (begin < 0) != (end < 0):
         return
     first, last = (bound if size is None or bound >= 0 else bound + size for bound in (begin, end))
@@ -117,7 +119,7 @@ def _counted(bound: int, place: int) -> str:
 
 
 def _doubt_end(op: Arguments, column: _Column, length: Dimension) -> None:
-    """Doubt an end that is cut off, and a slice that has nothing of a dimension, unless its begin is past it."""
+    """Doubt a cut-off end, and an empty slice of a dimension, unless its begin is past that dimension."""
     axis, size, begin, end, _, from_start, *_ = column
     if not size or (begin is not None and begin >= size and not from_start):
         return
@@ -131,7 +133,7 @@ def _doubt_end(op: Arguments, column: _Column, length: Dimension) -> None:
 
 
 def _sliced(column: _Column) -> Dimension:
-    """Return how many elements a slice has.
+    """Return the number of elements in a slice.
 
     None where a bound is unknown or coremltools counts in a way of its own.
     """
@@ -141,13 +143,13 @@ def _sliced(column: _Column) -> Dimension:
         return None
     begin, end = None if from_start else begin, None if to_end else end
     if begin is not None and end is not None and end - begin == 1 and stride > 0 and (begin >= 0) == (end >= 0):
-        return 1  # however long the dimension is
+        return 1  # for a dimension of any length
     if size is None:
         return None
     first, last, stride = slice(begin, end, stride).indices(size)
     length = max(0, -((first - last) // stride))
     if size == 1 and length != 1:
-        return None  # coremltools keeps the one element whatever the bounds say
+        return None  # coremltools keeps the one element for any bounds
     return None if stride < 0 and end is not None and end < -size else length
 
 
@@ -163,7 +165,7 @@ def slice_by_size(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_stretch(op: Arguments, axis: int, length: Dimension, begin: Dimension, size: Dimension) -> None:
-    """Hold `size` elements from `begin` on to what a dimension has, and doubt none. Raise Conflict."""
+    """Require `size` elements from `begin` on within a dimension, and doubt a size of 0. Raise Conflict."""
     where = f"axis {axis} of `x`"
     if begin is not None and begin != length:
         hold_positions([begin], length, where, "begin", "x")

@@ -1,4 +1,4 @@
-"""What is known of an op's value before it runs, for the few ops that shapes are worked out with.
+"""The known part of an op's value before it runs, for the few ops that compute shapes.
 
 A dimension that a function input leaves unknown is a None among known numbers.
 """
@@ -47,7 +47,7 @@ def infer_value(op: Arguments, output: Type) -> Value:
 
 
 def _fitted(row: Row, output: TensorType) -> Value:
-    """Return the value, if the output has room for just that, and each element that is known is an int32."""
+    """Return the value, if the output has exactly that many elements, and each known element is an int32."""
     if len(row) > LARGEST or not all(element is None or _is_int32(element) for element in row):
         return None
     if not output.shape:
@@ -60,7 +60,7 @@ def _is_int32(number: Scalar) -> bool:
 
 
 def _known(op: Arguments, name: str) -> Row:
-    """Return the elements of a constant of which at least something is known."""
+    """Return the elements of a constant, at least partly known."""
     operand = op.all(name)[0]
     if operand.value is None:
         raise Unknown
@@ -81,7 +81,7 @@ def _elementwise(op: Arguments) -> Row:
 
 
 def _number(compute: Callable[[int, int], int | None], x: Scalar | None, y: Scalar | None) -> int | None:
-    """Compute a number; nothing is known of one that overflows, or is made of one that is unknown."""
+    """Compute a number; the result of an overflow, or of an unknown number, is unknown."""
     number = compute(x, y) if isinstance(x, int) and isinstance(y, int) else None
     return number if number is not None and _is_int32(number) else None
 

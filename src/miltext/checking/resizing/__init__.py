@@ -1,1 +1,1 @@
-"""Constants that follow from sizes that change: which those are, and what they are at the new sizes."""
+"""Constants that follow from changed sizes: the constants, and their values at the new sizes."""

@@ -27,7 +27,7 @@ OF_NUMBERS = (
     *("add", "sub", "mul", "real_div", "floor_div", "mod", "pow", "maximum", "minimum", "select"),
     *("equal", "not_equal", "greater", "greater_equal", "less", "less_equal"),
 )
-"""Operations whose inputs are broadcast, and in which a number may have been computed from a size."""
+"""Operations with broadcast inputs, and with numbers that may have been computed from a size."""
 
 NUMBERS = {
     "band_part": ("lower", "upper"),
@@ -40,12 +40,12 @@ NUMBERS = {
 """Parameters of other operations that may be such a number: a bound, a factor, a distance."""
 
 MOST = 1 << 22
-"""How many elements an array may have that is made anew."""
+"""The most elements of an array made anew."""
 
 
 @follows(*BROADCAST)
 def broadcast(op: Resized) -> Iterator[Follow]:
-    """Follow constants of a shape that what is beside them has no longer, and numbers that came from a size."""
+    """Follow constants whose shape no longer fits the operands beside them, and numbers that came from a size."""
     wanted = _broadcast_changes(op)
     for name, operands in op.operands.items():
         operand = operands[0] if operands else None
@@ -63,13 +63,13 @@ def broadcast(op: Resized) -> Iterator[Follow]:
 
 @follows(*NUMBERS)
 def numbers(op: Resized) -> Iterator[Follow]:
-    """Follow parameters that may be functions of a size: a bound is the last place, as a rule."""
+    """Follow parameters that may be functions of a size: a bound is usually the last place."""
     for name in NUMBERS[op.op_type]:
         yield from _number(op, name)
 
 
 def _broadcast_changes(op: Resized) -> dict[int, Change]:
-    """Return the changed sizes of what is broadcast, by axis from the back."""
+    """Return the changed sizes of the broadcast operands, by axis from the back."""
     found: dict[int, Change] = {}
     for name, operands in op.operands.items():
         for place in range(len(operands)):
@@ -79,7 +79,7 @@ def _broadcast_changes(op: Resized) -> dict[int, Change]:
 
 
 def _number(op: Resized, name: str) -> Iterator[Follow]:
-    """Follow a number that is a function of a size that what is beside it hangs on."""
+    """Follow a number computed from a size of the operands beside it."""
     operand = op.operand(name)
     value = operand.value if operand is not None else None
     held = number(value[0] if isinstance(value, tuple) and len(value) == 1 else value)
@@ -100,7 +100,7 @@ def _number(op: Resized, name: str) -> Iterator[Follow]:
 
 
 def _array(op: Resized, name: str, place: int, axes: Mapping[int, Change]) -> Iterator[Follow]:
-    """Follow an array at axes of which the sizes changed."""
+    """Follow an array at axes with changed sizes."""
     if not axes or any(change.before < 1 or change.now == 0 for change in axes.values()):
         return
     words = f"`{name}` of `{op.op_type}` was made for {_and(axes)}"
@@ -109,7 +109,7 @@ def _array(op: Resized, name: str, place: int, axes: Mapping[int, Change]) -> It
         return
     made = _made_anew(op.array(name, place), {axis: change.now or 0 for axis, change in axes.items()})
     if made is None:
-        return  # it does not fit, which inference tells with its place
+        return  # it does not fit, which inference reports with its place
     array, pattern = made
     is_batch = all((axis, change.before) == (0, 1) for axis, change in axes.items())
     code, message = (None, "") if is_batch else (codes.CONSTANT_RESIZED, f"{words}; it is {pattern} now")
@@ -121,7 +121,7 @@ def _and(axes: Mapping[int, Change]) -> str:
 
 
 def _made_anew(array: npt.NDArray[Any] | None, axes: Mapping[int, int]) -> tuple[npt.NDArray[Any], str] | None:
-    """Return an array with other sizes, and what it is in words; None where its elements do not say how it goes on."""
+    """Return an array with other sizes, and its description in words; None without a known continuation."""
     from miltext.checking.resizing.patterns import diagonal, remade
 
     if array is None or max(array.size, prod({**dict(enumerate(array.shape)), **axes}.values())) > MOST:
@@ -142,7 +142,7 @@ def _made_anew(array: npt.NDArray[Any] | None, axes: Mapping[int, int]) -> tuple
 
 @follows("concat", "stack")
 def concat(op: Resized) -> Iterator[Follow]:
-    """Follow constants among `values` at all axes but the one that they are joined along."""
+    """Follow constants among `values` at all axes except the joined one."""
     count, axis = len(op.operands.get("values", ())), op.value("axis")
     changes: dict[int, Change] = {}
     for place in range(count):
@@ -161,7 +161,7 @@ def concat(op: Resized) -> Iterator[Follow]:
 
 @follows("gather")
 def gather(op: Resized) -> Iterator[Follow]:
-    """Follow `indices` into an axis that changes, as many as it had; report those that may count from its end."""
+    """Follow `indices` into an axis that changes, if they are as many as its size; report possible ends of it."""
     axis, shape, indices = op.value("axis", 0), op.was("x"), op.operand("indices")
     if shape is None or type(axis) is not int or not -len(shape) <= axis < len(shape) or indices is None:
         return
@@ -197,14 +197,14 @@ def gather(op: Resized) -> Iterator[Follow]:
 
 
 def _is_flat(op: Resized, name: str, axis: int) -> bool:
-    """Tell whether an axis is made of several, so that a place along it hangs on all of their sizes."""
+    """Return whether an axis is made of several, so that a place along it depends on all of their sizes."""
     lineage = op.lineage(name)
     return lineage is not None and sum(factor.before > 1 for factor in lineage[axis]) > 1
 
 
 @follows("scatter", "scatter_along_axis", "gather_along_axis")
 def along_axis(op: Resized) -> Iterator[Follow]:
-    """Report `indices` into an axis that changes; places in an axis that is made of several cannot stay."""
+    """Report `indices` into an axis that changes; places in an axis made of several cannot stay."""
     name = "data" if op.operand("data") else "x"
     axis, shape = op.value("axis", 0), op.was(name)
     if shape is None or type(axis) is not int or not -len(shape) <= axis < len(shape):
@@ -244,7 +244,7 @@ def _places(op: Resized, axes: Mapping[int, Change], *, cannot_stay: bool) -> It
 
 
 def _evenly(array: npt.NDArray[Any], change: Change) -> npt.NDArray[Any] | None:
-    """Return indices of every so many-th, from one of the first to one of the last."""
+    """Return indices of every so many-th element, from an index in the first step to one in the last."""
     import numpy as np
 
     if change.now is None or change.now > MOST:
@@ -273,7 +273,7 @@ def _place(words: str, change: Change, index: int, shape: tuple[int, ...]) -> It
 
 @follows("resample")
 def resample(op: Resized) -> Iterator[Follow]:
-    """Follow `coordinates` that are as many as the pixels that `x` had."""
+    """Follow `coordinates`, as many as the pixels of the old `x`."""
     shape, changes = op.shape("coordinates"), op.changes("x")
     if shape is None or len(shape) != 4 or not (coordinates := op.operand("coordinates")) or not coordinates.constant:
         return
@@ -293,7 +293,7 @@ ALIGNED: dict[str, dict[str, dict[int, tuple[str, int]]]] = {
     "rnn": {"initial_h": {0: ("x", 1)}},
     "scaled_dot_product_attention": {"attn_mask": {-2: ("query", -2), -1: ("key", -2)}},
 }
-"""Parameters of which an axis has the size that an axis of another one has."""
+"""Parameters with an axis of the same size as an axis of another one."""
 
 
 @follows(*ALIGNED)
@@ -314,7 +314,7 @@ def aligned(op: Resized) -> Iterator[Follow]:
 
 @follows("matmul")
 def matmul(op: Resized) -> Iterator[Follow]:
-    """Follow a constant at the axes that are broadcast, and at the one that is summed over."""
+    """Follow a constant at the broadcast axes, and at the summed axis."""
     for name, other in (("x", "y"), ("y", "x")):
         operand, shape, rank = op.operand(name), op.shape(name) or (), len(op.shape(other) or ())
         if operand is None or not operand.constant or len(shape) < 2 or rank < 2:

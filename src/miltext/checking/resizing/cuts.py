@@ -36,7 +36,7 @@ def cuts_of(value: Value, block: Block) -> Cuts:
 
 
 def _note(cuts: Cuts, begin: Held, end: Held, masks: Sequence[Held]) -> None:
-    """Note where a slice begins and ends, at each axis where it says both."""
+    """Note the begin and the end of a slice, at each axis with both."""
     for axis, (first, last, from_start, to_end, squeezed) in enumerate(zip(begin, end, *masks, strict=True)):  # type: ignore[arg-type]
         if squeezed and not from_start:
             cuts.setdefault(axis, set()).add((first, first + 1))
@@ -45,7 +45,7 @@ def _note(cuts: Cuts, begin: Held, end: Held, masks: Sequence[Held]) -> None:
 
 
 def _held(op: Op, name: str) -> Held:
-    """Return the value of a parameter that is a literal or a `const`."""
+    """Return the value of a parameter bound to a literal or a `const`."""
     literal = literal_of(op.operand(name))
     return None if literal is None else read_value(literal, read_type(literal.type))
 
@@ -59,6 +59,6 @@ def parts(size: int, count: int) -> list[tuple[int, int]]:
 
 
 def count_of(cuts: Cuts, axis: int, size: int) -> int:
-    """Return in how many even parts slices cut an axis; 0 where they do not."""
+    """Return the number of even parts into which slices cut an axis; 0 without such a cut."""
     found = cuts.get(axis, set())
     return len(found) if len(found) > 1 and found == {*parts(size, len(found))} else 0

@@ -1,4 +1,4 @@
-"""One operation whose inputs get other sizes, as the rules of this folder see it, and what they say of it."""
+"""One operation whose inputs get other sizes, as the rules of this folder see it, and the results of these rules."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Change(NamedTuple):
-    """A size that a dimension had, and has now; None where a range leaves it open.
+    """The old size of a dimension, and the new one; None where a range leaves it open.
 
-    Of several dimensions together it is `spread` if what changed was a 1, a batch as a rule: what holds a number of the
-    others is of the same size. Of one dimension, `axis` is its place from the back, -1 and less.
+    Of several dimensions together it is `spread` if the changed size was a 1, usually a batch: a constant with one
+    number for each of the others keeps its size. Of one dimension, `axis` is its place from the back, -1 and less.
     """
 
     before: int
@@ -33,9 +33,9 @@ class Change(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The sizes that a value hangs on: those that changed, with products of several dimensions, and those that stay.
+    """The sizes that a value depends on: changed sizes, with products of several dimensions, and steady sizes.
 
-    `places` are the single ones of these, with their axes from the back.
+    `places` are the single sizes among the steady ones, with their axes from the back.
     """
 
     changed: frozenset[Change] = frozenset()
@@ -50,7 +50,7 @@ class Sizes(NamedTuple):
 
 
 class Follow(NamedTuple):
-    """What becomes of a constant: its new elements and shape, and what is reported, if anything.
+    """The new elements and shape of a constant, and the finding about it, if any.
 
     Without `elements` it stays. `code` is None where nothing has to be decided.
     """
@@ -64,10 +64,10 @@ class Follow(NamedTuple):
 
 
 class Resized:
-    """An operation with what it is given, before and now.
+    """An operation with its inputs, before and now.
 
-    `old` is the type that its first output stated; `sizes` are those that its inputs hang on, and `cuts` say where all
-    slices of its `x` begin and end.
+    `old` is the type that its first output stated; `sizes` are the sizes that its inputs depend on, and `cuts` contain
+    the begins and ends of all slices of its `x`.
     """
 
     def __init__(
@@ -91,12 +91,12 @@ class Resized:
         self._lineages = lineages
 
     def operand(self, name: str, place: int = 0) -> Operand | None:
-        """Return what a parameter is bound to, None where that is nothing."""
+        """Return the operand of a parameter at a place, None for an unbound one."""
         bound = self.operands.get(name, ())
         return bound[place] if place < len(bound) else None
 
     def value(self, name: str, default: Value = None) -> Value:
-        """Return the value of a parameter, as far as it is small and known."""
+        """Return the value of a parameter, if it is small and known."""
         operand = self.operand(name)
         return default if operand is None or operand.value is None else operand.value
 
@@ -112,24 +112,25 @@ class Resized:
         return tuple(map(bool, value)) if isinstance(value, tuple) and len(value) == rank else (False,) * rank
 
     def shape(self, name: str, place: int = 0) -> Shape | None:
-        """Return the shape of what a parameter is bound to now."""
+        """Return the present shape of a parameter's operand."""
         operand = self.operand(name, place)
         return operand.type.shape if operand is not None and isinstance(operand.type, TensorType) else None
 
     def was(self, name: str, place: int = 0) -> Shape | None:
-        """Return the shape that what a parameter is bound to had before."""
+        """Return the old shape of a parameter's operand."""
         operand = self.operand(name, place)
         known = self._before.get(operand) if operand is not None else None
         return known.shape if known is not None else self.shape(name, place)
 
     def changes(self, name: str, place: int = 0) -> dict[int, Change]:
-        """Return the changed sizes of what a parameter is bound to, by axis."""
+        """Return the changed sizes of a parameter's operand, by axis."""
         return changes_of(self.was(name, place), self.shape(name, place))
 
     def change_of(self, size: int, axis: int = 0) -> Change | None:
-        """Return what a size became that something that is given hangs on; None where no such size changed.
+        """Return the change of a size that an operand depends on; None where no such size changed.
 
-        Of several it is one at an `axis`, from the back; none of them is meant where such a size stayed there.
+        Of several changes it is one at an `axis`, from the back; none of them counts where a size of the same value
+        stayed there.
         """
         found = [each for each in self.sizes.changed if each.before == size > 1 and not each.spread]
         here = [each for each in found if axis and each.axis == axis]
@@ -138,7 +139,7 @@ class Resized:
         return min(here or found, key=str, default=None)
 
     def lineage(self, name: str) -> Lineage | None:
-        """Return of what sizes the dimensions of a value are the products."""
+        """Return the sizes whose products are the dimensions of a value."""
         operand = self.operand(name)
         return self._lineages.get(operand) if operand is not None else None
 
@@ -146,7 +147,7 @@ class Resized:
 Rule: TypeAlias = "Callable[[Resized], Iterator[Follow]]"
 
 RULES: dict[str, Rule] = {}
-"""The rule of each operation that has constants which may carry sizes."""
+"""The rule of each operation with constants that may contain sizes."""
 
 
 def follows(*op_types: str) -> Callable[[Rule], Rule]:

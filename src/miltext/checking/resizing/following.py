@@ -1,4 +1,4 @@
-"""Following sizes through a program: what each value was, and which constants are other ones now."""
+"""Following sizes through a program: the old type of each value, and the constants that get other values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NONE = Sizes()
 
 
 class Following:
-    """What became of the sizes of values, in the order in which a program makes them."""
+    """The changes of the sizes of values, in the order in which a program makes them."""
 
     def __init__(self) -> None:
         self._before: dict[Operand, TensorType] = {}
@@ -45,9 +45,9 @@ class Following:
         given: Mapping[str, Sequence[Operand]],
         captured: Iterable[Operand] = (),
     ) -> None:
-        """Note a value, the type that it had, and what it is made of: by an operation, or as an input.
+        """Note a value, the type that it had, and its sources: of an operation, or as an input.
 
-        What the blocks of an operation use of what is around them is `captured`.
+        The values around the blocks of an operation that these use are `captured`.
         """
         found = NONE
         for operands in (*given.values(), captured):
@@ -73,7 +73,7 @@ class Following:
     def _lineage(
         self, made: Operand, old: Shape, op_type: str | None, given: Mapping[str, Sequence[Operand]]
     ) -> Lineage | None:
-        """Return of which sizes the dimensions of a value are made."""
+        """Return the sizes that the dimensions of a value are made of."""
         new = made.type.shape if isinstance(made.type, TensorType) else ()
         fresh = lineage_of(old, new)
         sources = [each for bound in given.values() for each in bound if each in self._lineages]
@@ -85,7 +85,7 @@ class Following:
         return tuple(self._axis(axis - len(new), factors, sources) for axis, factors in enumerate(fresh))
 
     def _whole(self, op_type: str | None, old: Shape, given: Mapping[str, Sequence[Operand]]) -> Lineage | None:
-        """Return what the dimensions of an output are made of where an operation moves those of its inputs."""
+        """Return the factors of an output's dimensions where an operation moves the dimensions of its inputs."""
         [x, *_] = given.get("x", (None,))
         own = self._lineages.get(x) if x is not None else None
         if own is None:
@@ -107,7 +107,7 @@ class Following:
         return (*own[:-2], rows, other[-2 if _is_true(given, "transpose_y") else -1])
 
     def _axis(self, back: int, factors: tuple[Factor, ...], sources: Sequence[Operand]) -> tuple[Factor, ...]:
-        """Return what a dimension is made of: what that of an input is at the same place, if it is of its size."""
+        """Return the factors of a dimension: an input's factors at the same place, if the sizes are equal."""
         for source in sources:
             lineage = self._lineages[source]
             if len(lineage) >= -back and _product(lineage[back]) == factors[0]:
@@ -115,7 +115,7 @@ class Following:
         return factors
 
     def stays(self, made: Operand) -> Change | None:
-        """Return the change of a size that a value hangs on and still has, where none of its own sizes changed so."""
+        """Return the change of a size that a value depends on and still has, unless its own sizes changed so."""
         before = self._before.get(made)
         if before is None or not isinstance(made.type, TensorType):
             return None
@@ -126,7 +126,7 @@ class Following:
         return min((each for each in held if each.before > 1 and not each.spread), key=str, default=None)
 
     def changed(self, given: Iterable[Operand]) -> frozenset[Change]:
-        """Return the changed sizes that any of some values hang on."""
+        """Return the changed sizes that any of some values depend on."""
         return frozenset(change for each in given for change in self._sizes.get(each, NONE).changed)
 
     def follow(
@@ -137,7 +137,7 @@ class Following:
         array: Callable[[str, int], npt.NDArray[Any] | None],
         cuts: Cuts | None = None,
     ) -> list[Follow]:
-        """Return what becomes of the constants that an operation is given, whose first output was of the `old` type."""
+        """Return the changes of an operation's constants; the type of its first output was `old`."""
         rule = RULES.get(op_type)
         if rule is None or not isinstance(old, TensorType):
             return []
@@ -165,7 +165,7 @@ def _is_true(given: Mapping[str, Sequence[Operand]], name: str) -> bool:
 
 
 def _steady(old: Shape, new: Shape) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
-    """Return sizes that stay, of one dimension and of several side by side; and those of one with their axes."""
+    """Return sizes that stay, of one dimension and of several side by side; and single ones with their axes."""
     if len(old) != len(new):
         return frozenset(), frozenset()
     pairs = enumerate(zip(old, new, strict=True))
@@ -195,7 +195,7 @@ def _products(old: Shape, new: Shape) -> frozenset[Change]:
 
 
 def small_array(operand: Operand) -> npt.NDArray[Any] | None:
-    """Return the elements of a constant that the Program itself holds, and are few; None for any other."""
+    """Return the few elements of a constant in the Program itself; None for any other."""
     if operand.value is None or not isinstance(operand.type, TensorType):
         return None
     import numpy as np

@@ -1,7 +1,7 @@
-"""Where sizes come from: each dimension as the product of sizes that it was made of, in their order.
+"""Sources of sizes: each dimension as the product of the sizes that it was made of, in their order.
 
-`reshape` merges and splits dimensions in order, so that what one of several becomes can be told from what it is made
-of: of `[1, 16 * 24]`, which was `[1, 16, 24]`, the shape `[1, 4, 4, 24]` splits the 16.
+`reshape` merges and splits dimensions in order, so that the new value of one of several dimensions follows from its
+factors: of `[1, 16 * 24]`, which was `[1, 16, 24]`, the shape `[1, 4, 4, 24]` splits the 16.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 OPEN = 1_000_003
-"""What stands for a size that a range leaves open: it is as many times as large as it was, a prime number of times."""
+"""The factor of growth for a size that a range leaves open: a prime number."""
 
 
 class Factor(NamedTuple):
-    """A size that a dimension is made of, before and now; OPEN times what it was where that is open."""
+    """A factor of a dimension's size, before and now; OPEN times the old value where the new one is open."""
 
     before: int
     now: int
@@ -47,7 +47,7 @@ def sizes_of(lineage: Lineage) -> Shape:
 
 
 def lineage_of(old: Shape, new: Shape) -> Lineage | None:
-    """Return dimensions that are made of one size each; None where one was not known, or nothing."""
+    """Return dimensions made of one size each; None if an old size is unknown or 0."""
     if len(old) != len(new):
         return None
     made: list[tuple[Factor, ...]] = []
@@ -59,10 +59,10 @@ def lineage_of(old: Shape, new: Shape) -> Lineage | None:
 
 
 def recast(lineage: Lineage, sizes: Sequence[int], open_at: int | None = None) -> Recast | None:
-    """Return what dimensions become that had these sizes before, in their order; None where sizes overlap otherwise.
+    """Return the new form of dimensions that had these sizes before, in their order; None for overlapping sizes.
 
-    A changed size that is split grows in its first part, as `height // 4, 4` does; in its second one where the first
-    has to stay, or where a dimension further on is `open_at` its place: the -1 of a shape.
+    A split size that changed grows in its first part, as `height // 4, 4` does; in its second one where the first has
+    to stay, or where a dimension further on is `open_at` its place: the -1 of a shape.
     """
     if min(sizes, default=1) < 1:
         return None
@@ -93,13 +93,14 @@ def recast(lineage: Lineage, sizes: Sequence[int], open_at: int | None = None) -
 
 
 def _is_grown_one(left: Sequence[Factor], taken: Sequence[Factor], size: int, others: Sequence[int]) -> bool:
-    """Tell whether what comes next is a size of 1 that grew, and belongs here: to a 1, or to the last dimension."""
+    """Return whether the next factor is a size of 1 that grew, and belongs here: to a 1, or to the last dimension."""
     return bool(left) and left[0].before == 1 and size == 1 and (not taken or not others)
 
 
 def _split(factor: Factor, first: int, *, grow_second: bool) -> tuple[Factor, Factor] | None:
-    """Return a size as two, of which the first one was `first`, and the second is to grow if it can; None where neither
-    can.
+    """Return a size as two factors, the first one `first` before; None if neither can grow.
+
+    With `grow_second`, the second one grows if it can.
     """
     before, now = factor
     if first <= 1:

@@ -1,4 +1,4 @@
-"""Numbers that are simple functions of a size: which function that may be, and what it gives for another size."""
+"""Simple functions of a size as numbers in a program: the possible functions, and their results for another size."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ FORMS: dict[str, Callable[[float], float]] = {
     "{n}·({n} - 1)/2": lambda n: n * (n - 1) / 2,
     "2/({n}·({n} - 1))": lambda n: 2 / (n * (n - 1)),
 }
-"""What programs compute of a size, as it is written and what it gives; the first that fits is taken."""
+"""Functions of a size found in programs, with their spelling and their result; the first fitting one is taken."""
 
 PRECISION = {"fp16": 1e-3, "fp32": 1e-6, "fp64": 1e-9}
-"""How far a number may be from what a form gives, as a part of it: half a unit of the last place, or a little more."""
+"""The greatest relative error of a form's result: half a unit of the last place, or a little more."""
 
 COUNTING = frozenset(each for each in FORMS if not any(sign in each for sign in ("√", "²", "log", "·")))
 """Those of them that means and variances have."""
 
 USUAL = frozenset({0.5, 2.0, 3.0, 6.0, 10.0, 100.0})
-"""Numbers that stand in programs for other reasons, as a rule: they stay, and what they may be is reported."""
+"""Numbers that usually stand in programs for other reasons: they stay, and their possible meaning is reported."""
 
 
 class Form(NamedTuple):
-    """A function of a size that gives a number: how it is written, what it gives now, and whether that is certain."""
+    """A function of a size that gives a number: its spelling, its present result, and its certainty."""
 
     words: str
     change: Change
@@ -56,7 +56,7 @@ class Form(NamedTuple):
 def form_of(number: float, dtype: str, sizes: Sizes) -> Form | None:
     """Return the first form that gives a number of a data type for a size before; None if no form does.
 
-    What a size that stays gives as well is not certain, nor is a number that programs have for other reasons.
+    A form is uncertain if a size that stays gives the number as well, or if programs have the number for other reasons.
     """
     exactness = PRECISION.get(dtype, 0.0)
     magnitude = abs(number)

@@ -1,4 +1,4 @@
-"""Arrays that programs make for a size: ramps, index lists, masks, one value; and what they are for another size."""
+"""Arrays that programs make for a size: ramps, index lists, masks, one value; and their forms for another size."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ EXACTNESS = {"f2": 2e-3, "f4": 1e-5, "f8": 1e-9}
 
 
 class Remade(NamedTuple):
-    """An array for another size, and in words what it is."""
+    """An array for another size, and its description in words."""
 
     array: Array
     words: str
 
 
 def remade(array: Array, axis: int, now: int) -> Remade | None:
-    """Return an array with another size at an axis; None where it has no pattern that says what is there.
+    """Return an array with another size at an axis; None where it has no known pattern.
 
-    Patterns are one value, `arange`, `linspace`, and a list of indices that is rolled. What a shorter array has of one
-    without a pattern is its beginning: positions are counted from the front.
+    Patterns are one value, `arange`, `linspace`, and a rolled list of indices. A shorter version of an array without a
+    pattern is its beginning: positions are counted from the front.
     """
     if array.shape[axis] == now:
         return Remade(array, "as it is")
@@ -49,7 +49,7 @@ def _remade(lines: Array, now: int) -> Remade | None:
 
 
 def _ramp(lines: Array, now: int) -> Remade | None:
-    """Return lines that rise evenly, with their step where that is whole and with their ends where it is not."""
+    """Return lines that rise evenly, with their step if it is whole, else with their ends."""
     before = lines.shape[-1]
     exact = lines.astype(np.float64)
     steps = (exact[..., -1:] - exact[..., :1]) / (before - 1)
@@ -75,7 +75,7 @@ def _ramp(lines: Array, now: int) -> Remade | None:
 
 
 def _is_centred(first: Array, last: Array, steps: Array) -> bool:
-    """Tell whether lines are at the middles of parts of a stretch with round ends, which they do not reach."""
+    """Return whether lines are at the middles of parts of a stretch with round ends, which they do not reach."""
     low, high = np.max(np.abs(first - steps / 2)), np.max(np.abs(last + steps / 2))
     ends_round = _is_round(float(np.max(np.abs(first)))) and _is_round(float(np.max(np.abs(last))))
     return not ends_round and _is_round(float(low)) and _is_round(float(high))
@@ -86,7 +86,7 @@ def _is_round(number: float) -> bool:
 
 
 def _whole_steps(lines: Array, steps: Array, now: int) -> Remade:
-    """Return `arange` of another length: one that falls to its start still does."""
+    """Return `arange` of another length: a row falling to 0 still ends there."""
     before, first = lines.shape[-1], lines[..., :1].astype(np.float64)
     falls_to_zero = bool(np.all((steps < 0) & (first + steps * (before - 1) == 0)))
     start = first + (now - before) * -steps * falls_to_zero
@@ -95,7 +95,7 @@ def _whole_steps(lines: Array, steps: Array, now: int) -> Remade:
 
 
 def _rolled(lines: Array, now: int) -> Remade | None:
-    """Return indices that are all of `arange(n)`, from one of them on, with as many before or after the turn."""
+    """Return indices of a rolled `arange(n)`, with the turn at the same distance from the front or the back."""
     before = lines.shape[-1]
     shift = lines[..., :1]
     if not bool(np.all((shift + np.arange(before)) % before == lines)) or len(np.unique(shift)) != 1:
@@ -109,7 +109,7 @@ def _rolled(lines: Array, now: int) -> Remade | None:
 
 
 def diagonal(array: Array, axes: tuple[int, int], now: tuple[int, int]) -> Remade | None:
-    """Return an array whose elements hang on how far they are from the diagonal of two axes, as in a causal mask."""
+    """Return an array whose elements depend on their distance from the diagonal of two axes, as in a causal mask."""
     lines = np.moveaxis(array, axes, (-2, -1))
     rows, columns = lines.shape[-2:]
     if rows != columns or rows < 4 or now[0] != now[1]:
@@ -128,7 +128,7 @@ def diagonal(array: Array, axes: tuple[int, int], now: tuple[int, int]) -> Remad
 
 
 def _stretched(bands: Array, wanted: int) -> Array | None:
-    """Return values by their distance from the diagonal for more or fewer of them; both ends must go on evenly."""
+    """Return values by their distance from the diagonal for more or fewer distances; both ends must go on evenly."""
     more = (wanted - bands.shape[-1]) // 2
     if more <= 0:
         return bands[..., -more : bands.shape[-1] + more]
@@ -137,7 +137,7 @@ def _stretched(bands: Array, wanted: int) -> Array | None:
 
 
 def _going_on(bands: Array, more: int) -> Array | None:
-    """Return what comes after values of which the last three are one value, or on one line."""
+    """Return the continuation of values whose last three are one value, or on one line."""
     first, second, last = bands[..., -3:-2], bands[..., -2:-1], bands[..., -1:]
     if bool(np.all((first == second) & (second == last))):
         return np.repeat(last, more, axis=-1)

@@ -1,4 +1,4 @@
-"""Resizing: the constants of a program, as it is walked over, that follow from sizes of its inputs that change."""
+"""Resizing: the constants of a program that follow from changed sizes of its inputs, in the order of a walk."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 PLAIN = ("fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
-"""The data types of arrays that are made anew: those of which numpy has the elements themselves."""
+"""The data types of arrays made anew: numpy has the elements of these types."""
 
 LISTED = 3
-"""How many further places of what is reported several times are named."""
+"""How many further places of a repeated finding are named."""
 
 
 class Rewritten(NamedTuple):
-    """A constant that is another one now: the `const` that makes it, if one does, its type and its literal."""
+    """A constant with a new value: the `const` that makes it, if any, its type and its literal."""
 
     maker: Op | None
     type: TensorType
@@ -56,7 +56,7 @@ class Rewritten(NamedTuple):
 
 
 class Resizing:
-    """What becomes of the constants of a program."""
+    """The changes of a program's constants."""
 
     def __init__(self, program: Program, weights: FilePath | None, reader: Reader) -> None:
         self._weights = Weights(program, weights)
@@ -81,7 +81,7 @@ class Resizing:
         operands: Mapping[str, Sequence[Operand]],
         place: Path,
     ) -> None:
-        """Note what an operation makes, and of which types that was."""
+        """Note the outputs of an operation, and their old types."""
         if operation.type == "const":
             return
         captured = _captured(self._ops[place], scope) if operation.blocks else ()
@@ -117,7 +117,7 @@ class Resizing:
         return self._cuts[value, block]
 
     def _loop(self, operation: Operation, scope: Scope, place: Path) -> None:
-        """Report a loop that counts to what a size was."""
+        """Report a loop with the old value of a size as its count."""
         loop = self._ops[place]
         given = [
             *_captured(loop, scope),
@@ -131,14 +131,14 @@ class Resizing:
                 self._found.setdefault((codes.CONSTANT_CANNOT_FOLLOW, message), []).append((*place, "type"))
 
     def output(self, name: str, made: Operand, path: Path) -> None:
-        """Report what a function gives back that is of a size as before, though it hangs on that and it changed."""
+        """Report an output of a function that keeps a size, though it depends on that size and it changed."""
         stays = self._following.stays(made)
         if stays is not None:
             message = f"the output {quoted(name)} keeps {stays.before}, and {stays} is a size that it hangs on"
             self._found.setdefault((codes.CONSTANT_MAY_FOLLOW, message), []).append(path)
 
     def hold(self, what: str, size: int | None, path: Path) -> None:
-        """Hold a size to what coremltools counts with; the first that it cannot is reported."""
+        """Require a size within the range of coremltools; report the first one outside it."""
         is_told = any(code == codes.IMPOSSIBLE_PACKAGE_SIZE for code, _ in self._found)
         if size is not None and size > GREATEST and not is_told:
             self._found[codes.IMPOSSIBLE_PACKAGE_SIZE, too_large(f"{what} would have", size)] = [path]
@@ -174,9 +174,9 @@ class Resizing:
     # ---- in the end
 
     def literals(self, dialect: str, drafts: Collection[Path], types: MutableMapping[Path, str]) -> dict[Path, str]:
-        """Return the text of constants by the paths of phrases: of a `const`, or of an argument where others use that.
+        """Return the text of constants by the paths of phrases: a `const`, or an argument bound to a shared one.
 
-        The `types` of outputs get those of the `const`s.
+        The `types` of outputs get the types of the `const`s.
         """
         places = {op: path for path, op in self._ops.items()}
         by_maker: dict[Op, set[tuple[Type, str]]] = {}
@@ -197,7 +197,7 @@ class Resizing:
         return found
 
     def told(self) -> Iterator[Finding]:
-        """Yield what is reported, each thing once with the places where it is the same."""
+        """Yield the findings, each once with all of its places."""
         for (code, message), paths in self._found.items():
             remarks = [Remark("so it is here", path) for path in paths[1 : LISTED + 1]]
             more = len(paths) - 1 - len(remarks)
@@ -207,7 +207,7 @@ class Resizing:
 
 
 def _captured(op: Op, scope: Scope) -> list[Operand]:
-    """Return what the blocks of an operation use of what is around it."""
+    """Return the operands that the blocks of an operation use from outside."""
     return [scope[value.name] for value in op.captured() if value.name in scope]
 
 
@@ -225,7 +225,7 @@ WAYS = {
     codes.CONSTANT_CANNOT_FOLLOW: "change it in the text, or convert the model anew at these sizes",
     codes.IMPOSSIBLE_PACKAGE_SIZE: WAY_OUT,
 }
-"""What to do about each kind of constant."""
+"""The advice for each kind of constant."""
 
 
 def _literal(elements: Sequence[Any] | npt.NDArray[Any], shape: tuple[int, ...], dtype: str) -> str:

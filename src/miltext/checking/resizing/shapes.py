@@ -1,4 +1,4 @@
-"""Parameters that state sizes of what an operation makes: target shapes, counts of copies, sizes of parts."""
+"""Parameters that state sizes of an operation's outputs: target shapes, counts of copies, sizes of parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from miltext.diagnostics import codes
 from miltext.schema.types import show
 
 COUNTS = 3
-"""Counts of copies from this on may be sizes less something."""
+"""Counts of copies from this on may be a size minus a constant."""
 
 
 @follows("reshape")
@@ -47,14 +47,14 @@ def _spelled(factor: Factor) -> str:
 
 
 def _is_usual(split: tuple[Factor, ...]) -> bool:
-    """Tell whether a size is not really split: one part is 1."""
+    """Return whether a size is not really split: one part is 1."""
     _, first, second = split
     return first == (1, 1) or second == (1, 1)
 
 
 @follows("conv_transpose")
 def conv_transpose(op: Resized) -> Iterator[Follow]:
-    """Follow `output_shape`: a size more of `x` is a stride more, whatever the kernel and the padding are."""
+    """Follow `output_shape`: one more in a size of `x` adds a stride, for any kernel and padding."""
     shape, old = op.row("output_shape"), op.was("x")
     if shape is None or old is None or len(shape) != len(old):
         return
@@ -78,7 +78,7 @@ def conv_transpose(op: Resized) -> Iterator[Follow]:
 
 @follows("tile")
 def tile(op: Resized) -> Iterator[Follow]:
-    """Follow `reps` that are as many as a size that what is repeated hangs on."""
+    """Follow `reps` equal to a size that the repeated value depends on."""
     reps, shape = op.row("reps"), op.was("x")
     if reps is None or shape is None or len(reps) != len(shape):
         return
@@ -120,7 +120,7 @@ def _now(change: Change) -> str:
 
 @follows("split")
 def split(op: Resized) -> Iterator[Follow]:
-    """Follow `split_sizes`, equal ones but for the last, as so many parts of the size now."""
+    """Follow `split_sizes`, equal except for the last, as so many parts of the size now."""
     sizes, shape, axis = op.row("split_sizes"), op.was("x"), op.value("axis")
     if sizes is None or shape is None or type(axis) is not int or not -len(shape) <= axis < len(shape):
         return
@@ -148,7 +148,7 @@ def split(op: Resized) -> Iterator[Follow]:
 
 @follows("topk")
 def topk(op: Resized) -> Iterator[Follow]:
-    """Follow a `k` that is all of an axis; report one that may be a part of it."""
+    """Follow a `k` equal to the size of an axis; report a `k` that may be a part of it."""
     shape, axis, k = op.was("x"), op.value("axis", -1), op.value("k")
     if shape is None or type(axis) is not int or type(k) is not int or not -len(shape) <= axis < len(shape):
         return
@@ -168,13 +168,13 @@ def topk(op: Resized) -> Iterator[Follow]:
 
 @follows("affine")
 def affine(op: Resized) -> Iterator[Follow]:
-    """Follow the sizes of what is sampled that are those of `x`."""
+    """Follow output sizes of the sampling equal to sizes of `x`."""
     yield from _targets(op, ("output_height", "output_width"))
 
 
 @follows("resize_bilinear", "resize_nearest_neighbor", "crop_resize")
 def resize(op: Resized) -> Iterator[Follow]:
-    """Follow target sizes that are sizes of what comes before."""
+    """Follow target sizes equal to sizes of earlier values."""
     yield from _targets(op, ("target_size_height", "target_size_width", "target_height", "target_width"))
 
 
@@ -204,7 +204,7 @@ def _targets(op: Resized, names: tuple[str, ...]) -> Iterator[Follow]:
 
 @follows("fill", "random_normal", "random_uniform", "random_bernoulli", "random_categorical", "one_hot")
 def stated(op: Resized) -> Iterator[Follow]:
-    """Report sizes that equal one that something that is given hangs on."""
+    """Report sizes equal to a changed size that an input depends on."""
     for name in ("shape", "size", "one_hot_vector_size"):
         for number in op.row(name) or ():
             change = op.change_of(number)

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from miltext.checking.resizing.facts import Change
 
 PARTS = (2, 3, 4, 8)
-"""What a size is divided by where a bound is likely a part of it."""
+"""The likely divisors of a size where a bound is a part of it."""
 
 SMALL = 2
-"""Bounds up to this are rather numbers of their own than parts of a size that is much greater."""
+"""Bounds up to this are rather numbers of their own than parts of a much greater size."""
 
 
 @follows("slice_by_index", "slice_update")
@@ -62,7 +62,7 @@ def _follow_cut(
     span: tuple[int, int],
     count: int,
 ) -> None:
-    """Follow a slice that is one of the even parts that all slices of a value are."""
+    """Follow a slice among the equal parts into which all slices of a value divide it."""
     words = f"cut with others into {count} parts of the {change.before} at axis {axis}"
     if count == change.before or change.now is None or change.now < count:
         reasons["begin"].append(
@@ -77,7 +77,7 @@ def _follow_cut(
 def _told(
     op: Resized, name: str, row: tuple[int, ...], now: list[int], reasons: list[tuple[str, str]]
 ) -> Iterator[Follow]:
-    """Yield what becomes of a row of bounds, with each reason once."""
+    """Yield the change of a row of bounds, with each reason once."""
     elements = None if tuple(now) == row else now
     if not reasons and elements is not None:
         yield Follow(name, None, "", elements, (len(now),))
@@ -86,7 +86,7 @@ def _told(
 
 
 def _bound(name: str, bound: int, first: int, last: int, change: Change) -> tuple[int | None, str | None, str]:
-    """Return what a bound is now, None where it stays, the code of what is reported, if anything, and why."""
+    """Return the new value of a bound, None where it stays, the code of its finding, if any, and the reason."""
     size, now = change.before, change.now
     if bound < 0:
         is_part = any(size == -bound * part for part in PARTS) and -bound > 1
@@ -129,7 +129,7 @@ def _bound(name: str, bound: int, first: int, last: int, change: Change) -> tupl
 
 
 def _part(name: str, bound: int, first: int, last: int, size: int) -> tuple[int, int] | None:
-    """Return the part of a size that a bound most likely is: half of it, or what a crop of the centre leaves."""
+    """Return the part of a size that a bound most likely is: half of it, or the rest of a crop of the centre."""
     if bound * 2 == size:
         return 1, 2
     if first > 0 and first + last == size:

@@ -1,4 +1,4 @@
-"""Windows, pads and factors: parameters that make the size of an output of that of an input."""
+"""Windows, pads and factors: parameters that make the size of an output from the size of an input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from miltext.checking.resizing.facts import Change, Follow, Resized, follows
 from miltext.diagnostics import codes
 
 MARGIN = 1e-4
-"""What coremltools adds to a size that was asked for before it divides by the size there is.
+"""The number that coremltools adds to a requested size before it divides by the input's size.
 
 Source: `upsample_bilinear2d` in coremltools/converters/mil/frontend/torch/ops.py.
 """
@@ -55,14 +55,14 @@ def pool(op: Resized) -> Iterator[Follow]:
 
 
 def _windows(size: int, kernel: int, stride: int) -> int:
-    """Return how many windows of adaptive pooling a kernel makes of a size; 0 where it is not such a kernel."""
+    """Return the number of windows of adaptive pooling that a kernel makes of a size; 0 for another kernel."""
     if kernel == size:
         return 1
     return size // kernel if kernel == stride and kernel > 1 and size % kernel == 0 else 0
 
 
 def _is_adaptive(count: int, kernel: int) -> bool:
-    """Tell whether windows are rather meant to be so many than to be so large, as layers of 2 x 2 and 3 x 3 are."""
+    """Return whether the number of windows is rather intended than their size, unlike in layers of 2 x 2 and 3 x 3."""
     return count == 1 or (kernel > 3 and count <= 8)
 
 
@@ -72,7 +72,7 @@ def _now(change: Change) -> str:
 
 @follows("pad")
 def pad(op: Resized) -> Iterator[Follow]:
-    """Follow pads at one side that make a size of another one; report what may."""
+    """Follow pads at one side that make a size of another one; report possible ones."""
     pads, shape = op.row("pad"), op.was("x")
     if pads is None or shape is None or len(pads) % 2 or len(pads) > 2 * len(shape):
         return
@@ -100,7 +100,7 @@ def pad(op: Resized) -> Iterator[Follow]:
 
 @follows("upsample_bilinear", "upsample_nearest_neighbor", "resize")
 def upsample(op: Resized) -> Iterator[Follow]:
-    """Follow factors that were made of a size that was asked for; report those that may have been."""
+    """Follow factors that were made of a requested size; report likely ones."""
     rank = len(op.was("x") or ())
     for axis, change in op.changes("x").items():
         name = {rank - 2: "scale_factor_height", rank - 1: "scale_factor_width"}.get(axis)

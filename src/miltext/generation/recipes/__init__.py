@@ -1,4 +1,4 @@
-"""How those operations are called of which the table does not say enough: by family, each in a module."""
+"""Recipes of calls for operations that the table does not describe well enough: by family, each in a module."""
 
 from __future__ import annotations
 

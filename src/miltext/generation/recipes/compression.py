@@ -1,4 +1,4 @@
-"""Recipes for constants that are held quantized, as tables or sparse."""
+"""Recipes for constants stored in quantized form, as tables or sparse."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def a_shape(call: Call) -> tuple[int, ...]:
 
 
 def parts_of(call: Call, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Choose how many blocks there are along each dimension."""
+    """Choose the number of blocks along each dimension."""
     return tuple(call.choices.pick([1, size]) for size in shape)
 
 
@@ -32,7 +32,7 @@ def scale_and_offset(call: Call, shape: tuple[int, ...], data: str) -> None:
 
 
 def mask_of(call: Call, name: str, shape: tuple[int, ...]) -> int:
-    """Give a mask of single bits, of which some are ones, and return how many are."""
+    """Give a mask of single bits, some of them ones, and return the number of ones."""
     count = prod(shape)
     seed = call.choices.integer(1, 3)
     bits = [int(place % (seed + 1) == 0) for place in range(count)]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from miltext.generation.calls import Call, Growing
 
 INNER = 3
-"""The most operations that are chosen for an inner block."""
+"""The most operations chosen for an inner block."""
 
 OUTPUTS = 2
 """The most outputs of a branch, and the most tensors that go round in a loop."""
@@ -41,7 +41,7 @@ def cond(call: Call) -> None:
 
 
 def _computed(growth: Growing, type: Type, others: Sequence[Item]) -> Item | None:
-    """Return a value of a type that a block computes or that is around it, and that is not given yet."""
+    """Return a value of a type, computed in a block or around it, and not given yet."""
     made = [item for item in growth.items if item.type == type and item not in others]
     around = growth.outer.in_reach() if growth.outer else []
     found = [item for item in around if item.type == type and not item.is_settled]
@@ -54,7 +54,7 @@ def _may_leave(item: Item) -> bool:
 
 @recipe("while_loop")
 def while_loop(call: Call) -> None:
-    """Give a counter and tensors, a block that counts up to a few, and one that makes the tensors anew."""
+    """Give a counter and tensors, a block that counts up to a small number, and a block that makes the tensors anew."""
     start = call.growth.value_of(COUNTER, count=0)
     held = [_held(call) for _ in range(call.choices.integer(1, OUTPUTS))]
     for item in (start, *held):
@@ -78,7 +78,7 @@ def while_loop(call: Call) -> None:
 
 
 def _held(call: Call) -> Item:
-    """Choose the tensor that goes round."""
+    """Choose the tensor that the loop carries."""
     found = [item for item in call.growth.in_reach() if _may_leave(item) and not item.operand.constant]
     return (
         call.choices.pick(found) if found else call.growth.value_of(TensorType("fp32", (call.choices.integer(1, 4),)))

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     "equal", "not_equal", "greater", "greater_equal", "less", "less_equal", "logical_and", "logical_or", "logical_xor",
 )  # fmt: skip
 def broadcasting(call: Call) -> None:
-    """Give two tensors, the second of a shape that broadcasts to that of the first."""
+    """Give two tensors, the second of a shape that broadcasts to the first's."""
     call.tensor("x")
     beside(call, "y", "x")
 
 
 def beside(call: Call, name: str, first: str) -> None:
-    """Give a tensor of a shape that broadcasts to that of the first, or the first once more."""
+    """Give a tensor of a shape that broadcasts to the first's, or the first once more."""
     shape = call.type(first).shape
     if None in shape:
         call.give(name, call.given[first][0])
@@ -53,7 +53,7 @@ def dividing(call: Call) -> None:
 
 @recipe("select")
 def select(call: Call) -> None:
-    """Give two tensors, the second one as the first or as its part, and which to take for each element."""
+    """Give two tensors, the second of the first's shape or a part of it, and a choice between them for each element."""
     call.tensor("a")
     beside(call, "b", "a")
     shape = call.type("a").shape
@@ -62,7 +62,7 @@ def select(call: Call) -> None:
 
 @recipe("clip")
 def clip(call: Call) -> None:
-    """Give the least, and a most that is larger."""
+    """Give the least value, and a larger greatest one."""
     call.tensor("x")
     least = call.choices.integer(0, 8) / 8
     call.number("alpha", -least)
@@ -71,14 +71,14 @@ def clip(call: Call) -> None:
 
 @recipe("prelu")
 def prelu(call: Call) -> None:
-    """Give one slope for all channels, as all ranks but 4 ask for."""
+    """Give one slope for all channels, as all ranks but 4 require."""
     call.tensor("x")
     call.number("alpha", *[call.choices.integer(1, 8) / 8] * call.size("c"), shape=(call.size("c"),))
 
 
 @recipe("flatten2d")
 def flatten2d(call: Call) -> None:
-    """Give an axis that there is: coremltools 9.0 fails on the one after the last (iOS15/tensor_operation.py)."""
+    """Give an existing axis: coremltools 9.0 fails on the one after the last (iOS15/tensor_operation.py)."""
     call.ranked("x")
     if call.choices.flag():
         call.number("axis", call.choices.integer(0, len(call.shape("x")) - 1))
@@ -92,7 +92,7 @@ def const(call: Call) -> None:
 
 
 DISTRIBUTED = {"mean": (-4, 4), "stddev": (0, 16), "low": (-8, 0), "high": (1, 8)}
-"""The least and the most eighths of parameters that are given together, or not at all: they are of one data type."""
+"""The least and the most eighths of parameters given together, or not at all: they share a data type."""
 
 
 @recipe("fill", "random_bernoulli", "random_normal", "random_uniform")
@@ -134,6 +134,6 @@ def band_part(call: Call) -> None:
 
 @recipe("local_response_norm")
 def local_response_norm(call: Call) -> None:
-    """Give a tensor and an odd number of channels that are summed."""
+    """Give a tensor and an odd number of channels to sum."""
     call.tensor("x")
     call.number("size", 1 + 2 * call.choices.integer(0, 2))

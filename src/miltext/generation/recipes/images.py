@@ -49,7 +49,7 @@ def batch_to_space(call: Call) -> None:
 
 @recipe("crop")
 def crop(call: Call) -> None:
-    """Give borders that leave something."""
+    """Give borders that do not remove everything."""
     call.tensor("x")
     for name, size in zip(("crop_height", "crop_width"), call.shape("x")[-2:], strict=True):
         before = call.choices.integer(0, size - 1)
@@ -73,14 +73,14 @@ def crop_resize(call: Call) -> None:
 
 
 def old_crop_resize(call: Call) -> None:
-    """Give boxes that are cut out of all pictures, before ios17 (iOS15/image_resizing.py)."""
+    """Give boxes cut out of all pictures, before ios17 (iOS15/image_resizing.py)."""
     count = call.choices.integer(1, 2)
     call.number("roi", *[0, 0, 1, 1] * count, shape=(count, 1, 4, 1, 1), dtype=call.type("x").dtype)
 
 
 @recipe("affine", "resample")
 def warped(call: Call) -> None:
-    """Give finite numbers that say where to look."""
+    """Give finite numbers for the places to read."""
     call.tensor("x")
     call.tensor("transform_matrix" if call.has("transform_matrix") else "coordinates", Wanted(fresh=True))
 

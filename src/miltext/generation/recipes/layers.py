@@ -53,7 +53,7 @@ def conv(call: Call) -> None:
         2 if size * 2 - 1 <= room and call.choices.rarely() else 1
         for size, room in zip(kernel, call.shape("x")[2:], strict=True)
     ]
-    if max(dilations) > 1:  # then the weight is to be constant
+    if max(dilations) > 1:  # then the weight must be constant
         call.filled("weight", (outputs, inputs, *kernel))
         call.vector("dilations", dilations)
     if call.known.name == "conv_quantized":
@@ -65,7 +65,7 @@ def conv(call: Call) -> None:
 
 @recipe("conv_transpose")
 def conv_transpose(call: Call) -> None:
-    """Give a weight with the channels of the input, and a padding that leaves something."""
+    """Give a weight with the channels of the input, and a padding that does not remove everything."""
     call.tensor("x")
     spatial = call.shape("x")[2:]
     kernel = [call.choices.integer(1, 3) for _ in spatial]
@@ -73,7 +73,7 @@ def conv_transpose(call: Call) -> None:
     per_group = call.steps_of_weight(call.size("c") * prod(kernel))
     call.sizes |= {"i": per_group, "k": tuple(kernel)}
     call.of_shape("weight", (call.size("c"), per_group, *kernel))
-    if call.choices.flag():  # a bias that is computed fails in coremltools 9.0 (iOS15/conv.py)
+    if call.choices.flag():  # a computed bias fails in coremltools 9.0 (iOS15/conv.py)
         call.filled("bias", (groups * per_group,), dtype=call.type("weight").dtype)
     way = call.choices.pick(["valid", "same", "custom", "output_shape"])
     if way in ("same", "custom"):

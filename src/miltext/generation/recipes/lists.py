@@ -1,4 +1,4 @@
-"""Recipes for lists, which are sure to have some elements, and for states."""
+"""Recipes for lists with a certain number of elements, and for states."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 HELD = "fp16"
-"""The data type of states: the only one that Core ML takes (`miltext.schema.refused`, MIL620)."""
+"""The data type of states: the only type that Core ML takes (`miltext.schema.refused`, MIL620)."""
 
 
 @recipe("make_list")
 def make_list(call: Call) -> None:
-    """Give the shape of the elements, and how many there are at first."""
+    """Give the shape of the elements, and their number at first."""
     has_named_size = call.choices.rarely()
     if has_named_size:
         call.number("elem_shape", "n", dtype="string")
@@ -27,7 +27,7 @@ def make_list(call: Call) -> None:
         call.number("elem_shape", call.choices.integer(1, 4), dtype="int32")
     length = call.choices.integer(1, 3)
     call.number("init_length", length)
-    call.length = 0 if has_named_size else length  # elements have no shape before one is written
+    call.length = 0 if has_named_size else length  # elements have no shape before the first write
     if call.choices.rarely():
         call.is_fixed = True
         call.number("dynamic_length", False)
@@ -37,8 +37,9 @@ def make_list(call: Call) -> None:
 
 
 def a_list(call: Call, least: int = 0) -> tuple[Item, TensorType]:
-    """Give a list of so many elements or more: one in scope, or a new one. Return it, and the type of its elements,
-    for which a size that has a name only is chosen.
+    """Give a list of so many elements or more: one in scope, or a new one. Return it, and its elements' type.
+
+    In that type, a size with only a name is chosen.
     """
     found = call.choices.pick([*(item for item in call.growth.in_reach() if isinstance(item.type, ListType)), None])
     if found is None:
@@ -56,7 +57,7 @@ def a_list(call: Call, least: int = 0) -> tuple[Item, TensorType]:
 
 @recipe("list_write")
 def list_write(call: Call) -> None:
-    """Give an element, and a place among those that there are, or the next one."""
+    """Give an element, and the place of an existing element, or the next one."""
     ls, element = a_list(call)
     place = call.choices.integer(0, max(0, ls.length - ls.is_fixed))
     call.length = max(ls.length, place + 1)
@@ -76,7 +77,7 @@ def list_scatter(call: Call) -> None:
 
 @recipe("list_read")
 def list_read(call: Call) -> None:
-    """Give a place that there is."""
+    """Give the place of an existing element."""
     ls, _ = a_list(call, 1)
     call.number("index", call.choices.integer(0, ls.length - 1))
 
@@ -103,7 +104,7 @@ def read_state(call: Call) -> None:
 
 
 def a_state(call: Call) -> TensorType:
-    """Give a state of the function, or a new one. Return the type of what it holds."""
+    """Give a state of the function, or a new one. Return the type inside it."""
     found = call.choices.pick([*call.scope.states, None]) or new_state(call)
     call.give_item("input", found)
     if not isinstance(found.type, StateType) or not isinstance(found.type.wrapped, TensorType):
@@ -124,6 +125,6 @@ def new_state(call: Call) -> Item:
 
 @recipe("write_state")
 def write_state(call: Call) -> None:
-    """Give a state, and what it is to hold."""
+    """Give a state, and its new contents."""
     held = a_state(call)
     call.of_shape("data", held.shape, held.dtype)

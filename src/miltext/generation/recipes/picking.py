@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from miltext.generation.calls import Call
 
 MODES = ("update", "add", "sub", "mul", "max", "min")
-"""How scatter writes, but for the division, which integers do not have by 0."""
+"""The modes of scatter, except division, which integers do not have by 0."""
 
 
 def places(call: Call, size: int, shape: tuple[int, ...], name: str = "indices") -> None:
@@ -71,11 +71,11 @@ def gather_nd(call: Call) -> None:
 
 
 def _deep_places(call: Call, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Give places of one number or more each, and return the shape of what is there."""
+    """Give places of one number or more each, and return the shape of the values there."""
     depth, count = call.choices.integer(1, len(shape)), call.choices.integer(1, 3)
     numbers = [call.choices.integer(0, size - 1) for _ in range(count) for size in shape[:depth]]
     call.number("indices", *numbers, shape=(count, depth))
-    if depth < len(shape):  # coremltools 9.0 holds each number to all of the sizes (iOS17/scatter_gather.py)
+    if depth < len(shape):  # coremltools 9.0 compares each number with all of the sizes (iOS17/scatter_gather.py)
         call.leave_out("validate_indices")
     return (count, *shape[depth:])
 
@@ -98,12 +98,12 @@ UPDATES: dict[str, Callable[[Call, tuple[int, ...]], tuple[int, ...]]] = {
     "scatter_along_axis": _scatter_along_axis,
     "scatter_nd": _deep_places,
 }
-"""What gives the places, and returns the shape of what is written there."""
+"""A function that gives the places, and returns the shape of the values written there."""
 
 
 @recipe(*UPDATES)
 def scatter(call: Call) -> None:
-    """Give places, and what is written there."""
+    """Give places, and the values to write there."""
     call.ranked("data")
     sizes = UPDATES[call.known.name](call, call.shape("data"))
     call.of_shape("updates", sizes, call.type("data").dtype)
@@ -114,7 +114,7 @@ def scatter(call: Call) -> None:
 
 @recipe("topk")
 def topk(call: Call) -> None:
-    """Give how many are kept of an axis."""
+    """Give the number of values kept of an axis."""
     call.ranked("x")
     shape = call.shape("x")
     axis = call.choices.integer(0, len(shape) - 1)
@@ -152,7 +152,7 @@ def non_maximum_suppression(call: Call) -> None:
 
 @recipe("non_zero")
 def non_zero(call: Call) -> None:
-    """Give a tensor, where the program may have sizes that are not known."""
+    """Give a tensor, where the program may have unknown sizes."""
     call.ranked("x")
 
 

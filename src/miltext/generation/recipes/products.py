@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @recipe("linear")
 def linear(call: Call) -> None:
-    """Give a tensor, and how many outputs the weight has."""
+    """Give a tensor, and the number of the weight's outputs."""
     call.tensor("x")
     call.sizes["o"] = call.steps_of_weight(call.size("i"))
 

@@ -40,7 +40,7 @@ def _update(
     end: list[int],
     stride: list[int],
 ) -> None:
-    """Give what takes the place of a slice."""
+    """Give the replacement of a slice."""
     sizes = []
     for axis, size in enumerate(shape):
         first = 0 if masks["begin_mask"][axis] else begin[axis]
@@ -52,7 +52,7 @@ def _update(
 
 @recipe("slice_by_size")
 def slice_by_size(call: Call) -> None:
-    """Give stretches that are there; -1 is all the rest."""
+    """Give existing stretches; -1 is all the rest."""
     call.ranked("x")
     begin = [call.choices.integer(0, size - 1) for size in call.shape("x")]
     room = [size - first for first, size in zip(begin, call.shape("x"), strict=True)]

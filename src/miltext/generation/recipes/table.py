@@ -1,9 +1,9 @@
-"""The table of recipes: each gives some arguments of an operation, where the table of operations says too little.
+"""The table of recipes: each gives some arguments of an operation, where the table of operations contains too little.
 
-A recipe takes a call, and gives what depends on other arguments in ways that shapes, ranges and words do not say; the
-rest follows by the table. It raises Redraw where what was drawn leads nowhere. Its first alternatives are the simplest
-ones, and with these it always leads to an operation. What operations take is told by coremltools 9.0's own definitions
-(`converters/mil/mil/ops/defs`).
+A recipe takes a call, and gives the arguments that depend on others in ways beyond shapes, ranges and words; the rest
+follows by the table. It raises Redraw where the drawn arguments lead nowhere. Its first alternatives are the simplest
+ones, and with these it always leads to an operation. The source for the inputs of operations is coremltools 9.0's own
+definitions (`converters/mil/mil/ops/defs`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Lowering: each phrase of MIL text to the wire bytes of the message that it spells.
 
 `Lowering` has one method for each rule of the grammar and keeps no state; Lark's own parser takes it as its
-transformer, as miltext's loop does. A phrase that no Program can hold is `LoweringError`, at the token or child that is
-to blame.
+transformer, as miltext's loop does. A phrase that no Program can contain is a `LoweringError`, at the token or child to
+blame.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from miltext.syntax.literals import quote
 class ArrayReference(NamedTuple):
     """An array as a text names it: `$npy("w.npy")`, `fp16 $npz("w.npz", "key")`.
 
-    `file` is relative to the text's folder; `dtype` is the name of the data type that the text asks for, None where it
-    takes what is in the file.
+    `file` is relative to the text's folder; `dtype` is the name of the data type in the text, None for the data type of
+    the file.
     """
 
     kind: str

@@ -29,7 +29,7 @@ class BlobLiteral(Raw):
 
 
 class Record(Raw):
-    """`$blob("weights/weight.bin", 64)`: what stands for a BLOBFILE in a draft."""
+    """`$blob("weights/weight.bin", 64)`: the form of a BLOBFILE in a draft."""
 
     code = codes.SHORT_SPELLING
 
@@ -44,14 +44,14 @@ def blob_text(path: str, offset: str) -> str:
 
 
 def blob_path(token: str) -> str:
-    """Return the path of a BLOBFILE by that of a record: one that does not begin with `@` is in the model's folder."""
+    """Return the path of a BLOBFILE by a record's path: one without an initial `@` is in the model's folder."""
     is_whole = name_of(f"${token}").startswith("@")
     whole = token if is_whole else f'"@model_path/{token[1:]}'
     return f"path = string({whole})"
 
 
 def blob_offset(token: str) -> str:
-    """Return the offset of a BLOBFILE by that of a record."""
+    """Return the offset of a BLOBFILE by a record's offset."""
     return f"offset = uint64({token})"
 
 
@@ -64,11 +64,11 @@ _BLOB_FIELDS: dict[str, tuple[str, Callable[[str], bytes | int]]] = {
     "path": ("string", string_bytes),
     "offset": ("uint64", partial(whole_number, bits=64, signed=False)),
 }
-"""The data type of each field of a blob, and what reads it."""
+"""The data type of each field of a blob, and the function that reads it."""
 
 
 def blob_field(name: str, value_type: LoweredType, token: str) -> bytes | int:
-    """Return what a field of a blob holds, `path = string("...")` or `offset = uint64(64)`."""
+    """Return the contents of a blob's field, `path = string("...")` or `offset = uint64(64)`."""
     dtype, read = _BLOB_FIELDS[name]
     if value_type != scalar_type(BY_NAME[dtype]):
         raise LoweringError(

@@ -1,4 +1,4 @@
-"""What lowering raises for a phrase that no Program can hold."""
+"""The errors that lowering raises for a phrase that no Program can contain."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ INFER = "or have `miltext infer` fill in the draft"
 class LoweringError(Exception):
     """A phrase that cannot be lowered.
 
-    `at` is the token or the index of the child that is to blame, None for the whole phrase; `start` and `end`
-    narrow it to a part of that token. `suggestion` is what to write in its place.
+    `at` is the token or the index of the child to blame, None for the whole phrase; `start` and `end` narrow it to a
+    part of that token. `suggestion` is the text to write in its place.
     """
 
     def __init__(
@@ -32,4 +32,4 @@ class LoweringError(Exception):
 
 
 class NamesInBrackets(LoweringError):
-    """Names of values in brackets: what is meant hangs on the parameter that they are given to."""
+    """Names of values in brackets: their meaning depends on the parameter that they are given to."""

@@ -1,4 +1,4 @@
-"""Lowering of text that leaves values out: all but the values is what it will be once they are filled in."""
+"""Lowering of text with omitted values: all but the values is in its final form."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Value
 
 MARK = f"$left-out-{token_hex(16)}/"
-"""How the fileName of a value begins that is yet to be filled in: as no text can have it."""
+"""The beginning of the fileName of a value to be filled in later: no text can have it."""
 
 
 LEFT_OUT = sized(BLOB, blob_message(MARK.encode(), 0))
-"""The content of a value that is left out."""
+"""The content of an omitted value."""
 
 
 class LeavingOut(Lowering):
-    """A Lowering to which a literal that is left out is a value of unknown content, and an array its file's name."""
+    """A Lowering that accepts omitted literals, as values of unknown content, and arrays, as their files' names."""
 
     def elided(self, children: Children) -> Raw:
         return _LeftOut(children)
@@ -49,6 +49,6 @@ class NamedArray(ArrayFile):
 
 
 def array_named(value: Value) -> ArrayReference | None:
-    """Return the array that a value names which LeavingOut made; None for any other value."""
+    """Return the array of a value that LeavingOut made; None for any other value."""
     name = value.blobFileValue.fileName
     return ArrayReference(*json.loads(name[len(MARK) :])) if name.startswith(f"{MARK}[") else None

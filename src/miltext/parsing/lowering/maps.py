@@ -1,4 +1,4 @@
-"""Maps and repeated fields on the wire, made of what their parts were lowered to."""
+"""Maps and repeated fields on the wire, made of their lowered parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from miltext.schema.wire import sized, varint
 from miltext.syntax.literals import shown
 
 Entries = dict[bytes, bytes]
-"""A map's entries, each the wire form of its value under that of its key."""
+"""A map's entries: the wire form of each value, by the wire form of its key."""
 
 
 def entries(field: bytes, members: Entries | None) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""The marker of a draft, `$draft(names, consts)`: which words may stand in it."""
+"""The marker of a draft, `$draft(names, consts)`: the words allowed in it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORDS = ", ".join(f"`{word}`" for word in DRAFT_WORDS[:-1]) + f" and `{DRAFT_WO
 
 
 def marker_error(children: Children) -> LoweringError | None:
-    """Return what is wrong with the words of a marker, at the first that is."""
+    """Return the error in the words of a marker, at the first wrong word."""
     words: Sequence[str] = children[2:-1:2]
     if not words:
         return LoweringError(

@@ -23,7 +23,7 @@ def name_bytes(token: str) -> bytes:
 
 
 def string_bytes(token: str, start: int = 0) -> bytes:
-    """Return what a string literal holds, as UTF-8; the literal begins at `start` of the token."""
+    """Return the contents of a string literal, as UTF-8; the literal begins at `start` of the token."""
     try:
         return unquote(token[start:]).encode()
     except LiteralError as failure:

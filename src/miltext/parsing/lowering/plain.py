@@ -1,6 +1,6 @@
 """Lowering of the grammar's fast path: a plain operation that was read as one token.
 
-A name that is reserved or stands twice is refused without its place: the token's phrases have that.
+A reserved or doubled name, is refused without its place: the token's phrases have that.
 """
 
 from __future__ import annotations

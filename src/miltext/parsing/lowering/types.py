@@ -1,4 +1,4 @@
-"""Types as lowering sees them: the wire bytes of a `ValueType`, and what literals of the type must look like."""
+"""Types as lowering sees them: the wire bytes of a `ValueType`, and the form of literals of the type."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class LoweredType(NamedTuple):
 
 
 class Dimension(NamedTuple):
-    """A dimension: the wire form of its message, None where that is absent; and its size where it has one."""
+    """A dimension: the wire form of its message, None for a missing message; and its size, if it has one."""
 
     wire: bytes | None
     size: int | None

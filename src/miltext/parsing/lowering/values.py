@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _NOUNS = {"tensor": "a tensor", "list": "a list", "tuple": "a tuple", "dict": "a dictionary", "state": "a state"}
 
 Children: TypeAlias = "list[Parsed]"
-"""The tokens of a phrase, and what the phrases inside it were lowered to: each rule knows the types of its own."""
+"""The tokens of a phrase, and the lowered phrases inside it: each rule knows the types of its own."""
 
 
 class Raw:
@@ -91,7 +91,7 @@ def string_value(token: str) -> bytes:
 
 
 def element(value_type: LoweredType | None, raw: str | Raw) -> bytes:
-    """Return a Value that stands inside another: its type is what the container implies, unless it brings its own."""
+    """Return a Value that stands inside another: its type follows from the container, unless it brings its own."""
     if isinstance(raw, WholeValue):
         return raw.children[2]  # type: ignore[no-any-return]
     if value_type is None:
@@ -104,7 +104,7 @@ def element(value_type: LoweredType | None, raw: str | Raw) -> bytes:
 
 
 def text_content(value_type: LoweredType, raw: str) -> bytes:
-    """Return the content of a literal that is one token: a number, a string, or a list of numbers in brackets."""
+    """Return the content of a literal of one token: a number, a string, or a list of numbers in brackets."""
     if value_type.kind == "list" and raw[0] == "[":
         children = [child for part in _split(raw) for child in (",", part)]
         try:
@@ -150,7 +150,7 @@ def list_values(raw: str, shape: Sequence[int | None], dtype: DType) -> bytes:
 
 
 def element_values(texts: list[str], dtype: DType, place: str) -> bytes:
-    """RepeatedFloats or its like from element texts; what is wrong with one is shown at `place`."""
+    """RepeatedFloats or its like from element texts; errors are shown at `place`."""
     if dtype.kind == "string":
         return b"".join(sized(fields.VALUES, _string(text, place)) for text in texts)
     try:
@@ -187,7 +187,7 @@ def _split(raw: str) -> list[str]:
 
 
 def list_error(token: str) -> LoweringError | None:
-    """Return what is wrong with a list of plain elements that was read as one token, by the rules of the grammar."""
+    """Return the error of a list of plain elements that was read as one token, by the rules of the grammar."""
     if is_list(without_spaces(token)):
         return None
     if refused := trailing_comma(token):
@@ -201,7 +201,7 @@ def list_error(token: str) -> LoweringError | None:
 
 
 def trailing_comma(token: str) -> LoweringError | None:
-    """Return what is wrong with a list that has a comma after its last element, and nothing else wrong."""
+    """Return the error of a list with a comma after its last element, and no other error."""
     found = re.search(r",(?=[ \t\r\n]*\])", token)
     if not found or not is_list(without_spaces(token[: found.start()] + token[found.end() :])):
         return None
@@ -209,22 +209,22 @@ def trailing_comma(token: str) -> LoweringError | None:
 
 
 def bound_list_error(literal: str) -> LoweringError | None:
-    """Return what is wrong with a literal that an argument of a draft is bound to, if it is a list as one token."""
+    """Return the error of a literal that an argument of a draft is bound to, if it is a list as one token."""
     return (_names_in_brackets(literal) if _is_one_token(literal) else None) or plain_list_error(literal)
 
 
 def plain_list_error(literal: str) -> LoweringError | None:
-    """Return what is wrong with a literal of a draft, if it is a list as one token."""
+    """Return the error of a literal of a draft, if it is a list as one token."""
     return list_error(literal) if _is_one_token(literal) else None
 
 
 def _is_one_token(literal: str) -> bool:
-    """Tell whether a literal is a list that was read as one token."""
+    """Return whether a literal is a list that was read as one token."""
     return literal[0] == "[" and literal != "["
 
 
 def _names_in_brackets(token: str) -> LoweringError | None:
-    """Return what is wrong with a list of which elements are names of values."""
+    """Return the error of a list with names of values among its elements."""
     words = [word.strip() for word in token[1:-1].split(",")]
     inside = [word.lower() if bool_meant(word) else word for word in words]
     if not any(PLAIN.fullmatch(word) and not bool_meant(word) for word in inside):
@@ -241,7 +241,7 @@ def _names_in_brackets(token: str) -> LoweringError | None:
 
 
 def untyped(literal: str | Raw, at: int) -> LoweringError:
-    """Return the refusal of what a draft gives without its type; it is the child `at` a place of its phrase."""
+    """Return the refusal of a draft's literal without a type; it is the child `at` a place of its phrase."""
     what, like = "literal", "int32(1)"
     if isinstance(literal, ArrayFile):
         what, like = "array", 'tensor<fp16, [2]>($npy("w.npy"))'
@@ -251,7 +251,7 @@ def untyped(literal: str | Raw, at: int) -> LoweringError:
 
 
 def misplaced(literal: str | Raw) -> LoweringError | None:
-    """Return what is wrong with a literal of a draft that has more in its lists than plain elements."""
+    """Return the error of a literal of a draft that has more in its lists than plain elements."""
     for child in literal.children if isinstance(literal, RawList) else ():
         if isinstance(child, RawList):
             if refused := misplaced(child):
@@ -265,7 +265,7 @@ _ONLY_PLAIN = "a tensor's literal holds only numbers, truth values or strings"
 
 
 class Container(Raw):
-    """A literal that holds others."""
+    """A literal that contains others."""
 
     kind = ""
     member = b""
@@ -275,7 +275,7 @@ class Container(Raw):
             raise misfit(value_type, self.place)
         return immediate(self.member, self.values(value_type.parts, strict=True, length=value_type.length))
 
-    @abstractmethod  # without ABC, whose `isinstance` is slower: mypy holds each kind to its own
+    @abstractmethod  # without ABC, whose `isinstance` is slower: mypy checks each kind
     def values(self, parts: tuple[LoweredType, ...], strict: bool, length: int | None = None) -> bytes:
         """Return the fields of the ListValue, TupleValue or DictionaryValue."""
 
@@ -408,7 +408,7 @@ class NoValue(Raw):
 
 
 class Fixed(Raw):
-    """`$tensor`, `$empty`, `$unset`: a TensorValue, an ImmediateValue or a Value that holds nothing."""
+    """`$tensor`, `$empty`, `$unset`: an empty TensorValue, ImmediateValue or Value."""
 
     contents = {"$tensor": immediate(fields.TENSOR, b""), "$empty": sized(fields.IMMEDIATE, b""), "$unset": b""}
 
@@ -417,7 +417,7 @@ class Fixed(Raw):
 
 
 class Elided(Raw):
-    """`$elided(1000, "sha256:...")`: a literal that was left out; it holds no value by itself."""
+    """`$elided(1000, "sha256:...")`: a literal that was left out; it has no value by itself."""
 
     code = codes.ELIDED_LITERAL
 
