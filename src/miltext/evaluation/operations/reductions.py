@@ -1,7 +1,7 @@
 """Rules that make one number of many.
 
-`axes` are all by default. No axes leave each element for itself, as coremltools has it (iOS15/reduction.py). What is
-not whole of integers, a mean, a root or a logarithm, is computed in float64 and loses its fraction.
+`axes` are all by default. No axes leave each element for itself, as coremltools has it (iOS15/reduction.py). A result
+of integers that need not be whole, a mean, a root or a logarithm, is computed in float64 and loses its fraction.
 """
 
 from __future__ import annotations
@@ -78,14 +78,14 @@ def reduce_log_sum_exp(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
 
 @rule("reduce_max")
 def reduce_max(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
-    """Return the greatest along `axes`; NaN if one is."""
+    """Return the greatest along `axes`; NaN if any is NaN."""
     _refuse_none(_count(x, axes))
     return np.max(x, axis=axes, keepdims=keep_dims)
 
 
 @rule("reduce_min")
 def reduce_min(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
-    """Return the least along `axes`; NaN if one is."""
+    """Return the least along `axes`; NaN if any is NaN."""
     _refuse_none(_count(x, axes))
     return np.min(x, axis=axes, keepdims=keep_dims)
 
@@ -105,7 +105,7 @@ def reduce_argmin(x: Array, axis: int, keep_dims: bool, output_dtype: str | None
 
 
 def _stated(places: Array, dtype: str | None) -> Array:
-    """Return places, all of which the data type holds that is asked for: uint16, or int32."""
+    """Return places, after a check that all fit the declared data type: uint16, or int32."""
     last = int(np.max(places, initial=0))
     if last > 65535 and dtype and dtype.lower() == "uint16":
         raise Unfit(f"`output_dtype` is uint16, which ends at 65535, and there is a place {last}")
