@@ -1,7 +1,7 @@
-"""What miltext says about an input: diagnostics, the errors that carry them, and how they are shown.
+"""Reports of miltext about an input: diagnostics, the errors that carry them, and their display.
 
-Positions are offsets into the text (code points, end exclusive); a line and a column are worked out
-only when a message is shown.
+Positions are offsets into the text (code points, end exclusive); a line and a column are worked out only when a message
+is shown.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ WINDOW = 96
 
 
 SAFE, UNSAFE = "safe", "unsafe"
-"""How far a suggestion can be trusted: it keeps the meaning, or there is no other way to mend what is certainly wrong;
-or it is a guess, or changes what a program means.
+"""The certainty of a suggestion: it keeps the meaning, or is the only way to fix a certain error; or it is a guess, or
+changes the meaning of a program.
 """
 
 
@@ -41,8 +41,8 @@ class Note(NamedTuple):
 class Diagnostic(NamedTuple):
     """One finding: `severity` is `error`, `warning` or `note`; `code` is stable; `span` may be absent.
 
-    `suggestion` is the text to put in place of the span; the message names it too. `applicability` says of it whether
-    it is certain: `safe` or `unsafe`. An error `stops` a draft from being completed if a type does not follow for it.
+    `suggestion` is the text to put in place of the span; the message names it too. `applicability` is its certainty:
+    `safe` or `unsafe`. An error `stops` a draft from being completed if a type does not follow for it.
     """
 
     severity: str
@@ -56,7 +56,7 @@ class Diagnostic(NamedTuple):
 
 
 class MiltextError(ValueError):
-    """An input that miltext refuses. `diagnostics` says what is wrong, `text` is what the spans point into."""
+    """An input that miltext refuses. `diagnostics` are the errors, `text` is the text for their spans."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic], *, text: str | None = None, path: str | None = None) -> None:
         super().__init__(diagnostics[0].message)
@@ -69,32 +69,32 @@ class MiltextError(ValueError):
 
 
 class ParseError(MiltextError):
-    """The text is not MIL text, or says what no Program can hold."""
+    """The text is not MIL text, or describes something that no Program can hold."""
 
 
 class PrintError(MiltextError):
-    """The Program holds what the asked-for text cannot say."""
+    """The Program contains something that the text in this style cannot express."""
 
 
 class ModelError(MiltextError):
     """A file or folder that is not the model it should be.
 
-    `about` is what in a program it is about, for those who know a text of that.
+    `about` is the part of a program that it concerns, for callers with a text of that.
     """
 
     about: object = None
 
 
 class SettingsError(MiltextError):
-    """What a project's pyproject.toml asks for cannot be followed."""
+    """A project's pyproject.toml has settings that cannot be followed."""
 
 
 @contextmanager
 def refusing(refused: Callable[[Exception], Exception]) -> Iterator[None]:
-    """Read in a `with` block what others wrote: whatever goes wrong in it becomes the error that `refused` makes.
+    """Read in a `with` block data that others wrote: any failure in it becomes the error that `refused` makes.
 
     This is the net at the boundary of each kind of file. The block holds the reading alone, so that no mistake of ours
-    passes for one of a file's; a MiltextError in it says more already, and stays.
+    passes for a mistake of a file; a MiltextError in it is more precise already, and stays.
     """
     try:
         yield
@@ -166,7 +166,7 @@ def _excerpt(text: str, span: Span, line: int) -> str:
 
 
 def visible(text: str) -> str:
-    """Text that is safe on a terminal: tabs as one space, control and bidirectional characters as U+FFFD."""
+    """Return text safe on a terminal: tabs as one space, control and bidirectional characters as U+FFFD."""
     return "".join(
         " " if char == "\t" else "\ufffd" if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp", "Cs") else char
         for char in text

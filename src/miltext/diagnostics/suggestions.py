@@ -1,4 +1,4 @@
-"""Suggestions for a wrong word: the word that it is most likely a slip of, out of those that could stand there."""
+"""Suggestions for a wrong word: the most likely intended word, out of the words allowed there."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ def bool_meant(word: str, type: str = "bool") -> str | None:
 
 
 def did_you_mean(near: str | None) -> str:
-    """Return the end of a message that names what was perhaps meant."""
+    """Return the end of a message that names the likely intended word."""
     return f"; did you mean `{near}`?" if near else ""

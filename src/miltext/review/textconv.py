@@ -35,7 +35,9 @@ _SENTINEL = b"\xef\xbe\xad\xde"
 
 
 class Shown(NamedTuple):
-    """How models are shown: as drafts, where there is one; and with what says which tools made them, and when."""
+    """The form of models: as drafts, where there is one; and with the facts about the tools that made them, and
+    when.
+    """
 
     as_draft: bool = False
     build_info: bool = False
@@ -48,7 +50,7 @@ class Shown(NamedTuple):
         return _draft(program) if self.as_draft else _in_full(program)
 
     def description(self, model: Model) -> list[str]:
-        """Return what surrounds the program of a model."""
+        """Return the parts of a model around its program."""
         description = None if self.build_info else model.description
         stated = description.metadata.userDefined if description else ()
         return around(model, [key for key in stated if key.startswith(STAMP)])
@@ -136,7 +138,7 @@ def _model(model: Model, shown: Shown) -> Iterator[str]:
 
 
 def around(model: Model, without: Iterable[str] = ()) -> list[str]:
-    """Return what surrounds the program of a model, its version, its description and so on, as lines of comments;
+    """Return the parts of a model around its program, its version, its description and so on, as lines of comments;
     `without` some of the metadata that its users defined.
     """
     from google.protobuf import text_format

@@ -1,4 +1,4 @@
-"""How deep messages nest: protobuf's readers refuse what is deeper than their limit, so no text may say it."""
+"""Depth of messages: protobuf's readers refuse messages deeper than their limit, so no text may contain any."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PARTS = ("blocks", "block_specializations", "operations")
 
 
 class Key(str):
-    """A step of a path that is the key of a map."""
+    """A step of a path: the key of a map."""
 
     __slots__ = ()
 
@@ -43,9 +43,9 @@ def block_path(function: str, opset: str) -> Path:
 
 
 def too_deep(wire: bytes, outermost: type[Message] = Program) -> Path | None:
-    """Return the path of the first message that stands deeper than LIMIT, in the bytes of one, a Program as a rule.
+    """Return the path of the first message that stands deeper than LIMIT, in the bytes of a message, usually a Program.
 
-    For bytes that protobuf would refuse for it; those of a message that loads take a while.
+    For bytes that protobuf would refuse for it; the bytes of a loadable message take a while.
     """
     todo: list[tuple[Any, bytes, Path, int]] = [(outermost.DESCRIPTOR, wire, (), 1)]
     while todo:

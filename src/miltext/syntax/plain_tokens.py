@@ -41,13 +41,13 @@ attribute_parts = _grouped("_ATTRIBUTE", "_PLAIN_NAME", "_PLAIN_TYPE", "_PLAIN_L
 """The name, the type and the literal of each attribute."""
 
 blob_parts = _grouped("_PLAIN_BLOB", "_PLAIN_TYPE", "STRING", "_PLAIN_TYPE", "_DIGITS").fullmatch
-"""The two types of a blob's fields, each with what it holds."""
+"""The two types of a blob's fields, each with its value."""
 
 tensor_parts = _grouped("TENSOR", "_WORD", "_SIZES").fullmatch
 """The data type of a tensor type, and its dimensions in brackets."""
 
 _CHUNK = 1 << 13
-"""How many characters are matched at once: what Python's expressions keep of a repetition stays small."""
+"""Number of characters matched at once: Python's memory for a repetition stays small."""
 
 _TO_BRACKETS = str.maketrans("", "", "".join(chr(code) for code in range(128) if chr(code) not in "[]"))
 _TO_OUTLINE = {code: "0" for code in range(128) if chr(code) not in "[],"}
