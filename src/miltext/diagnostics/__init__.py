@@ -69,11 +69,11 @@ class MiltextError(ValueError):
 
 
 class ParseError(MiltextError):
-    """The text is not MIL text, or describes something that no Program can hold."""
+    """The text is not MIL text, or describes a Program that cannot exist."""
 
 
 class PrintError(MiltextError):
-    """The Program contains something that the text in this style cannot express."""
+    """The Program cannot be expressed in the text of this style."""
 
 
 class ModelError(MiltextError):
@@ -130,7 +130,7 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=1)
 def _line_starts(text: str) -> list[int]:
-    """Where the lines of a text begin. It is remembered: one text has many diagnostics."""
+    """Return the beginnings of a text's lines. They are remembered: one text has many diagnostics."""
     return [0, *[match.end() for match in re.finditer("\n", text)]]
 
 

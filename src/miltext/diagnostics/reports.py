@@ -19,7 +19,7 @@ from miltext.diagnostics.home import HOME
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 FORM = 1
-"""The version of the JSON form: another one where a reader of this would go wrong."""
+"""The version of the JSON form: a new one for a change that breaks its readers."""
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 """GitHub's words for severities; SARIF's are ours."""
@@ -184,7 +184,7 @@ def _commands(report: Report) -> Iterator[str]:
 
 
 def _escaped(text: str, further: str = "") -> str:
-    """Text with the characters that mean something in a workflow command as `%0A` and its like."""
+    """Return text with the characters with a meaning in a workflow command as `%0A` and its like."""
     for character in f"%\r\n{further}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text

@@ -80,7 +80,7 @@ def keeps_from_reading(diagnostic: Diagnostic) -> bool:
 
 
 def means(word: str, code: str) -> bool:
-    """Whether a word, as `normal` gives it, stands for a code."""
+    """Return whether a word, as `normal` gives it, stands for a code."""
     return word == ALL or code.startswith(word)
 
 

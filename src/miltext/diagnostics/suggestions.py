@@ -28,7 +28,7 @@ def one_slip_from(word: str, choices: Iterable[str]) -> str | None:
 
 
 def _is_one_slip(one: str, other: str) -> bool:
-    """Tell whether all that differs between two words is a letter, or two that changed places."""
+    """Return whether all that differs between two words is a letter, or two that changed places."""
     if abs(len(one) - len(other)) > 1:
         return False
     start = _alike(one, other)

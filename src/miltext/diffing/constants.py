@@ -1,4 +1,5 @@
-"""Constants where they are used: an argument that is a literal in one program, and a `const` in the other, is the same.
+"""Constants where they are used: an argument can be a literal in one program, and a `const` in the other, without a
+difference.
 
 A change reported at the use of a constant is not reported again at the constant.
 """
@@ -50,8 +51,8 @@ class Constants:
         return old, new
 
     def weight(self, old: Op, new: Op, function: str) -> bool:
-        """Note the distance of two weights of which one is compressed, or both in different ways; return whether they
-        are such.
+        """Note the distance of two weights, of which at least one is compressed, in different forms; return whether
+        they are such weights.
         """
         are_compressed = any(is_compressed(op.type) for op in (old, new))
         if not (are_compressed and _is_weight(old) and _is_weight(new)):
@@ -81,7 +82,9 @@ class Constants:
         return bool(told) and all(told)
 
     def is_used_as_often(self, new: Op, count: int) -> bool:
-        """Whether a constant of the new program is taken so often, and neither returned nor taken in inner blocks."""
+        """Return whether a constant of the new program is taken so often, and neither returned nor taken in inner
+        blocks.
+        """
         return sum(len(value.uses) for value in new.outputs) == count
 
     def _is_told(self, side: int, op: Op) -> bool:
@@ -98,6 +101,6 @@ def _is_weight(op: Op) -> bool:
 
 
 def _is_short(value: proto.Value) -> bool:
-    """Whether a literal is shown whole."""
+    """Return whether a literal is shown whole."""
     sizes = [dimension.constant.size for dimension in value.type.tensorType.dimensions]
     return value.HasField("immediateValue") and prod(sizes) <= SHOWN

@@ -27,7 +27,7 @@ _OF_MODEL = {"specificationVersion": ("specification", "0"), "isUpdatable": ("is
 _KINDS = {*MODEL_KINDS.values()}
 
 _ADDED = "description.metadata"
-"""The field of a compiled model that is there even if it is empty."""
+"""The field of a compiled model that exists even if it is empty."""
 
 
 def compare_models(old: Model, new: Model, build_info: bool) -> list[Change]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from miltext.diffing.lining_up import Texts
 
 FORM = 1
-"""The version of the JSON form, which docs/diff.md describes: another one where a reader of this would go wrong."""
+"""The version of the JSON form, which docs/diff.md describes: a new one for a change that breaks its readers."""
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def render_html(difference: Difference, report: Report) -> str:
 
 
 def _models(difference: Difference, path: str = "", title: str = "") -> Iterator[tuple[str, str, Texts]]:
-    """Yield the path, the title and the texts of a Difference, and of those in it."""
+    """Yield the path, the title and the texts of a Difference, and of its inner ones."""
     if difference._texts:
         yield path, title, difference._texts
     for model in difference.models:

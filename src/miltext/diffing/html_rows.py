@@ -60,14 +60,12 @@ class DrawnPanes:
         return f"{self.name}-{place}"
 
     def tell(self, entry: str, places: Iterable[int]) -> None:
-        """Have rows lead back to an entry, unless they lead to one."""
+        """Link rows back to an entry, unless they have a link already."""
         for place in places:
             self.told.setdefault(place, entry)
 
     def constants(self, place: int) -> list[int]:
-        """Return the rows of constants that differ and that an operation takes, but for those with entries of their
-        own.
-        """
+        """Return the differing rows of constants that an operation takes, but for rows with entries of their own."""
         return [each for each in self.panes.constants(place) if each not in self.entered]
 
     def rows(self) -> Iterator[str]:

@@ -68,7 +68,7 @@ class Texts:
     """The texts of two programs whose functions are paired.
 
     `different` are the operations of the new program that differ from their partners; `same_attributes`: the programs'
-    attributes are the same, as far as they count. The old text has the new names of values and functions, unless it
+    attributes that count are the same. The old text has the new names of values and functions, unless it
     `has_own_names`; floats are as in `floats`.
     """
 

@@ -31,7 +31,7 @@ LONG = 30
 """A part of more lines than this is folded."""
 
 LONGEST = 1_000
-"""Where a comment is too long, the characters of a line of a fence that stay."""
+"""The characters that stay of a line in a fence where a comment is too long."""
 
 _LEFT_OUT = "\n_{} left out here: `miltext diff` shows all._\n"
 _ROOM = len(_LEFT_OUT) + 40
@@ -66,7 +66,7 @@ class _Part:
         return "".join([self.opening, *self.lines, self.closing])
 
     def shortened(self) -> _Part:
-        """Return the part with its lines cut to LONGEST, as far as they can be cut."""
+        """Return the part with its lines cut to LONGEST, if they can be cut."""
         return replace(self, lines=tuple(map(_shortened, self.lines))) if self.is_fence else self
 
     def within(self, limit: int) -> _Part:

@@ -31,7 +31,7 @@ LABELS: dict[str, dict[int, type[str] | type[int]]] = {
 """The kinds that return labels: the fields with a vector of them, and their type."""
 
 _LAYERS = (1, 500, 10)
-"""Where a neural network has the class of each custom layer: `layers`, `custom`, `className`."""
+"""Path to the class of each custom layer in a neural network: `layers`, `custom`, `className`."""
 
 CLASSES: dict[str, tuple[int, ...]] = {
     "customModel": (10,),
@@ -65,7 +65,7 @@ def classes_in(spec: Model, kind: str) -> list[str]:
 
 
 def _at(data: bytes, path: Sequence[int]) -> list[bytes]:
-    """Return the contents of each field at a path. Raise ValueError where the bytes are no fields."""
+    """Return the contents of each field at a path. Raise ValueError for bytes other than fields."""
     places = [(0, len(data))]
     try:
         for number in path:

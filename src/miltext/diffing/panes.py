@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from miltext.models.pairing.pairing import PairedFunction
 
 RENAMED = "="
-"""The mark of two lines that differ only in facts that are no change: names of values, places of weights, and the tools
+"""The mark of two lines that differ only in facts that do not count: names of values, places of weights, and the tools
 that made the programs.
 """
 
 _TOLD_AT_USES = (DIFFERENT, REMOVED, ADDED)
-"""The marks of a constant's row that is reported at the operation which takes it."""
+"""The marks of a constant's row, for constants reported at the operation which takes them."""
 
 
 class Line(NamedTuple):

@@ -103,7 +103,7 @@ def _order(program: Program, function: str) -> list[str] | None:
 
 
 def _are_one(old: Model | None, new: Model | None) -> bool:
-    """Whether two models are the same file or folder, and `@model_path` means the same folder in both."""
+    """Return whether two models are the same file or folder, and `@model_path` means the same folder in both."""
     paths = [path for model in (old, new) if model for path in (model.path, model.model_path) if path]
     real = [os.path.realpath(path) for path in paths]
     return len(real) == 4 and real[:2] == real[2:]

@@ -30,17 +30,17 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that was `old` and is `new`, in MIL text apart from weights and long literals; None where it is absent.
+    """A change from `old` to `new`, in MIL text apart from weights and long literals; None where it is absent.
 
     `kind` is the changed part: of an operation its `operation` (the type), an `argument` or `attribute`, the `type` of
     an output, its number of `outputs` or of `blocks`; of a block or function its `opset`, an `attribute`, an `input`'s
     type, the order of its `inputs`, or its `outputs`; of a program its `version`, `docString` or an `attribute`; of a
-    model its `type`, its `specification` version, something in its `description`, whether it `isUpdatable`, a `field`
-    that the schema does not know, or its `contents`, if its kind is not read; of a compiled model something in its
-    `analytics` or its `metadata.json`, or a `file`, by its size and digest; of a model in a pipeline its `name` there,
-    or its `place`; of a pipeline its `names`, where they are empty. `name` is its name, where there are several. Values
-    of the old program have their new names. An argument may be a constant that changed: `also` are the other arguments
-    that take the same one, as ("conv", "strides").
+    model its `type`, its `specification` version, a part of its `description`, whether it `isUpdatable`, a `field` that
+    the schema does not know, or its `contents`, if its kind is not read; of a compiled model a part of its `analytics`
+    or its `metadata.json`, or a `file`, by its size and digest; of a model in a pipeline its `name` there, or its
+    `place`; of a pipeline its `names`, where they are empty. `name` is its name, where there are several. Values of the
+    old program have their new names. An argument may be a constant that changed: `also` are the other arguments that
+    take the same one, as ("conv", "strides").
     """
 
     kind: str
@@ -88,7 +88,7 @@ class RemovedOperation(UnpairedOperation):
 @dataclass(frozen=True, slots=True)
 class ChangedOperation:
     """An operation that differs, by itself or in its inner `blocks`. `used_as` are the first few arguments that take a
-    constant, as ("conv", "strides"). Indexes are those in the two blocks.
+    constant, as ("conv", "strides"). Indexes refer to the two blocks.
     """
 
     name: str
@@ -134,7 +134,7 @@ class BlockDifference:
         return self.status == "changed" and not (self.changes or self.renamed or self.operations)
 
     def walk(self) -> Iterator[BlockDifference]:
-        """Yield this block, and then those inside its changed operations, however deep."""
+        """Yield this block, and then the blocks inside its changed operations, at any depth."""
         yield self
         for operation in self.changed:
             for block in operation.blocks:

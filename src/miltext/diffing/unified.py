@@ -45,7 +45,7 @@ def lines(texts: Texts) -> Iterator[Line]:
 
 
 def draft_lines(texts: Texts) -> Iterator[Line]:
-    """Yield the lines of both programs' drafts, in which weights are digests as far as they can be read."""
+    """Yield the lines of both programs' drafts, in which readable weights are digests."""
     from miltext.drafting.writing import draft_text
 
     style, before, new = Style(floats="decimal", elide=SHOWN), texts.old.message, texts.new.message

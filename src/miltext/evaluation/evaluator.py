@@ -300,7 +300,7 @@ def _require_writable(state: object) -> None:
 
 
 class Running:
-    """The steps of a run, to go over once; then it has the `outputs`."""
+    """The steps of a run, for one iteration; afterwards it has the `outputs`."""
 
     def __init__(self, steps: Generator[Made, None, dict[str, Any]]) -> None:
         self._steps = steps

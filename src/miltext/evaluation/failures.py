@@ -38,7 +38,7 @@ class OperationFailure(MiltextError):
         self.clause = clause
 
     def locate(self, subject: Subject) -> None:
-        """Have the error point into the text of the program that ran."""
+        """Locate the error in the text of the program that ran."""
         self.path = subject.name
         self.diagnostics, self.text = subject.told(
             [Finding(self.step.path, codes.NO_RESULT, self.diagnostics[0].message)]

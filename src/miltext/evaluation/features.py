@@ -26,7 +26,7 @@ class Feature(NamedTuple):
     image: ImageFeatureType | None = None
 
     def allows(self, shape: tuple[int, ...]) -> bool:
-        """Tell whether it may have a shape."""
+        """Return whether it may have a shape."""
         sizes = self.sizes
         if sizes is None or list(shape) == sizes.default:
             return True

@@ -54,7 +54,7 @@ def _noting(problems: list[Diagnostic]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Intake:
-    """The inputs or the states of a function, by name; `kind` says which, and `elsewhere` has the others.
+    """The inputs or the states of a function, by name; `kind` is `input` or `state`, and `elsewhere` has the others.
 
     `features` has the description's further facts about them.
     """
@@ -213,7 +213,7 @@ def _reshaping(shape: tuple[int, ...], type: TensorType) -> str:
 
 @contextmanager
 def _telling_of_scaling(value: Any, feature: Feature) -> Iterator[None]:
-    """Have the way out of a wrong shape be another where a picture is given."""
+    """Replace the way out of a wrong shape for a picture."""
     try:
         yield
     except Refused as refused:

@@ -11,7 +11,7 @@ from miltext.evaluation.values import State
 
 
 class Owner:
-    """Gives away values, each array once; `borrowed` are arrays that somebody else has."""
+    """Gives away values, each array once; `borrowed` are arrays with another owner."""
 
     def __init__(self, borrowed: Iterable[np.ndarray[Any, Any]] = ()) -> None:
         self._given = {id(array): array for array in borrowed}

@@ -19,7 +19,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def in_pieces(function: _Function) -> _Function:
-    """Have a function done on pieces of `x`, of one dimension; it makes of each an array of its shape and dtype."""
+    """Apply a function to pieces of `x`, of one dimension; it makes of each an array of its shape and dtype."""
 
     @functools.wraps(function)
     def done(x: Array, *settings: Any, **others: Any) -> Any:

@@ -47,7 +47,7 @@ class Opset(str):
     """The opset of the block that an op is in, in text spelling."""
 
     def since(self, opset: str) -> bool:
-        """Tell whether this is the opset given (text spelling) or a later one."""
+        """Return whether this is the opset given (text spelling) or a later one."""
         return opset_place(self) >= opset_place(opset)
 
 

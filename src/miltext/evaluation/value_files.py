@@ -209,7 +209,7 @@ class Unstorable(ValueError):
 
 
 def storable(value: Any) -> Array:
-    """Return a value as an array that numpy saves without pickling. Raise Unstorable where that loses something."""
+    """Return a value as an array that numpy saves without pickling. Raise Unstorable where that loses information."""
     if isinstance(value, Mapping):
         keys, numbers = _of_fixed_length([*value]), np.array([*value.values()])
         pairs = np.empty(len(value), [(PAIR[0], keys.dtype), (PAIR[1], numbers.dtype)])

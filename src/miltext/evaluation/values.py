@@ -58,7 +58,7 @@ def rounded(array: Array, dtype: str) -> Array:
 
 
 def _whole(array: Array, dtype: DType) -> Array:
-    """Return floats as integers: the ends of an integer type for those beyond, and 0 for NaN.
+    """Return floats as integers: the ends of an integer type for numbers beyond, and 0 for NaN.
 
     C, numpy and Metal leave these results open; this follows FCVTZS, Arm's conversion of floats.
     """
@@ -150,7 +150,7 @@ def _narrow(floats: Array, halves: Array) -> None:
 
 
 class Constants:
-    """The constants of a program: those in weight files are views of the mapped file, others are read once.
+    """The constants of a program: constants in weight files are views of the mapped file, others are read once.
 
     Values to unpack or decode from a weight file are made anew each time, so that it does not stay in memory.
     """
@@ -171,7 +171,7 @@ class Constants:
         return value
 
     def keeps(self, message: Message) -> bool:
-        """Tell whether a value was read, and is kept."""
+        """Return whether a value was read, and is kept."""
         return id(message) in self._known
 
     def find(self, message: Message) -> None:
@@ -191,7 +191,7 @@ class Constants:
 
 
 def _is_view(dtype: DType | None) -> bool:
-    """Tell whether weights of a data type are carried as the file has them."""
+    """Return whether weights of a data type are carried as the file has them."""
     return dtype is not None and dtype.bits >= 8 and dtype.name not in WITHOUT_NUMPY
 
 

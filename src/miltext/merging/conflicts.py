@@ -77,5 +77,5 @@ def without_conflicts(text: str) -> str:
 
 
 def has_markers(text: str) -> bool:
-    """Whether a conflict is left in a text."""
+    """Return whether a conflict is left in a text."""
     return any(line.startswith(("<" * SIZE, ">" * SIZE)) for line in text.splitlines())

@@ -1,4 +1,4 @@
-"""The phrases of a statement, or of a head, that can be merged each by itself: words, and lists of things with keys."""
+"""The phrases of a statement, or of a head, that can be merged each by itself: words, and lists of keyed phrases."""
 
 from __future__ import annotations
 

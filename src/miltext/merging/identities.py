@@ -166,10 +166,10 @@ class _Link:
                 self._replaced(old, new)
 
     def _kept(self, old: Hole, new: Hole) -> Iterator[tuple[Item, Item]]:
-        """Yield the statements without operands that stand in both versions unchanged: constants, whichever their
+        """Yield the statements without operands that stand in both versions unchanged: constants, apart from their
         users.
 
-        By its uses, a constant may seem to be another one that they took before.
+        By its uses, a constant may seem to be another constant that they took before.
         """
         base, side = self._base.side, self._side.side
         there = {_names(item): item for item in old.items}
@@ -179,8 +179,8 @@ class _Link:
                 yield other, item
 
     def _replaced(self, old: Hole, new: Hole) -> None:
-        """Link statements without a partner, and without blocks, whose results have the same names: others took the
-        place of those in the base.
+        """Link statements without a partner, and without blocks, whose results have the same names: new statements
+        replaced the base's.
         """
         known = {item.key for item in new.items if item.key is not None}
         left = {_names(item): item for item in old.items if item.key not in known and item.results and not item.holes}

@@ -155,14 +155,14 @@ class Merge:
         return mine != other and before not in (mine, other)
 
     def _uses_what_is_twice(self, triple: Triple) -> bool:
-        """Whether a statement, merged, would use a value of which there are two."""
+        """Return whether a statement, merged, would use a value of which there are two."""
         if any(item.holes for _, item in self._present(triple)):
             return False
         used = set[Key]().union(*(side.uses(item) for side, item in self._present(triple)))
         return not self._twice.isdisjoint(used) and self._is_changed_by_both(triple)
 
     def _inside(self, triple: Triple) -> Iterator[tuple[Hole | None, Hole, Hole]]:
-        """Yield the holes of an item and of those inside it, as far as both sides have them."""
+        """Yield the holes that both sides have of an item and of its inner items."""
         for hole in self._holes(triple):
             yield hole
             for each in _triples(*hole):
@@ -178,7 +178,7 @@ class Merge:
                     yield each
 
     def _is_dropped(self, triple: Triple) -> bool:
-        """Whether at least one side deleted an item, and the other did not change it."""
+        """Return whether at least one side deleted an item, and the other did not change it."""
         if triple.base is None or (triple.ours is not None and triple.theirs is not None):
             return False
         if triple.ours is None and triple.theirs is None:
@@ -219,14 +219,14 @@ class Merge:
                 yield side, item
 
     def _holes(self, triple: Triple) -> Iterator[tuple[Hole | None, Hole, Hole]]:
-        """Yield the holes of an item that both sides have, as far as they correspond."""
+        """Yield the corresponding holes of an item that both sides have."""
         if triple.ours is None or triple.theirs is None or not self._is_alike(triple):
             return
         before = triple.base.holes if triple.base else [None] * len(triple.ours.holes)
         yield from zip(before, triple.ours.holes, triple.theirs.holes, strict=True)
 
     def _is_alike(self, triple: Triple) -> bool:
-        """Whether all versions of an item have the same holes."""
+        """Return whether all versions of an item have the same holes."""
         return len({tuple(hole.key for hole in item.holes) for item in triple if item is not None}) == 1
 
     def _text(self, side: Side | None, item: Item | None, names: bool = True) -> str:

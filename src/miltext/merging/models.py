@@ -126,8 +126,8 @@ class _Text(NamedTuple):
 
 
 class _Merge:
-    """A merge of three models; `clashes`, and the `texts` of their programs, grow. `given` are texts of programs that
-    somebody merged, by the models of both sides.
+    """A merge of three models; `clashes`, and the `texts` of their programs, grow. `given` are resolved texts of
+    programs, by the models of both sides.
     """
 
     def __init__(
@@ -340,7 +340,9 @@ class _Merge:
                 written_anew(programs, self._contents, folder, name)
 
     def _is_in_one(self, programs: Sequence[Program], folder: Path, name: str) -> bool:
-        """Whether the file of one side has all the weights: then it is copied, and they have their places there."""
+        """Return whether the file of one side has all the weights: then it is copied, and they have their places
+        there.
+        """
         for side in (self._side(1), self._side(2)):
             with suppress(Unplaced, ModelError):
                 placed_in(programs, self._contents, _folder(side), name)

@@ -1,4 +1,4 @@
-"""The order of things that two versions moved, added and took away, each from one order before."""
+"""The order of items that two versions moved, added and removed, each from one order before."""
 
 from __future__ import annotations
 

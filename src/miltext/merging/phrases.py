@@ -35,9 +35,9 @@ def merge_forms(base: Form | None, ours: Form, theirs: Form) -> list[str | None]
 
 
 def chosen(base: T | None, ours: T, theirs: T, said: Sequence[object]) -> T | None:
-    """Return the side that changed something, or else the layout; None where both changed it, each otherwise.
+    """Return the side with a change, or else with a new layout; None where both changed it, each otherwise.
 
-    `said` are the three contents, without layout.
+    `said` contains the three contents, without layout.
     """
     before, mine, other = said
     if mine == other:
@@ -93,7 +93,7 @@ def _by_phrase(base: Form, ours: Form, theirs: Form) -> list[str | None]:
 
 
 def edited(form: Form, edits: Sequence[Edit]) -> tuple[str, list[int]]:
-    """Return the core of a form with something else written at some places, and its bounds."""
+    """Return the core of a form with the edits applied, and its bounds."""
     pieces, at, bounds, grown = list[str](), 0, [*form.bounds], 0
     for start, end, text in apart(form.core, [(*span, text) for span, text in sorted(edits)]):
         pieces += [form.core[at:start], text]

@@ -102,7 +102,7 @@ class InConflict:
         return Path(self._top, beside(self.path))
 
     def take(self, side: int) -> None:
-        """Have all files of a side, and no others. Raise ModelError."""
+        """Take all files of a side, and no others. Raise ModelError."""
         if side != SIDES["ours"]:
             self._require_all()
         self._refuse_changes()
@@ -263,7 +263,7 @@ class InConflict:
         return {path for path, blob in staged.items() if blob not in [each.get(path) for each in known]}
 
     def _says_the_same(self, path: str) -> bool:
-        """Whether a file is a manifest that was laid out anew."""
+        """Return whether a file is a manifest that was laid out anew."""
         file = self._top / path
         if PurePosixPath(path).name != MANIFEST or not file.is_file():
             return False

@@ -68,7 +68,7 @@ class Item:
         return text[self.node.start : self.node.end]
 
     def inside(self) -> Iterator[Item]:
-        """Yield this item and those in its holes."""
+        """Yield this item and the items in its holes."""
         yield self
         for hole in self.holes:
             for item in hole.items:
@@ -76,7 +76,7 @@ class Item:
 
 
 class Side:
-    """A version of a text, whose line ends are plain newlines. Raise ParseError for a text that is not MIL's.
+    """A version of a text, whose line ends are plain newlines. Raise ParseError for another text than MIL's.
 
     `keys` maps its values to their partners in other versions, `names` to their final names.
     """

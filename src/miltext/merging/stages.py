@@ -78,7 +78,7 @@ class Stages:
 
 
 def _keyed(before: Keyed, models: Sequence[Model], side: str) -> Keyed:
-    """Return the models of a side by the keys of those in the base that they are; others by their names."""
+    """Return the models of a side by the keys of their partners in the base; others by their names."""
     old = [Stage(str(place), model) for place, model in enumerate(before.values())]
     new = [Stage(str(place), model) for place, model in enumerate(models)]
     known = {int(now.place): int(was.place) for was, now in paired(old, new) if was is not None and now is not None}

@@ -1,4 +1,4 @@
-"""The files of a package in the three commits that git merges, of which a driver receives one file only.
+"""The files of a package in the three commits that git merges; a driver receives one file of each only.
 
 A merge sets variables for its commits, and a rebase or a pick of several commits has a list of them. While git applies
 or reverts one commit, the commit that made just this change is meant. Otherwise, only one version of the package may
@@ -54,7 +54,7 @@ class Trees(NamedTuple):
         return None if driver in asked[2:3] else 1
 
     def write(self, folder: Path, files: Iterable[str]) -> list[Path]:
-        """Write some files of each version into a folder of its own, as far as it has them, as git checks them out.
+        """Write the existing ones of some files of each version into a folder of its own, as git checks them out.
 
         Raise NotFound for a file that git-lfs keeps elsewhere.
         """
@@ -170,7 +170,7 @@ _COMMAND = re.compile(r"(pick|revert|reword|edit|squash|fixup|[presf])\s+(?:-[cC
 
 
 def _is_picking() -> bool:
-    """Whether git applies or reverts commits."""
+    """Return whether git applies or reverts commits."""
     return "GIT_REFLOG_ACTION" in os.environ or any(
         os.path.exists(ask("rev-parse", "--git-path", name).strip()) for name in _PICKING
     )

@@ -39,13 +39,13 @@ _VERSION = re.compile(r"[0-9]+(\.[0-9]+)*")
 
 
 class Versions(NamedTuple):
-    """The two entries that the compiler adds to buildInfo; None for an entry that is not wanted."""
+    """The two entries that the compiler adds to buildInfo; None for an unwanted entry."""
 
     component: str | None = None
     compiler: str | None = None
 
     def entries(self) -> dict[str, str]:
-        """Return the wanted entries, by key. Raise PrintError (MIL215) for a text that is not a version."""
+        """Return the wanted entries, by key. Raise PrintError (MIL215) for a text without the form of a version."""
         named = {"coremlc-component-MIL": self.component, "coremlc-version": self.compiler}
         asked = {key: version for key, version in named.items() if version is not None}
         for key, version in asked.items():

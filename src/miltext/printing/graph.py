@@ -2,11 +2,11 @@
 
 `graph(Reader(text))` is a dictionary of two lists, ready for `json.dumps`:
 
-- `values`: each `[name, type, line, maker, [lines of its uses]]`, as `reading.Definition`. Those without a name, of
-  operations inside others, are at the end.
+- `values`: each `[name, type, line, maker, [lines of its uses]]`, as `reading.Definition`. Values without a
+  name, of operations inside others, are at the end.
 - `nodes`: each `[parent, kind, label, line, makes, takes]`. `parent` is the number of a node before it, or -1; `makes`
-  and `takes` are numbers of values. Kinds and their labels: `function` (its name), `block` (its opset, or what its
-  operation calls it), `scope` (the beginning that names in it share, or nothing, if it only holds neighbours
+  and `takes` are numbers of values. Kinds and their labels: `function` (its name), `block` (its opset, or its name
+  in its operation), `scope` (the beginning that names in it share, or nothing, if it only holds neighbours
   together), `op` and `const` (the operation's type), `input` and `output` (the value's name).
 
 A scope is a stretch of the text, so values lead from earlier scopes to later ones. No scope holds more than

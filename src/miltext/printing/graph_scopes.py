@@ -2,8 +2,8 @@
 
 The names of operations reveal little where a converter counts them (`var_304_cast_fp16`), but the names of their
 weights reveal much (`encoder_layers_0_self_attn_linear_q_weight`): the scope of an operation is the beginning of that
-name among these whose beginning is the most frequent. A scope is a stretch of operations, including those between that
-have no telling name.
+name among these whose beginning is the most frequent. A scope is a stretch of operations, including the ones between
+without a meaningful name.
 """
 
 from __future__ import annotations

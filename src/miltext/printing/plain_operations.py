@@ -120,8 +120,7 @@ class Operations:
             self.lines = {}
             return wire
 
-    # Down to the operations, a message is a part of the whole wire form, between two places: nothing is copied but
-    # what is left.
+    # Down to the operations, a message is a part of the whole wire form, between two places: only the rest is copied.
 
     def _function(self, wire: bytes, at: int, end: int) -> bytes:
         """Return the rest of an entry of `functions`."""

@@ -166,7 +166,7 @@ class Reader:
         self._define(name, at, head[1], scope, operation)
 
     def _read_value(self, phrase: Node, scope: dict[str, int], part: Part) -> None:
-        """Read a value with its type, which an operation makes, or else a block or a function gets."""
+        """Read a value with its type: an operation's output, or else an input of a block or a function."""
         *kinds, name = phrase.children
         kind = self._text[kinds[0].start : kinds[0].end] if kinds else DRAFT
         maker = part if part.kind == "op" else self._part("input", name.token or "", name, part)

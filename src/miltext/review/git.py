@@ -24,7 +24,7 @@ ATTRIBUTES = (
     f"*.mil diff={TEXT_DRIVER} merge={TEXT_DRIVER}",
     f"**/*.mlmodelc/**/model.mil merge={DRIVER}",
 )
-"""Which files are shown and merged how; `*.mil` is text already, and its hunks are headed by the function."""
+"""The attributes of files for display and merge; `*.mil` is text already, and its hunks are headed by the function."""
 
 SECTIONS = (
     *(f"diff.{driver}" for driver in (DRIVER, TEXT_DRIVER, MANIFEST_DRIVER)),
@@ -40,7 +40,9 @@ IN_CONFLICT = 3
 
 _NOTES = f"refs/notes/textconv/{DRIVER}"
 _NOTED = f"diff.{DRIVER}.cachetextconv"
-"""Where earlier versions had git keep texts, and how: as notes, which git does not write without a committer."""
+"""The ref and the setting with which earlier versions let git keep texts, as notes: git does not write these without a
+committer.
+"""
 
 _NAME_IT = 'git hash-object --no-filters -- "$1"'
 _COMPARE = 'git --no-pager diff --no-ext-diff --no-index -- "$LOCAL" "$REMOTE"'
@@ -104,7 +106,7 @@ class Installation:
             return ""
 
     def _attributes_file(self) -> Path:
-        """Return the user's file of attributes, or the uncommitted one of the repository."""
+        """Return the user's file of attributes, or the repository's uncommitted one."""
         if not self._everywhere:
             return self._folder / self._git("rev-parse", "--git-path", "info/attributes")
         named = self._get("core.attributesFile", "--type=path")
@@ -167,7 +169,7 @@ class Installation:
         return f'f() {{ t=$({command} -- "$1" 2>/dev/null) && printf "%s\\n" "$t" || cat -- "$1"; }}; f'
 
     def _or_else(self, command: str, otherwise: str) -> str:
-        """Return a merge driver for git's shell that does something else where a command cannot be run."""
+        """Return a merge driver for git's shell with another action where a command cannot be run."""
         is_there = f"command -v {shlex.quote(shlex.split(command)[0])} >/dev/null"
         runs = f"{is_there} && {command} {_MERGED}"
         return f"f() {{ {runs}; case $? in 0) ;; {IN_CONFLICT}) return 1 ;; *) {otherwise} ;; esac; }}; f"

@@ -23,7 +23,7 @@ MOST = 1 << 28
 
 
 def is_place(path: Path) -> bool:
-    """Whether a path is a place for a text: nothing else is replaced, and nothing beside it is deleted."""
+    """Return whether a path is a place for a text: nothing else is replaced, and nothing beside it is deleted."""
     return path.parent.parent.name == FOLDER and _NAME.fullmatch(path.name) is not None
 
 

@@ -120,7 +120,7 @@ class Files(ABC):
     """The files of a repository at one time, as `entries` by path from the top.
 
     They are below `folder`, once they have been fetched. `label` stands before a path, as in `HEAD~:Model.mlpackage`;
-    it is empty for the working tree. `title` is what people call them, `tree` the name of that object, if there is one.
+    it is empty for the working tree. `title` is their name for people, `tree` the name of that object, if there is one.
     """
 
     def __init__(self, repository: Repository, label: str, title: str, folder: Path, tree: str | None = None) -> None:
@@ -141,7 +141,7 @@ class Files(ABC):
         return {"", *(parent for path in self.entries for parent in parents(path))}
 
     def has(self, path: str) -> bool:
-        """Whether there is a file or folder at a path, perhaps behind links."""
+        """Return whether there is a file or folder at a path, perhaps behind links."""
         return path in self.entries or path in self.folders or bool(self.parts(path))
 
     def below(self, path: str) -> list[str]:

@@ -42,7 +42,7 @@ _POINTERS = (codes.LFS_POINTER_OF_MODEL, codes.LFS_POINTER_OF_WEIGHTS)
 """The codes of a git-lfs pointer in place of a file."""
 
 _SAID_OF_MANY = (MANIFEST, COREMLDATA, METADATA)
-"""Files so alike in all models that a likeness is no sign of a rename."""
+"""Files so alike in all models that a likeness does not prove a rename."""
 
 Compare = Callable[["Model", "Model"], Difference]
 """A function that compares two models."""
@@ -173,7 +173,7 @@ class Review:
         return sorted(pairs, key=lambda pair: pair.new or pair.old or "")
 
     def _may_differ(self, path: str) -> bool:
-        """Whether anything of a model differs: its files, or those beside it that it names."""
+        """Return whether any file of a model differs: its own, or a named one beside it."""
         old, new = self._sides
         return old.parts(path) != new.parts(path) or self._differs_beside(path)
 
@@ -241,7 +241,7 @@ class Review:
             return self._told(compare(*models), pair), models[1].type
 
     def _opened(self, side: Files, other: Files, path: str) -> Model:
-        """Return a model whose files, and the weight files beside it that it names, are at hand."""
+        """Return a model after fetching its files, and the weight files beside it that it names."""
         side.fetch(side.parts(path), other)
         model = open_model(side.folder / path)
         if path not in side.folders:
@@ -277,7 +277,7 @@ class Review:
 
     @contextmanager
     def _naming(self, pair: _Pair) -> Iterator[None]:
-        """Have errors name files as they are called in the repository."""
+        """Replace the paths of files in errors by their names in the repository."""
         try:
             yield
         except MiltextError as failure:
@@ -295,7 +295,7 @@ class Review:
 
 
 def _models(side: Files, path: str) -> Iterator[str]:
-    """Yield the model at a path, or those below a folder; of a folder inside a model, that model."""
+    """Yield the model at a path, or the models below a folder; of a folder inside a model, that model."""
     if _is_model(side, path):
         yield path
         return

@@ -33,8 +33,8 @@ def sidecars(
 
     `Model.mlpackage` has `Model.mlpackage.mil`, a model inside a pipeline `Model.mlpackage.1.mil`. The `form` is in
     FORMS; in each, weights are shown by their digests. With `width`, lists in lines of more columns are broken, as
-    `format_text` does. `progress` gets the number of bytes of each weight that is read. Raise ModelError, WeightsError
-    for a weight that cannot be read, and ParseError.
+    `format_text` does. `progress` gets the number of bytes of each weight read. Raise ModelError, WeightsError for a
+    weight that cannot be read, and ParseError.
     """
     stages = open_model(path).select_all()
     options = " ".join(["miltext sidecar", *options_of(form, width)])
@@ -52,7 +52,7 @@ def options_of(form: str, width: int | None) -> list[str]:
 
 
 def is_sidecar(name: str) -> bool:
-    """Whether a file is a sidecar, by its name: a text for reading, and not a model."""
+    """Return whether a file is a sidecar, by its name: a text for reading, and not a model."""
     return _NAME.search(name) is not None
 
 

@@ -75,7 +75,9 @@ def file_text(path: Path, shown: Shown | None = None) -> Iterator[str]:
 
 
 def _is_weights(path: Path) -> bool:
-    """Whether a file is a weight file, by its name or by its first record; one may be too large to be read whole."""
+    """Return whether a file is a weight file, by its name or by its first record; one may be too large to be read
+    whole.
+    """
     with open(path, "rb", buffering=0) as file:
         head = file.read(128)
     return head[64:68] == _SENTINEL or path.name.endswith("weight.bin")

@@ -121,7 +121,7 @@ def all_names() -> list[str]:
 
 
 def first_opset(op_type: str, has: Callable[[Signature], bool] = bool) -> str | None:
-    """Return the opset (text spelling) that brought an op or, of its versions, the first of which something is true.
+    """Return the opset (text spelling) that brought an op or, of its versions, the first that satisfies `has`.
 
     None when nothing is known of the op, or no version fits.
     """

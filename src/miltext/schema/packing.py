@@ -48,8 +48,8 @@ MOST = 1 << 25
 def pieces_in_order(array: Array, size: int) -> Iterator[Array]:
     """Yield the elements of an array in C order, in flat pieces, each but the last of a multiple of 8 elements.
 
-    They are of `size` elements; of some rows, as far as those fit into memory, where the array lies in another order,
-    as one by one each element would be far from the last.
+    They have `size` elements; for an array in another order, whole rows that fit into memory, as single elements in C
+    order would be far from each other.
     """
     if array.flags.c_contiguous or array[:ROWS].size > MOST:
         flat = array.reshape(-1) if array.flags.c_contiguous else array.flat

@@ -19,7 +19,7 @@ below the outermost one, and a Program must load from inside a Model."""
 TOO_DEEP = f"this is nested too deeply: protobuf's readers take no more than {LIMIT} messages inside one another"
 
 Path = tuple["str | int", ...]
-"""Where a message stands in a Program: field names, each followed by the key or the index of a repeated one."""
+"""The place of a message in a Program: field names, each followed by the key or the index of a repeated one."""
 
 
 def depth(path: Path) -> int:
@@ -77,5 +77,5 @@ def _step(field: Any, index: int, payload: bytes) -> Path:
 
 
 def is_repeated(field: Any) -> bool:
-    """Whether a field is repeated; protobuf 6 names this anew and later drops the label."""
+    """Return whether a field is repeated; protobuf 6 names this anew and later drops the label."""
     return bool(field.is_repeated) if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED

@@ -3,7 +3,7 @@
 Each row names its public source: coremltools 9.0 (`converters/mil/backend/mil/load.py` writes descriptions), the
 validator of models that coremltools publishes (`mlmodel/src/Validation`), or its maintainers' words in an issue.
 Refusals of coremltools' loader are in the table of operations. Rows of a `model input` or a `model output` apply only
-to a known function of a model, for a text by itself may have any types. Conditions of shape [1] are no row: Apple's
+to a known function of a model, for a text by itself may have any types. Conditions of shape [1] are not listed: Apple's
 compiler takes them.
 """
 
@@ -64,14 +64,14 @@ def dtype_of(port: Port) -> str:
 
 
 def _is_too_new(port: Port) -> bool:
-    """Tell whether a constant's elements share bytes in an opset before the first that unpacks them."""
+    """Return whether a constant's elements share bytes in an opset before the first that unpacks them."""
     dtype = dtype_of(port)
     first = since(dtype)
     return bool(first) and BY_NAME[dtype].packed and opset_place(port.opset) < opset_place(first)
 
 
 def _is_undescribed(port: Port) -> bool:
-    """Tell whether a tensor is of a data type that neither a multi-array nor a class label has."""
+    """Return whether a tensor is of a data type that neither a multi-array nor a class label has."""
     dtype = port.type.dtype if isinstance(port.type, TensorType) else ""
     is_label = dtype in LABEL_ELEMENTS and isinstance(port.type, TensorType) and port.type.shape == ()
     return dtype in BY_NAME and dtype not in ELEMENTS and not is_label

@@ -76,7 +76,7 @@ class Pattern(NamedTuple):
         return fixed + self.run.least, None if self.run.most is None else fixed + self.run.most
 
     def has_rank(self, rank: int) -> bool:
-        """Tell whether shapes of the rank may fit."""
+        """Return whether shapes of the rank may fit."""
         least, most = self.ranks
         return least <= rank and (most is None or rank <= most)
 
@@ -103,7 +103,7 @@ Patterns: TypeAlias = "tuple[Pattern, ...]"
 class Bound(NamedTuple):
     """The value of a name, a size or a run of them, and the parameter that states it.
 
-    A value that is not sure counts less: a vector with an element for each axis is made for the tensor that has these.
+    An uncertain value counts less: a vector with an element for each axis is made for the tensor that has these.
     """
 
     value: int | Shape
@@ -206,9 +206,7 @@ def agreed(shapes: Mapping[str, tuple[Patterns, Shape]]) -> Sizes | None:
 
 @functools.lru_cache(maxsize=1 << 12)
 def said_alone(patterns: Patterns, shape: Shape) -> Sequence[Said] | None:
-    """Return the values of names in a shape if it fits wherever the names have these values; None where this is not
-    sure.
-    """
+    """Return the values of names in a shape if it fits for these values; None where this is not sure."""
     if not patterns:
         return ()
     fitting = [pattern for pattern in patterns if pattern.has_rank(len(shape))]
@@ -224,7 +222,7 @@ def said_alone(patterns: Patterns, shape: Shape) -> Sequence[Said] | None:
 
 
 def _differ(first: Dimension, second: Dimension) -> bool:
-    """Tell whether two sizes are known, and not the same."""
+    """Return whether two sizes are known, and not the same."""
     return first is not None and second is not None and first != second
 
 
@@ -236,13 +234,13 @@ def _shared(patterns: Sequence[Pattern], shape: Shape) -> list[Said]:
 
 @functools.cache
 def read_patterns(text: str) -> Patterns:
-    """Read the alternatives of a pattern. Raise ValueError for a text that is not a pattern."""
+    """Read the alternatives of a pattern. Raise ValueError for any other text."""
     return tuple(map(_read_pattern, text.split(" | ")))
 
 
 @functools.cache
 def read_term(text: str) -> Term:
-    """Read a size by itself: `#d-1`. Raise ValueError for a text that is not a size."""
+    """Read a size by itself: `#d-1`. Raise ValueError for any other text."""
     read = _read_term(text)
     if not isinstance(read, Term):
         raise ValueError(f"{text!r} is a run, not a size")

@@ -80,12 +80,12 @@ def filled(type: Type, other: Type) -> Type:
 
 
 def generalized(type: Type, other: Type) -> Type:
-    """Return a type with those sizes open that another type of its form leaves open."""
+    """Return a type in which the sizes left open by another type of its form are open, too."""
     return cast("Type", _merged(type, other, lambda own, others: None if others is None else own))
 
 
 def _merged(part: Any, other: Any, pick: Callable[[Any, Any], Any]) -> Any:
-    """Return the result of `pick` for each part of two types, as far as they are of one form."""
+    """Return the result of `pick` for each part of two types, down to parts of different forms."""
     if not isinstance(part, tuple) or part.__class__ is not other.__class__ or len(part) != len(other):
         return pick(part, other)
     parts = [_merged(own, others, pick) for own, others in zip(part, other, strict=True)]
@@ -93,7 +93,7 @@ def _merged(part: Any, other: Any, pick: Callable[[Any, Any], Any]) -> Any:
 
 
 def is_known(type: Type) -> bool:
-    """Tell whether nothing but sizes is missing, so that the type can be written."""
+    """Return whether nothing but sizes is missing, so that the type can be written."""
     if isinstance(type, ListType):
         return is_known(type.element)
     if isinstance(type, TupleType):
@@ -104,12 +104,12 @@ def is_known(type: Type) -> bool:
 
 
 def is_whole(part: object) -> bool:
-    """Tell whether nothing of a type, or of a part of one, is unknown."""
+    """Return whether nothing of a type, or of a part of one, is unknown."""
     return all(map(is_whole, part)) if isinstance(part, tuple) else part is not None
 
 
 def has_sizes(part: object) -> bool:
-    """Tell whether a type, or a part of one, states the size of anything."""
+    """Return whether a type, or a part of one, states the size of anything."""
     return any(map(has_sizes, part)) if isinstance(part, tuple) else isinstance(part, int)
 
 

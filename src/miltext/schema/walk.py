@@ -116,7 +116,7 @@ def block_parts(block: Block, path: Path = ()) -> Iterator[tuple[Path, Part]]:
 
 
 def operations_in(block: Block) -> Iterator[Operation]:
-    """Yield a block's operations, each before those inside it."""
+    """Yield a block's operations, each before its inner ones."""
     return (part for _, part in block_parts(block) if _is_operation(part))
 
 

@@ -114,7 +114,7 @@ def _rounded(value: float, text: str, form: Format) -> int | None:
 
 
 def _side(text: str, value: float) -> int:
-    """Whether the magnitude that a number spells is less (-1), equal (0) or greater (1) than `value`."""
+    """Return whether the magnitude of a literal is less (-1), equal (0) or greater (1) than `value`."""
     text = text.lstrip("-+").lower()
     if not text.startswith("0x"):
         from decimal import Decimal
@@ -272,7 +272,7 @@ MANY = 4096
 
 
 def _has_numpy() -> bool:
-    """Whether numpy is there: in a browser it is not."""
+    """Return whether numpy is there: in a browser it is not."""
     try:
         import numpy as np  # noqa: F401
     except ImportError:
@@ -281,7 +281,8 @@ def _has_numpy() -> bool:
 
 
 def _hex_columns(data: bytes, form: Format) -> bytes:
-    """Return the texts of numbers as `hex_text` gives them, a space after each; `?` for a number that is not normal.
+    """Return the texts of numbers as `hex_text` gives them, a space after each; `?` for zero, a subnormal, an infinity
+    or NaN.
 
     They are put together from columns of integers, each of which is a few characters.
     """
@@ -309,8 +310,9 @@ def _hex_columns(data: bytes, form: Format) -> bytes:
 def _hex_tables(
     form: Format,
 ) -> tuple[NDArray[uint64], NDArray[uint64], NDArray[uint32], NDArray[uint32], NDArray[uint64]]:
-    """By sign and exponent, the characters before digits, those without any digits, and those after; between these two
-    the digits of twelve bits, and of the last of them.
+    """Return the tables of `_hex_columns`: by sign and exponent, the text before digits, and the text in its place
+    where there are none; the digits of twelve bits, and the same as last digits, without zeros; by sign and exponent,
+    the text after.
     """
     import numpy as np
 
@@ -367,7 +369,7 @@ def _pack_decimals(elements: Sequence[str], joined: str, form: Format) -> bytes 
 
 
 def _may_tie(values: list[float]) -> bool:
-    """Whether some number is half-way between two fp32 (29 bits are cut off), or so small that it may be."""
+    """Return whether some number is half-way between two fp32 (29 bits are cut off), or so small that it may be."""
     codes = struct.unpack(f"<{len(values)}Q", struct.pack(f"<{len(values)}d", *values))
     return any(code & 0x1FFFFFFF == 0x10000000 or 0 < code & 0x7FFFFFFFFFFFFFFF < _LEAST_NORMAL_FP32 for code in codes)
 

@@ -100,7 +100,9 @@ def _string_body() -> re.Pattern[str]:
 
 
 def string_body_end(text: str, quote: int) -> int:
-    """Where a string's closing quote stands, or else the first character that it cannot hold; `quote` opens it."""
+    """Return the offset of a string's closing quote, or else of the first character that it cannot contain; `quote`
+    opens it.
+    """
     body, start, end = _string_body(), quote, quote + 1
     while end > start:
         start, end = end, body.match(text, end).end()  # type: ignore[union-attr]  # it matches nothing, too

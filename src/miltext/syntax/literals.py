@@ -253,7 +253,7 @@ class _Walk:
 
 
 def locate(text: str, index: int) -> tuple[int, int]:
-    """Where the element number `index` of a list literal stands: its offsets in the text, end exclusive."""
+    """Return the place of the element number `index` of a list literal: its offsets in the text, end exclusive."""
     return next(islice(_ELEMENT.finditer(text), index, None)).span()
 
 

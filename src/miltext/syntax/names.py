@@ -60,7 +60,7 @@ class FreshNames:
         self._numbers: dict[str, Iterator[int]] = {}
 
     def fresh(self, name: str, *, first: int = 1) -> str:
-        """Return an identifier: the name, or that with a number behind it that makes it new, from `first` on."""
+        """Return an unused identifier: the name, or the name with a number behind it, from `first` on."""
         name = identifier(name)
         name = f"_{name}" if name[:1] in ("", "@") else name
         if name in self.taken:

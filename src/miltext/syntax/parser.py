@@ -42,7 +42,9 @@ class Places(NamedTuple):
 
 
 Plan: TypeAlias = "list[int | None]"
-"""Which values of a rule's symbols are children: None for an absent one, an index, or `~index` to take over a list."""
+"""The symbols of a rule whose values are children: None for an absent one, an index, or `~index` to take over a
+list.
+"""
 
 Reduction: TypeAlias = "tuple[int, Callback | None, Plan | None, str]"
 """Finishes a phrase: its size, the callback, the plan of its children if not all are, and its symbol."""
@@ -83,7 +85,7 @@ class NestingFailure(SyntaxFailure):
 class Parser:
     """A parser of MIL text for `callbacks`: an object with a method for each rule, which takes the children.
 
-    Of the grammar's coarse terminals, only those in `coarse` are read.
+    Of the grammar's coarse terminals, only the `coarse` ones are read.
     """
 
     def __init__(self, callbacks: object, coarse: frozenset[str] = COARSE) -> None:
@@ -204,7 +206,7 @@ class Parser:
         ]
 
     def takes(self, states: list[Row], terminal: str) -> bool:
-        """Whether a terminal could come next."""
+        """Return whether a terminal could come next."""
         stack = list(states)
         while isinstance(action := stack[-1].get(terminal), tuple):
             size, _, _, origin = action

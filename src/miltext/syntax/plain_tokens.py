@@ -55,7 +55,7 @@ _MISPLACED = ("0[", "]0", "][", "[,", ",]")
 
 
 def is_list(text: str) -> bool:
-    """Whether a list of plain elements without spaces, `[[1,2],[3,4]]`, is one by the rules of the grammar."""
+    """Return whether a list of plain elements without spaces, `[[1,2],[3,4]]`, is one by the rules of the grammar."""
     if text == "[]":
         return True
     if text.count("[") + text.count("]") == 2:

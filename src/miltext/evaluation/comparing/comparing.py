@@ -49,12 +49,12 @@ def compare(
     framework.
 
     `inputs` are named as in `a`, or else as in `b`. Without `inputs`, and with a `seed` for missing ones, they are
-    random; the seed is also used for random operations. `state` contains the initial states, and `runs` is the number
-    of runs of the two programs, each with the states of the run before and other random inputs. `min_snr` is the ratio
-    in dB below which a value is too far: if it is None, 80 where both come from fp32 alone, 50 where both come from
-    fp16 or less, and 40 where only one does, or comes from compressed weights; arrays count as fp32, unless they are
-    fp16. `compute` and `allow_nan` are as in `run`, and so is `weights`, but not for packages and compiled models,
-    which have their own; `progress` is called for each operation.
+    random; the seed also applies to random operations. `state` contains the initial states, and `runs` is the number of
+    runs of the two programs, each with the states of the run before and other random inputs. `min_snr` is the ratio in
+    dB below which a value is too far: if it is None, 80 where both come from fp32 alone, 50 where both come from fp16
+    or less, and 40 where only one does, or comes from compressed weights; arrays count as fp32, unless they are fp16.
+    `compute` and `allow_nan` are as in `run`, and so is `weights`, but not for packages and compiled models, which have
+    their own; `progress` is called for each operation.
 
     Raise MiltextError for a program that cannot be run, for inputs that do not fit (MIL842 where the inputs of the two
     models differ), and where nothing can be compared (MIL843, MIL844); OSError for files.

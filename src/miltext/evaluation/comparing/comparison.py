@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from miltext.schema.paths import Path
 
 FORM = 1
-"""The version of the JSON form, which docs/compare.md describes: another one where a reader of this would go wrong."""
+"""The version of the JSON form, which docs/compare.md describes: a new one for a change that breaks its readers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class ComparedValue:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where precision was lost: the value, its distance then, and the ratios that its inputs had then, by name.
+    """Origin of a loss of precision: the value, its distance then, and the ratios that its inputs had then, by name.
 
     `between` are the operations without partners before it, of the new program, and `removed` the operations of the old
     one. `reaches_output`: an output fell because of it.
@@ -65,7 +65,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class FirstOddity:
-    """Where a run first makes `NaN` or `infinity`, if it does: `side` is `old` or `new`."""
+    """The first `NaN` or `infinity` of a run, if any: `side` is `old` or `new`."""
 
     side: str
     kind: str
@@ -83,8 +83,8 @@ class Comparison:
     that fell below it although their inputs had not, the causes of fallen outputs first; `steepest` is the largest loss
     on the way to the worst output, whether or not that fell. `values` are all compared values but `outputs`, in the
     order of the new program. `lost` are the names of outputs that only the old program has. `notes` list values that
-    could not be compared. `ok`: no output fell, and none is lost. `told` locates findings in the text of the new
-    program.
+    could not be compared. `ok`: no output fell, and none is lost. `told` contains the findings, located in the text of
+    the new program.
     """
 
     old: str

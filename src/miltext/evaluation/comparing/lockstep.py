@@ -70,7 +70,7 @@ class Track:
 
 
 class Oddity(NamedTuple):
-    """Where a run first makes NaN or infinity: which of them, in how many elements, in which value and turn."""
+    """The first NaN or infinity of a run: its kind, the number of elements, the value and the turn."""
 
     kind: str
     elements: int
@@ -92,12 +92,12 @@ class Side:
     size: int = 0
 
     def keep(self, key: tuple[Held, int], held: Waiting) -> None:
-        """Have a value wait."""
+        """Let a value wait."""
         self.waiting[key] = held
         self.size += held.size
 
     def drop(self, key: tuple[Held, int]) -> None:
-        """Let go of a value."""
+        """Free a value."""
         self.size -= self.waiting.pop(key).size
 
 

@@ -1,4 +1,4 @@
-"""Which values of two functions are held against each other, and from which others each is computed."""
+"""The pairs of values to compare in two functions, and the sources of each value."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Walked:
         return seen
 
     def is_constant(self, value: Value) -> bool:
-        """Tell whether a value comes from no input."""
+        """Return whether a value comes from no input."""
         return value.maker is not None and not self.graph.facts[value.maker].grounded
 
 

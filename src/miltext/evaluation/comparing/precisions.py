@@ -90,7 +90,7 @@ def _rounded(value: Value) -> Value | None:
 
 
 def _are_alike(old: Walked, op: Op, new: Walked, other: Op) -> bool:
-    """Tell whether two operations without blocks are of one type, with the same literals but for their precision."""
+    """Return whether two operations without blocks are of one type, with the same literals but for their precision."""
     facts, others = old.graph.facts[op], new.graph.facts[other]
     if op.type != other.type or facts.slots != others.slots or op.blocks or other.blocks or not facts.operands:
         return False

@@ -283,7 +283,9 @@ class Feeder:
         ]
 
     def given(self, inputs: Mapping[str, Any], seed: int | None, run: int) -> list[dict[str, Any]]:
-        """Return the inputs of each program: those given, and random numbers where none are, or a seed is."""
+        """Return the inputs of each program: the given ones, and random numbers for the rest, or for all with a
+        seed.
+        """
         both = self._both(inputs)
         if inputs and seed is None:
             return both

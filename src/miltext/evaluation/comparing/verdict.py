@@ -123,13 +123,13 @@ class Verdict:
         return -SLIGHT <= regained <= HEALED
 
     def _is_same(self, index: int) -> bool:
-        """Tell whether both programs make a pair by the same operation of the same type, from pairs."""
+        """Return whether both programs make a pair by the same operation of the same type, from pairs."""
         if index not in self._same:
             self._same[index] = self._partners.are_made_alike(self._lockstep.sides[0].walked, self._pairs[index])
         return self._same[index]
 
     def _is_rounded(self, index: int) -> bool:
-        """Tell whether a pair is computed alike but for its precision, which is another on both sides."""
+        """Return whether a pair is computed alike but for its precision, which is another on both sides."""
         if index not in self._mixed or self._is_constant(index):
             return index in self._mixed and self._tracks[index].is_rounded
         old, pair = self._lockstep.sides[0].walked, self._pairs[index]
@@ -196,7 +196,7 @@ class Verdict:
         return self._origin(index, self._steepest(index), True)
 
     def _is_computed(self, index: int) -> bool:
-        """Tell whether a value can lose precision: a float, and no constant number."""
+        """Return whether a value can lose precision: a float, and no constant number."""
         return self._steepest(index).measure.snr is not None and not self._tracks[index].is_number
 
     def _worst_way(self, index: int) -> list[int]:

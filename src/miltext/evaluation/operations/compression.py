@@ -1,7 +1,7 @@
 """Rules for compressed constants and quantized tensors.
 
 Integers are converted to floats before a subtraction, so that no integer wraps. Tables, scales and offsets for blocks
-of elements meet those blocks in an array with two dimensions for each: which block, and where in it.
+of elements meet those blocks in an array with two dimensions for each: the block, and the place in it.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def read_state(input: Value) -> Held:
 
 @rule("write_state")
 def write_state(input: Value, data: Held) -> None:
-    """Have the state hold `data`."""
+    """Store `data` in the state."""
     state: State = input
     state.held = data
 

@@ -24,7 +24,7 @@ FLOATS = (np.float32, np.float64)
 
 
 def has_rows(x: Held, weight: Array) -> bool:
-    """Tell whether `by_rows` has a way for tensors: images, in floats that BLAS multiplies."""
+    """Return whether `by_rows` has a way for tensors: images, in floats that BLAS multiplies."""
     return x.ndim == 4 and np.result_type(x, weight) in FLOATS
 
 

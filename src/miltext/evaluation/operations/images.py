@@ -41,7 +41,7 @@ PADDINGS: dict[str, Callable[[Array, int], Array]] = {
     "reflection": lambda places, size: _folded(places, 0, size - 1),
     "symmetric": lambda places, size: _folded(places, -0.5, size - 0.5).clip(0, size - 1),
 }
-"""Functions that bring places inside an image of `size` pixels, by padding mode."""
+"""Functions from places, some outside of `size` pixels, to the places to look up, by padding mode."""
 
 
 # ---- to another size
@@ -81,7 +81,7 @@ def upsample_bilinear(
 ) -> Array:
     """Return `x` with height and width times their factors, rounded down, interpolated linearly along both."""
     # By the definition, the factor is the quotient of the two sizes, as it is with torch's recompute_scale_factor.
-    # half_pixel_centers is by default what align_corners is not.
+    # By default, half_pixel_centers is the opposite of align_corners.
     if align_corners and half_pixel_centers:
         raise Unfit("`half_pixel_centers` is true, and so is `align_corners`: only one of them can be")
     centers = not align_corners if half_pixel_centers is None else half_pixel_centers

@@ -41,7 +41,7 @@ def instance_norm(x: Held, gamma: Array | None, beta: Array | None, epsilon: flo
 def layer_norm(
     x: Held, axes: Ints | None, gamma: Array | None, beta: Array | None, epsilon: float, widen: Widen
 ) -> Held:
-    """Return gamma (x - mean) / sqrt(variance + epsilon) + beta, mean and variance those along `axes`.
+    """Return gamma (x - mean) / sqrt(variance + epsilon) + beta, with the mean and variance along `axes`.
 
     `gamma` and `beta` have the sizes of `x` along `axes`, in the order of the axes of `x`.
     """

@@ -185,8 +185,8 @@ def _contributed(x: Array, weight: Array, bias: Array | None) -> Array:
 
 def _of_batch(state: Array, x: Array) -> Array:
     """Return the rows of an initial state that the batch has: a state may have more, but not fewer."""
-    # coremltools converts torch's packed sequences, batch first, with as many rows as there are steps; its tests
-    # expect of these what torch makes with those of the batch.
+    # coremltools converts torch's packed sequences, batch first, with as many rows as there are steps; its tests expect
+    # of these the result of torch with the rows of the batch.
     batch = x.shape[1]
     if len(state) < batch:
         raise Unfit(f"`x` is a batch of {batch}, and an initial state has {len(state)}")

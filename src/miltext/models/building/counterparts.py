@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program, ValueType
 
 Names = dict[str, str]
-"""The new name of each thing still there, by its old one."""
+"""The new name of each remaining object, by its old one."""
 
 STEPS = 6
 """How far away from a value is looked at most."""

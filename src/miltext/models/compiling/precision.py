@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Function, Operation, Value
 
 STORAGE = "storagePrecision"
-"""Where it stands how weights are stored."""
+"""The key of the storage types of weights."""
 
 _TABLES = ((), *[(1 << bits,) for bits in range(1, 9)])
 """The first dimension of a table of values: the number of values of a number of bits."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Flood:
-    """A spread from pairs to their neighbours, as far as these are alike at a level.
+    """A spread from pairs to neighbours that are alike at a level.
 
     Each place where two operations take the same from partners, or give the same to them, is a vote for the two. The
     pair with the most votes comes first, and among equals a pair of the same name. With `constants`, the spread goes
@@ -128,7 +128,7 @@ def _uses(side: Side, index: int) -> Iterator[tuple[int, int, int | None]]:
 
 
 def _same_values(a: Side, i: int, b: Side, j: int) -> bool:
-    """Whether two operations take the same value, of an input or from outside, in the same slot."""
+    """Return whether two operations take the same value, of an input or from outside, in the same slot."""
     there = dict(zip(b.facts[j].slots, b.facts[j].operands, strict=True))
     for slot, value in zip(a.facts[i].slots, a.facts[i].operands, strict=True):
         if slot in there and (value.maker is None or a.graph.facts[value.maker].grounded):

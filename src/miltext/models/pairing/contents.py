@@ -30,7 +30,7 @@ class Contents:
     """The values of one program, whose weight files are in the folder `model_path`.
 
     `weights` are the keys of values in a weight file; `unread` has the reason for each unreadable file, or record of a
-    file. `has_files`: at least one of the weight files that values name exists, readable or not.
+    file. `has_files`: at least one weight file named by a value exists, readable or not.
     """
 
     def __init__(self, keys: Keys, model_path: Path | None) -> None:
@@ -93,7 +93,7 @@ class Contents:
             return None
 
     def reads(self, value: Value) -> bool:
-        """Whether every weight inside a Value can be read."""
+        """Return whether every weight inside a Value can be read."""
         return all(self.blob(each) for each in inner_values(value) if each.HasField("blobFileValue"))
 
     def _open(self, name: str) -> BlobFile | None:

@@ -1,6 +1,6 @@
 """The graph of a Program with integers for its operations, values and types, by which two programs are compared.
 
-The integers are from one table that both programs share: equal integers are equal things, and no hash is trusted.
+The integers are from one table that both programs share: equal integers mean equal objects, and no hash is trusted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ or a compressed one; LOOSE: both constant, or both not.
 
 
 class Keys(dict[Hashable, int]):
-    """Integers by thing: a new one for a new thing, the same for equal things."""
+    """Integers by object: a new one for a new object, the same for equal objects."""
 
     def __missing__(self, thing: Hashable) -> int:
         self[thing] = number = len(self)

@@ -42,7 +42,7 @@ _LEVELS: dict[int, Callable[[KeyedGraph, Op], Hashable]] = {
     HELD: lambda graph, op: "held" if op.is_constant else graph.keys.fresh(),
     LOOSE: lambda graph, op: ("grounded", graph.facts[op].grounded),
 }
-"""The identity of an operation by itself, at each level but the exact one."""
+"""Functions for the key of an operation by itself, at each level but the exact one."""
 
 
 class Sources:
@@ -136,11 +136,11 @@ class Side:
                 self.exits.setdefault(made[0], []).append((made[1], outside, token))
 
     def is_used(self, index: int) -> bool:
-        """Whether anything takes a value of an operation."""
+        """Return whether a value of an operation has a user."""
         return bool(self.uses[index]) or index in self.exits
 
     def is_telling(self, index: int) -> bool:
-        """Whether an operation is known by its text and name: it has weights, or is not a constant."""
+        """Return whether an operation is known by its text and name: it has weights, or is not a constant."""
         return self.facts[index].grounded or self.facts[index].weighty
 
     def single(self, start: int = 0, stop: int | None = None) -> list[int]:

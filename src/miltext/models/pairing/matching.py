@@ -95,7 +95,7 @@ class _Matcher:
         yield partial(self._match_by, _weights, EXACT)
         yield self._match_twins
         for level in (EXACT, SHAPED, TYPED):
-            if level is TYPED:  # a weight in another form is where it was used, whatever else is of its new type
+            if level is TYPED:  # a weight in another form has the same users, among all values of its new type
                 yield partial(self._flood, HELD, constants=True)
             if level is not EXACT:
                 yield partial(self._match_closures, level)
@@ -135,7 +135,7 @@ class _Matcher:
         self._flood(level)
 
     def _match_keys(self, keys: Keyed, level: int) -> None:
-        """Make partners of those whose key is unique on both sides."""
+        """Make partners of operations whose key is unique on both sides."""
         for i, j in only_pairs(keys(self._a, level).items(), keys(self._b, level).items()):
             self._match(i, j)
 
@@ -152,7 +152,7 @@ class _Matcher:
             self._match(i, j)
 
     def _align(self, level: int) -> None:
-        """Make partners of those in the same order between the same partners, if their connections agree.
+        """Make partners of operations in the same order between the same partners, if their connections agree.
 
         Constants are not matched by order, but by their users.
         """
