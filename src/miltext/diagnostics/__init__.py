@@ -19,7 +19,7 @@ WINDOW = 96
 
 
 SAFE, UNSAFE = "safe", "unsafe"
-"""The certainty of a suggestion: it keeps the meaning, or is the only way to fix a certain error; or it is a guess, or
+"""The certainty of a suggestion: it keeps the meaning, or is the only way to fix a definite error; or it is a guess, or
 changes the meaning of a program.
 """
 

@@ -63,7 +63,7 @@ def noted(diagnostic: Diagnostic) -> Diagnostic:
 
 
 def _without_drafts(diagnostic: Diagnostic) -> Diagnostic:
-    """Return a finding as it is where no draft may be."""
+    """Return a finding with the severity for places without drafts."""
     if diagnostic.code != codes.DRAFT:
         return diagnostic
     note = Note("drafts are refused here, by `--no-drafts` or by `drafts = false` in a pyproject.toml")

@@ -56,7 +56,7 @@ class Compressed:
         }
 
     def form(self, op: Op) -> str:
-        """Return how a constant is held: `fp16`, `4-bit palette`, `sparse 8-bit linear`."""
+        """Return the form of a constant: `fp16`, `4-bit palette`, `sparse 8-bit linear`."""
         kind = op.type
         if kind not in _FORMS:
             return self._type(op.message.outputs[0].type)

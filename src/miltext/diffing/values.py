@@ -86,7 +86,7 @@ class Values:
         self.changed.append(WeightChange(*where, "val", self.spelling.type(output), None, None, apart, *forms))
 
     def same(self, a: Value, b: Value) -> bool:
-        """Return whether two Values hold the same."""
+        """Return whether two Values have the same contents."""
         return self._compare(a, b).same
 
     def _alike(self, a: Value, b: Value) -> bool:
@@ -147,7 +147,7 @@ def _held(contents: Contents, value: Value) -> str:
 
 
 def _is_one_record(old: Blob, new: Blob) -> bool:
-    """Return whether two records are the same of one file, which may have two names."""
+    """Return whether two records are one record of one file, which may have two names."""
     return old.offset == new.offset and _is_one_file(old.path, new.path)
 
 

@@ -232,7 +232,7 @@ def _without_ones(shape: tuple[int, ...]) -> list[int]:
 
 
 def _carried(called: str, array: Array, dtype: str) -> Array:
-    """Return an array as its declared type is carried; the array itself where nothing is to be done."""
+    """Return an array in the carrier of its declared type; the array itself where it fits already."""
     target, carrier = BY_NAME[dtype], CARRIERS[dtype]
     if array.dtype == carrier and dtype not in WITHOUT_NUMPY and not target.packed:
         return array

@@ -1,4 +1,4 @@
-"""The steps of a plan, done one by one."""
+"""Execution of a plan, step by step."""
 
 from __future__ import annotations
 

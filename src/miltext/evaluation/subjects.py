@@ -167,7 +167,7 @@ def _of_model(model: Model, folder: Path | None) -> Subject:
 
 
 def _of_draft(model: Model, folder: Path | None) -> Subject:
-    """Return a draft as it is completed; the arrays that it names are stored in a weight file that lasts as long."""
+    """Return a draft after its completion; the arrays that it names are stored in a weight file that lasts as long."""
     from miltext.drafting.building import completed, told_in_draft
 
     whole, made = completed(model)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
 
 FEW = 6
-"""A tensor of so many elements is shown by them."""
+"""The most elements of a tensor that is shown by its elements."""
 
 MOST_PROBABLE = 5
 """How many entries of a dictionary are shown."""

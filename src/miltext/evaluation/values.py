@@ -160,7 +160,7 @@ class Constants:
         self._known: dict[int, Any] = {}
 
     def read(self, message: Message) -> Any:
-        """Return the value that a Value holds. Raise WeightsError for one whose file cannot be read."""
+        """Return the contents of a Value. Raise WeightsError for an unreadable weight file."""
         known = self._known.get(id(message))
         if known is not None:
             return known

@@ -104,7 +104,7 @@ def _merge_part(path: str, files: Sequence[str], markers: Markers) -> Outcome:
 
 
 def _only_model(found: Trees) -> str:
-    """Return the name of the model in a folder, which has one in all versions; in both where both added it.
+    """Return the name of the only model in a folder, the same in all versions; in both where both added it.
 
     Raise NotFound.
     """

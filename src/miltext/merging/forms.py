@@ -69,7 +69,7 @@ class Form:
         self.bounds = [min(end - lead, len(self.core)) for end in accumulate(map(len, segments))]
 
     def segments(self, core: str | None = None, bounds: Sequence[int] | None = None) -> list[str]:
-        """Return the core cut at its bounds, or another one at its own."""
+        """Return the core cut at its bounds, or another core at its own bounds."""
         core, bounds = (self.core, self.bounds) if core is None or bounds is None else (core, bounds)
         return [core[start:end] for start, end in zip([0, *bounds], bounds, strict=False)]
 

@@ -24,8 +24,8 @@ def merge_manifests(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
 
 
 def say_the_same(one: bytes, other: bytes) -> bool:
-    """Return whether two manifests differ in nothing but identifiers and layout: coremltools lays one anew that it
-    opens.
+    """Return whether two manifests differ in nothing but identifiers and layout: coremltools changes the layout of a
+    manifest that it opens.
     """
     return _by_paths(one) == _by_paths(other) is not None
 

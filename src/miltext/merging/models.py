@@ -340,8 +340,8 @@ class _Merge:
                 written_anew(programs, self._contents, folder, name)
 
     def _is_in_one(self, programs: Sequence[Program], folder: Path, name: str) -> bool:
-        """Return whether the file of one side has all the weights: then it is copied, and they have their places
-        there.
+        """Return whether the file of one side has all the weights: then it is copied, and they keep their places
+        in it.
         """
         for side in (self._side(1), self._side(2)):
             with suppress(Unplaced, ModelError):

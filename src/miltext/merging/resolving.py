@@ -263,7 +263,7 @@ class InConflict:
         return {path for path, blob in staged.items() if blob not in [each.get(path) for each in known]}
 
     def _says_the_same(self, path: str) -> bool:
-        """Return whether a file is a manifest that was laid out anew."""
+        """Return whether a file is a manifest with a new layout only."""
         file = self._top / path
         if PurePosixPath(path).name != MANIFEST or not file.is_file():
             return False

@@ -32,7 +32,7 @@ _ENDS = frozenset((*BY_NAME, "cast", "palettized", "promoted", "quantized", "to"
 """Words that converters end a name with: the words before them reveal the origin of a value."""
 
 _SHARE = 10
-"""A word begins scopes only where one in so many operations, from the first with it to the last, has it."""
+"""A word begins scopes only where at least one operation in so many, from the first with it to the last, has it."""
 
 _DEEPEST = 24
 """The most words of a name that make scopes."""

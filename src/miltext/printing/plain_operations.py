@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     Read = TypeVar("Read", bound=Message)
 
 LONGEST = 1 << 12
-"""An operation of more bytes holds a long literal, and is printed when its turn comes: text is made as it is needed."""
+"""An operation of more bytes contains a long literal, and is printed in its turn: text is made on demand."""
 
 _BYTE = 127
 """The greatest length in one byte."""
@@ -100,7 +100,7 @@ class Operations:
         self.lines: Lines = {}
 
     def fresh(self) -> Operations:
-        """Return one for another program, with the memory of this one."""
+        """Return Operations for another program, with the memory of this one."""
         made = copy(self)
         made.lines = {}
         return made
@@ -276,7 +276,7 @@ class Operations:
 
 
 def _key_of(wire: bytes, at: int, end: int) -> str:
-    """Return the key of a map's entry; without one it is empty, or the entry has unknown fields."""
+    """Return the key of a map's entry; without a key it is empty, or the entry has unknown fields."""
     keys = (wire[content:stop] for _, start, content, stop in spans(wire, at, end) if wire[start] == KEY[0])
     return next(keys, b"").decode()
 

@@ -137,7 +137,7 @@ class Reader:
         return self._part("block" if phrase.name == "specialization" else "function", name.token or "", phrase, part)
 
     def _begin_operation(self, phrase: Node, reading: _Reading) -> _Reading:
-        """Begin an operation, or one in the arguments of another: it stands before that one, as it is made before."""
+        """Begin an operation, or an operation in the arguments of another: it stands first, as it is made first."""
         _, scope, part, around, _ = reading
         name = next(named(phrase, "NAME"))
         operation = Part("op", name.token or "", self._line(phrase.start))

@@ -165,7 +165,7 @@ class Installation:
         return f"{version('miltext')}{self._options.replace(' ', '')}"
 
     def _or_itself(self, command: str) -> str:
-        """Return a command for git's shell that gives a file as it is if the given command fails."""
+        """Return a command for git's shell that outputs a file unchanged if the given command fails."""
         return f'f() {{ t=$({command} -- "$1" 2>/dev/null) && printf "%s\\n" "$t" || cat -- "$1"; }}; f'
 
     def _or_else(self, command: str, otherwise: str) -> str:

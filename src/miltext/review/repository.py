@@ -133,7 +133,7 @@ class Files(ABC):
     @property
     @abstractmethod
     def entries(self) -> Mapping[str, Entry]:
-        """git's entries. Raise ModelError (MIL845) for an index with conflicts."""
+        """The entries in git. Raise ModelError (MIL845) for an index with conflicts."""
 
     @cached_property
     def folders(self) -> set[str]:

@@ -57,10 +57,10 @@ class Shown(NamedTuple):
 
 
 def file_text(path: Path, shown: Shown | None = None) -> Iterator[str]:
-    """Yield the text of a file, in pieces, as it is to be shown.
+    """Yield the text of a file for display, in pieces.
 
-    Of a file that cannot be read, yield the reason and the digest of its bytes; of a `.mil` that does not spell a
-    program, as a draft does not, the reason and the text as it is.
+    Of a file that cannot be read, yield the reason and the digest of its bytes; of a `.mil` that is not a program's
+    text, as a draft, the reason and the text as it is.
 
     Raise OSError where the file cannot be opened.
     """

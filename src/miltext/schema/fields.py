@@ -66,4 +66,4 @@ STRING_ENTRY_HEADS = {size: ENTRY_VALUE + varint(len(head) + size) + head for si
 BINDING_HEAD, STRING_HEAD, STRING_ENTRY_HEAD = (
     len(table[0]) for table in (BINDING_HEADS, STRING_HEADS, STRING_ENTRY_HEADS)
 )
-"""The sizes of these: one for all lengths."""
+"""The sizes of these heads: the same for all lengths."""

@@ -23,7 +23,7 @@ Path = tuple["str | int", ...]
 
 
 def depth(path: Path) -> int:
-    """Return how many messages stand from the Program down to the one at a path; a map's entry is one, too."""
+    """Return the number of messages from the Program down to the message at a path; a map's entry counts, too."""
     return 1 + sum(isinstance(step, str) for step in path)
 
 

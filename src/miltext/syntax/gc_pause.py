@@ -37,7 +37,7 @@ class GcPause:
             self._settle()
 
     def _forked(self) -> None:
-        """End the pauses of threads that the child of a fork does not have. The lock is held since before the fork."""
+        """End the pauses of threads that the child of a fork does not have. The lock is taken since before the fork."""
         if self._pauses:
             self._pauses = [thread for thread in self._pauses if thread == threading.get_ident()]
             self._settle()

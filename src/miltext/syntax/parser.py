@@ -103,7 +103,9 @@ class Parser:
         self._number = {id(row): number for number, row in enumerate(self._rows)}
 
     def _fold(self, states: list[dict[str, int]], reductions: list[Reduction]) -> None:
-        """Where a token alone makes a phrase before any follower, let one action read it and finish that phrase."""
+        """Where a token alone makes a phrase, regardless of the next token, let one action read it and finish that
+        phrase.
+        """
         for row, state in zip(self._rows, states, strict=True):
             for symbol, target in state.items():
                 follows = set(states[target].values()) if target >= 0 and symbol in self._terminals else ()
@@ -284,7 +286,7 @@ def _plan(rule: Rule) -> Plan | None:
 
 
 def _grows(state: dict[str, int], reductions: list[Reduction]) -> bool:
-    """Return whether a phrase that ends in this state makes a repetition grow and nothing else, before any follower."""
+    """Return whether a phrase that ends in this state only makes a repetition grow, regardless of the next token."""
     after = set(state.values())
     if len(after) != 1 or (rule := -1 - after.pop()) < 0:
         return False

@@ -95,7 +95,7 @@ class TreeBuilder:
         return partial(_phrase, rule)
 
     def plain_operation(self, children: list[Statement]) -> Statement:
-        """Return an operation that was read as one token."""
+        """Return the phrases of an operation read as one token."""
         return children[0]
 
 

@@ -1,4 +1,4 @@
-"""`compare`: two programs run on the same inputs, and their values held against each other."""
+"""`compare`: two programs run on the same inputs, and their values compared."""
 
 from __future__ import annotations
 

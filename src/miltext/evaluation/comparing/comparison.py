@@ -83,8 +83,8 @@ class Comparison:
     that fell below it although their inputs had not, the causes of fallen outputs first; `steepest` is the largest loss
     on the way to the worst output, whether or not that fell. `values` are all compared values but `outputs`, in the
     order of the new program. `lost` are the names of outputs that only the old program has. `notes` list values that
-    could not be compared. `ok`: no output fell, and none is lost. `told` contains the findings, located in the text of
-    the new program.
+    could not be compared. `ok`: no output fell, and none is lost. `told` locates findings in the text of the new
+    program.
     """
 
     old: str

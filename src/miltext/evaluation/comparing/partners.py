@@ -87,7 +87,7 @@ class Pair(NamedTuple):
 class Partners:
     """The pairs of values to compare, and the sources of the new program's values.
 
-    `main` has the index of the pair that speaks for a value of the new program. `lost` and `gained` are the names of
+    `main` has the index of the pair that represents a value of the new program. `lost` and `gained` are the names of
     outputs that only the old or the new one has.
     """
 

@@ -82,7 +82,7 @@ def _before_casts(value: Value) -> Value:
 
 
 def _rounded(value: Value) -> Value | None:
-    """Return the value that a cast to a float makes a value of, if one does."""
+    """Return the source of a value that a cast to a float makes, if one does."""
     if value.maker is None or value.maker.type != "cast" or not isinstance(value.type, TensorType):
         return None
     source = value.maker.operand("x") if value.type.dtype in FLOATS else None

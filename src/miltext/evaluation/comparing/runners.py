@@ -142,7 +142,7 @@ def arranged(old: Side, new: Side, function: str, compute: str) -> Arrangement:
 
 
 def arranged_against(side: Side, arrays: Mapping[str, Any], function: str, compute: str) -> Arrangement:
-    """Return one program, to be held against arrays. Raise MiltextError (MIL844) for a name that it does not have."""
+    """Return one program, to be compared with arrays. Raise MiltextError (MIL844) for a name that it does not have."""
     only = runner(side, function, compute)
     outputs = only.walked.block.outputs
     known = dict.fromkeys(value.name for value in (*outputs, *only.walked.values))
@@ -295,7 +295,7 @@ class Feeder:
         return both
 
     def _sizes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of inputs whose sizes the old program leaves open, and the new one does not."""
+        """Return the shapes of inputs with open sizes in the old program, and known ones in the new program."""
         old, new = self._runners[0], self._runners[-1]
         found = {}
         for name, other in self._names.items():

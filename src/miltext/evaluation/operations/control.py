@@ -31,7 +31,7 @@ def cond(pred: bool, blocks: Blocks) -> Generator[Any, None, tuple[Any, ...]]:
 
 @rule("while_loop")
 def while_loop(loop_vars: Values, blocks: Blocks) -> Generator[Any, None, tuple[Any, ...]]:
-    """Return `loop_vars` as the second block leaves them, done for as long as the first gives true."""
+    """Return `loop_vars` after the last run of the second block, which runs as long as the first returns true."""
     condition, body = blocks
     while (yield from condition(*loop_vars))[0].item():
         loop_vars = yield from body(*loop_vars)

@@ -146,7 +146,9 @@ def _phase(
 
 
 def _convolve(x: Held, weight: Array, bias: Array | None, windows: Sequence[Sliding], groups: int, out: Held) -> None:
-    """Convolve `x` by `weight` into `out`, a block of outputs at a time, so that little is held beside them."""
+    """Convolve `x` by `weight` into `out`, a block of outputs at a time, so that little memory is needed beside
+    them.
+    """
     if not out.size:
         return
     if 0 in weight.shape[2:]:

@@ -114,7 +114,7 @@ def _scaled(x: Array, factors: tuple[float, float], made: Made) -> list[int]:
 
 
 def _linear(x: Array, sizes: Sequence[int], mode: str) -> Array:
-    """Return `x` with its last dimensions in these sizes, done some of its pictures at a time."""
+    """Return `x` with its last dimensions in these sizes, computed for some of its pictures at a time."""
     kept = x.ndim - len(sizes)
     axes = range(-len(sizes), 0)
     grids = [_grid_between(0, _some(x, axis, size) - 1, size, mode) for axis, size in zip(axes, sizes, strict=True)]

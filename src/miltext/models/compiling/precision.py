@@ -46,7 +46,7 @@ def used_types(function: Function, operations: Collection[Operation]) -> set[str
 
 
 def stored_as(operations: Collection[Operation]) -> tuple[set[str], list[Doubt]]:
-    """Return how the weights in weight files are stored, and the unseen cases of that.
+    """Return how the weights in weight files are stored, and the doubts about unseen forms.
 
     A weight given only to a loop does not count.
     """

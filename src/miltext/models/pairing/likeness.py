@@ -153,7 +153,7 @@ class Side:
         return local(self.graph, self.ops[index], level) if known is None else known
 
     def line(self, index: int) -> Hashable:
-        """Return an operation as it is written, except weights, inner blocks and the attribute `name`."""
+        """Return an operation as written, except weights, inner blocks and the attribute `name`."""
         facts = self.facts[index]
         return facts.kinds[EXACT], facts.slots, self.names[index], tuple([value.name for value in facts.operands])
 

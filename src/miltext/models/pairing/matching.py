@@ -176,7 +176,7 @@ class _Matcher:
 
 
 def _sources(side: Side, level: int) -> dict[int, Hashable]:
-    """Return the keys of operations with all that they are made from, except of constants.
+    """Return the keys of operations with all their sources, except of constants.
 
     Constants are known by their users: if several change, one often becomes equal to the old value of another, and
     converters number them anew.
