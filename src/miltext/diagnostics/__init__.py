@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 WINDOW = 96
-"""How many columns of a source line a message shows around the place."""
+"""Number of columns of a source line that a message shows around the place."""
 
 
 SAFE, UNSAFE = "safe", "unsafe"
@@ -32,7 +32,7 @@ class Span(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A further sentence under a diagnostic, with the place it speaks of if there is one."""
+    """A further sentence under a diagnostic, with its place if there is one."""
 
     message: str
     span: Span | None = None

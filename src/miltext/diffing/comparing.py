@@ -226,7 +226,7 @@ class Comparison:
             yield ChangedOperation(label(b), name_text(b.type), *places, tuple(changes), blocks, _labels(uses[:USES]))
 
     def _first_user(self, op: Op, uses: Sequence[tuple[Op, str]], mates: Collection[int]) -> int | None:
-        """Return which of the uses of a constant is the first of an operation that both programs have."""
+        """Return the index of a constant's first use by an operation that both programs have."""
         index = [self._new.facts[each].index for each in (op, *[user for user, _ in uses])]
         return next((place for place, user in enumerate(index[1:]) if user in mates and user > index[0]), None)
 

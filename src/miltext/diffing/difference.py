@@ -1,4 +1,4 @@
-"""All differences between two programs, and the forms that they are shown in."""
+"""All differences between two programs, and their forms."""
 
 from __future__ import annotations
 

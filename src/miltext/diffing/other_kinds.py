@@ -39,7 +39,7 @@ CLASSES: dict[str, tuple[int, ...]] = {
     "neuralNetworkClassifier": _LAYERS,
     "neuralNetworkRegressor": _LAYERS,
 }
-"""The kinds that an app has classes for, and where each has their names."""
+"""The kinds with classes of an app, and the path of their names."""
 
 _VECTOR = 1
 """The field of a vector that holds its elements."""

@@ -131,7 +131,9 @@ class Panes:
         return self._at.get(("function", *at[1:2]))
 
     def places(self, row: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the side, the row and the number of each line that belongs to a row: a moved one's is in another."""
+        """Yield the side, the row and the number of each line that belongs to a row: a moved line's is in another
+        row.
+        """
         for side, (line, node) in enumerate(zip(self.rows[row].sides, self.rows[row].nodes, strict=True)):
             place = row if line or not node else self._begun[node]
             if found := self.rows[place].sides[side]:

@@ -36,7 +36,7 @@ same.
 """
 
 USES = 3
-"""How many of the arguments that take a constant are named."""
+"""Number of arguments named among the users of a constant."""
 
 _TOLD = {"operation", "type", "outputs", "blocks"}
 """The kinds of changes of an operation with a title of their own; arguments and attributes have names."""

@@ -96,7 +96,9 @@ def _of_rank(feature: Feature, rank: int) -> Feature:
 
 
 def _sides(description: ModelDescription, function: str) -> tuple[Iterable[FeatureDescription], ...]:
-    """Return the inputs and the outputs of a function; of a model with one, they stand in the description itself."""
+    """Return the inputs and the outputs of a function; of a model with a single function, they stand in the description
+    itself.
+    """
     own = next((each for each in description.functions if each.name == function), description)
     return own.input, own.output
 

@@ -130,7 +130,7 @@ class Machine:
             raise OperationFailure(step, _clause(failure)) from failure
 
     def _flown(self, step: Step, scope: Scope) -> list[Any]:
-        """Do an operation with blocks, whose generator has nothing to yield: all that it would are steps."""
+        """Do an operation with blocks without yielding: its generator would yield steps only."""
         blocks = [partial(self._inner_quietly, plan, scope) for plan in step.blocks]
         try:
             return outputs_of(_ended(step.rule.function(*self._arguments(step, scope, blocks))), step.types)

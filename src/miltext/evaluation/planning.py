@@ -199,7 +199,7 @@ class Planner:
 
 
 def _name_alone(given: Given) -> str:
-    """Return the name that a parameter takes the value of, empty for a constant and where several values are taken."""
+    """Return the name whose value a parameter takes, empty for a constant and for several values."""
     (source, *others) = given.sources
     return source if isinstance(source, str) and not others and given.form in ALONE else ""
 

@@ -19,7 +19,9 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def in_pieces(function: _Function) -> _Function:
-    """Apply a function to pieces of `x`, of one dimension; it makes of each an array of its shape and dtype."""
+    """Return a function that applies another to pieces of `x`, of one dimension; it makes of each an array of its shape
+    and dtype.
+    """
 
     @functools.wraps(function)
     def done(x: Array, *settings: Any, **others: Any) -> Any:

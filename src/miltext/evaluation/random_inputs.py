@@ -45,7 +45,7 @@ def random_inputs(
 
 
 def _shape(name: str, type: Type, feature: Feature, chosen: Sequence[int] | None) -> tuple[TensorType, tuple[int, ...]]:
-    """Return the type of an input that random numbers can stand for, and the shape that it is to have."""
+    """Return the type of an input that random numbers can stand for, and the shape to make."""
     if not isinstance(type, TensorType) or BY_NAME[type.dtype].kind == "string":
         message = f"the input `{name}` is {spelled(type)}, which random numbers cannot stand for"
         raise _refused(codes.MISSING_INPUT, message, "give it by its name")

@@ -44,7 +44,7 @@ Widen: TypeAlias = Callable[[Held], Array]
 
 
 class Opset(str):
-    """The opset of the block that an op is in, in text spelling."""
+    """The opset of an op's block, in text spelling."""
 
     def since(self, opset: str) -> bool:
         """Return whether this is the opset given (text spelling) or a later one."""
@@ -52,11 +52,11 @@ class Opset(str):
 
 
 class Unfit(ValueError):
-    """Values of which an op has no result; the message is a clause that begins with the parameter at fault."""
+    """Values for which an op has no result; the message is a clause that begins with the parameter at fault."""
 
 
 class Rule(NamedTuple):
-    """A rule, and the form that each of its parameters comes in."""
+    """A rule, and the form of each of its parameters."""
 
     function: Callable[..., Any]
     forms: dict[str, str]

@@ -101,7 +101,7 @@ def table(rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def row(name: str, value: Any, declared: Type) -> tuple[str, ...]:
-    """Return the cells of a value's row: its name, its type, and its statistics, or itself if it is short."""
+    """Return the cells of a value's row: its name, its type, and its statistics, or its elements if it is short."""
     head = name, spelled(type_of(value, declared))
     if isinstance(value, Mapping):
         return *head, _entries(value)

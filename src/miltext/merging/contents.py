@@ -84,7 +84,7 @@ class Contents:
         return self._known[key]
 
     def at(self, place: Place) -> Blob:
-        """Return a record that has the contents at a place. Raise Unplaced for a place that none has."""
+        """Return a record with the contents at a place. Raise Unplaced for a place without contents."""
         if place not in self._blobs:
             raise Unplaced(f"there is no record at offset {place[1]} of `{place[0]}`")
         return self._blobs[place]
@@ -121,7 +121,7 @@ def _values(programs: Iterable[Program]) -> Iterator[Held]:
 
 
 def file_for(name: str, folder: Path) -> Path:
-    """Return where a weight file of a program's name for it is written in a folder, of which its own is made."""
+    """Return the path in a folder for a program's weight file, and make the folder of that."""
     path = folder / name.partition("/")[2]
     path.parent.mkdir(parents=True, exist_ok=True)
     return path

@@ -20,7 +20,7 @@ class Undecided(Exception):
 def side_taken(text: str, clashes: Sequence[Clash]) -> int:
     """Return whose comments a text keeps on the places that both sides changed: 1 for ours, 2 for theirs.
 
-    A side that has nothing at a place is taken where the comment of the other is gone. Raise Undecided.
+    A side without a comment at a place is taken where the comment of the other was removed. Raise Undecided.
     """
     shown = {line.strip() for line in text.splitlines() if line.lstrip().startswith("//")}
     taken = [_sides_at(clash, shown) for clash in clashes]

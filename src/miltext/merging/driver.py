@@ -77,7 +77,7 @@ def ways_out(path: PurePosixPath) -> str:
 
 
 def whole_model(path: PurePosixPath) -> PurePosixPath:
-    """Return the package or compiled model that a path is or belongs to; the path itself where it is in none."""
+    """Return the package or compiled model of a path; the path itself where it is in none."""
     return next((each for each in (path, *path.parents) if each.suffix.lower() in MODEL_FOLDERS), path)
 
 
@@ -139,7 +139,7 @@ class _Package:
         self.target.mkdir()
 
     def merged(self, markers: Markers) -> MergedModel:
-        """Merge the model, as git will have its other files."""
+        """Merge the model, with its other files as git will have them."""
         base, ours, theirs = self._models
         return merge_models(base, ours, theirs, self.target, markers, self._kept)
 

@@ -266,7 +266,7 @@ class Names:
         return other if mine == before else mine
 
     def _find_clashes(self, before: Mapping[Key, str], ours: Side, theirs: Side) -> None:
-        """Find names that several values of one function would have, and had on neither side."""
+        """Find names that several values of one function would get, but had on neither side."""
         there = {item.key: item for item in theirs.program.holes[0].items}
         for item in ours.program.holes[0].items:
             if item.key not in there:

@@ -30,7 +30,7 @@ from miltext.models.weight_paths import MODEL_PATH
 from miltext.review.repository import Repository
 
 SIDES = {"ours": 1, "theirs": 2}
-"""The sides that a package can be taken from, and which of the versions they are."""
+"""The sides from which a package can be taken, with their versions."""
 
 
 class Stage(NamedTuple):
@@ -48,7 +48,9 @@ class Stage(NamedTuple):
 
 
 def _though_sparse() -> list[str]:
-    """Return the option that has git change files outside a sparse checkout, where there is one; older ones lack it."""
+    """Return the option with which git changes files outside a sparse checkout, where there is one; older ones
+    lack it.
+    """
     return ["--sparse"] if ask("config", "--type=bool", "core.sparseCheckout").strip() == "true" else []
 
 
@@ -175,7 +177,7 @@ class InConflict:
         return file, resolve_models(base, ours, theirs, folder / "merged", text)
 
     def _model_file(self) -> str:
-        """Return the path of the one model. Raise ModelError (MIL863)."""
+        """Return the path of the only model. Raise ModelError (MIL863)."""
         files = {file for tree in self._trees.versions[1:] for file in tree if file.endswith(".mlmodel")}
         if self._is_file:
             files = {PurePosixPath(self.path).name} & files

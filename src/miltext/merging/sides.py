@@ -182,7 +182,7 @@ class Side:
                 yield value
 
     def written(self, start: int, end: int, names: Mapping[Key, str] | None = None) -> str:
-        """Return a stretch of the text, with the names that its values have in the end."""
+        """Return a stretch of the text, with the final names of its values."""
         names = self.names if names is None else names
         pieces, at = list[str](), start
         for name, value in self._scopes.between(start, end):

@@ -1,4 +1,4 @@
-"""The models of three versions of a pipeline: which are the same, their order in the end, and their names."""
+"""The models of three versions of a pipeline: their partners, their merged order, and their names."""
 
 from __future__ import annotations
 

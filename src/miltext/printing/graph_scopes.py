@@ -52,7 +52,7 @@ class Node:
 
 
 class NamePath(NamedTuple):
-    """The words that a name begins with, all but the last, and the name."""
+    """The first words of a name, all but the last, and the name."""
 
     words: tuple[str, ...]
     name: str
@@ -221,7 +221,7 @@ def _dense(words: list[tuple[int, str]]) -> list[tuple[int, str]]:
 
 
 def _joined(words: list[tuple[int, str]]) -> list[Run]:
-    """Return the runs of equal words. A word that always stands alone makes none, and divides none."""
+    """Return the runs of equal words. A word never beside its equal makes none, and divides none."""
     lasting = {one[1] for one, other in pairwise(words) if one[1] == other[1]}
     runs: list[Run] = []
     for word, found in groupby((each for each in words if each[1] in lasting), key=itemgetter(1)):

@@ -350,7 +350,7 @@ def _size(text: str) -> int | None:
 
 
 def _inside(failure: PrintError, operation: proto.Operation) -> PrintError:
-    """Return the error with the innermost operation that it is about."""
+    """Return the error with the innermost operation around it."""
     finding = failure.diagnostics[0]
     if finding.notes:
         return failure

@@ -65,7 +65,7 @@ _MERGED = "%O %A %B %L %P %S %X %Y"
 
 _MERGE_LINES = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B || return 1"
 _KEEP_OURS = "return 1"
-"""The commands for git's shell that do as git does with texts and with other files, and fail as a driver has to."""
+"""The commands for git's shell that treat texts and other files as git does, and fail as a driver has to."""
 _BEGIN, _END = "# miltext: begin", "# miltext: end"
 _BLOCK = re.compile(rf"^{_BEGIN}\n.*?^{_END}\n", re.DOTALL | re.MULTILINE)
 

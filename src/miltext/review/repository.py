@@ -80,7 +80,7 @@ class Repository:
         return "" if path == "." else path
 
     def name_of(self, path: str) -> str:
-        """Return the name of a path, from the folder that the repository was found from."""
+        """Return the name of a path, relative to the folder where the search for the repository began."""
         return posixpath.relpath(path or ".", self._prefix or ".")
 
     def tree_of(self, revision: str) -> str:
@@ -104,7 +104,7 @@ class Repository:
         raise refusal(codes.UNKNOWN_REVISION, f"`{one}` and `{other}` have no commit in common")
 
     def _peeled(self, revision: str, kind: str) -> str:
-        """Return the object of a kind that a revision leads to. Raise ModelError."""
+        """Return the object of a kind to which a revision leads. Raise ModelError."""
         found = self.ask("rev-parse", "--verify", "--quiet", revision)  # of `:/text`, all is text
         return self.ask("rev-parse", "--verify", "--quiet", f"{found}^{{{kind}}}")
 
@@ -277,7 +277,7 @@ class WorkingTree(Files):
 
 
 def parents(path: str) -> Iterator[str]:
-    """Yield the folders that a path is in, the outermost first; not the top."""
+    """Yield the folders of a path, the outermost first; not the top."""
     for index, letter in enumerate(path):
         if letter == "/":
             yield path[:index]

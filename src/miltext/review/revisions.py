@@ -195,7 +195,7 @@ class Review:
         return [path for path in {**old, **new} if old.get(path) != new.get(path) and _model_of(path) is None]
 
     def _moved(self, gone: Sequence[str], added: Sequence[str]) -> dict[str, str]:
-        """Return the models most files of which git takes for renamed, as old paths by new ones."""
+        """Return the models of which git takes most files for renamed, as old paths by new ones."""
         old, new = self._sides
         votes = Counter[tuple[str, str]]()
         for was, now in new.renamed_since(old):
@@ -316,7 +316,7 @@ def _is_model(side: Files, path: str) -> bool:
 
 
 def _model_of(path: str) -> str | None:
-    """Return the model that a file is or belongs to, as a search of folders finds it."""
+    """Return the model to which a file belongs, as a search of folders finds it."""
     for each in (*parents(path), path):
         name = posixpath.basename(each)
         if name.lower().endswith(MODEL_FOLDERS):
@@ -327,5 +327,5 @@ def _model_of(path: str) -> str | None:
 
 
 def _enclosing(path: str, models: Sequence[str]) -> str:
-    """Return the model of a list that a file is, or is in; empty for none."""
+    """Return the model in a list that is the file, or contains it; empty for none."""
     return next((each for each in (path, *parents(path)) if each in models), "")

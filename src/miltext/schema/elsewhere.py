@@ -238,7 +238,7 @@ NOWHERE = (
     "labelencoder treeensemble sinc gridencode upfirdn melweightmatrix hannwindow hammingwindow blackmanwindow "
     "imagedecoder"
 )
-"""Names of operations elsewhere that MIL has nothing for."""
+"""Names of operations elsewhere without an equivalent in MIL."""
 
 _NONE = "MIL has no such operation; write it with those that it has, or compute it outside of the model"
 

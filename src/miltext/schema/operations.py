@@ -57,7 +57,7 @@ class Parameter(NamedTuple):
 
     @property
     def limited(self) -> bool:
-        """Whether some elements of its data types are not taken."""
+        """Whether it refuses some elements of its data types."""
         return bool(self.words or self.least or self.most or self.axes)
 
     def __str__(self) -> str:

@@ -70,7 +70,7 @@ class SyntaxFailure(Exception):
         self.read: list[Parsed] = []
 
     def shift(self, by: int) -> None:
-        """Tell the place in a longer text, of which so many characters come before."""
+        """Shift the place into a longer text, after so many characters."""
         self.start += by
         self.end += by
 
@@ -239,7 +239,7 @@ def reduce(
 def shift_and_reduce(
     states: list[Row], values: list[Parsed], token: Parsed, callback: Callback, row: Row | None
 ) -> Row:
-    """Make a phrase of a token; without a row of its own, it is the next of a repetition. Say which row comes."""
+    """Make a phrase of a token; without a row of its own, it is the next of a repetition. Return the next row."""
     value = callback([token])
     if row is None:
         values[-1].append(value)
@@ -276,7 +276,7 @@ def _reduction(rule: Rule, callbacks: object) -> Reduction:
 
 
 def _plan(rule: Rule) -> Plan | None:
-    """Return the plan of a rule's children; None where each symbol's value is one."""
+    """Return the plan of a rule's children; None where each symbol's value is a child."""
     steps: Plan = []
     for index, (absent, inlined) in enumerate(rule.plan):
         steps += [None] * absent

@@ -15,7 +15,9 @@ CALLERS = 4
 
 
 def with_room(function: Callable[P, R]) -> Callable[P, R]:
-    """Begin a function with most of the calls left that Python allows: on a new stack if they are taken."""
+    """Return a function that begins with most of the calls left that Python allows: on a new stack if they are
+    taken.
+    """
 
     @wraps(function)
     def run(*arguments: P.args, **named: P.kwargs) -> R:

@@ -111,7 +111,7 @@ def _end_words(terminal: TerminalDef) -> None:
 
 
 def words_of(pattern: str) -> list[str]:
-    """Return the words that the expression of a terminal is made of; none if it is of anything else."""
+    """Return the words of a terminal's expression; none if it contains anything else."""
     plain = pattern.removesuffix(WORD_END).replace("\\", "")
     alternatives = re.fullmatch(r"(?:\(\?:)?(\$?\w+(?:\|\$?\w+)*)\)?", plain)
     return alternatives[1].split("|") if alternatives else []

@@ -116,7 +116,7 @@ _LONG = 64
 
 
 def leaf(terminal: str, text: str, start: int, offset: int = 0) -> Node:
-    """Return the node of a token; `offset` is where the text that it was read in begins in a longer one."""
+    """Return the node of a token; `offset` is the begin of the text in a longer one."""
     if terminal == "OPERATION":
         statement = Statement("operation", start, start + len(text), [])
         statement.text = text
@@ -180,7 +180,7 @@ def walk(phrase: Node) -> Iterator[Node]:
 
 
 def chain(root: Node, offset: int) -> list[Node]:
-    """Return the phrases that the character at an offset is in, outermost first."""
+    """Return the phrases around the character at an offset, outermost first."""
     found = [root]
     while True:
         children = found[-1].children

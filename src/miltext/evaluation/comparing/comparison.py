@@ -1,4 +1,4 @@
-"""The result of a comparison, and the forms that it is shown in."""
+"""The result of a comparison, and its forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two runs in lockstep: each value waits only until its partners are made, is measured against them, and is let go."""
+"""Two runs in lockstep: each value waits only until its partners are made, is measured against them, and is freed."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ EXACT_INTEGERS = 150.0
 
 @dataclass(slots=True)
 class Waiting:
-    """A value as it was made, its declared type, the count of values that its run had made before, and `left`, of how
-    many partners it waits for.
+    """A value as made, its declared type, the number of values made before it in its run, and `left`, the number of
+    partners for which it waits.
     """
 
     value: Any

@@ -19,10 +19,10 @@ Of more than 10,000, OpenBLAS computes a dot product in threads, which take long
 """
 
 SATURATED, APART = 1000.0, 4.0
-"""From where on a number can stand for infinity, as in a mask, and how many times smaller all others are then."""
+"""Least number that can stand for infinity, as in a mask, and the factor by which all others are smaller then."""
 
 SPREAD = 8.0
-"""How many times larger than the least the largest of the numbers is that stand for infinity, at most."""
+"""Greatest ratio between the largest and the least of the numbers that stand for infinity."""
 
 REAL = "biuf"
 """The kinds of numpy's types whose differences are numbers."""
@@ -186,7 +186,7 @@ def _measure_floats(pairs: list[tuple[Array, Array]]) -> Measure:
 def _without_saturated(pairs: list[tuple[Array, Array]], peak: float) -> tuple[int, float]:
     """Return how many elements are saturated on both sides, and the ratio in dB without them, infinite if none are.
 
-    They are so large that no other comes near to them, on either side.
+    Saturated elements are so large that no other comes near to them, on either side.
     """
     least, others = max(SATURATED, peak / SPREAD), _Sums()
     count = 0

@@ -128,7 +128,7 @@ class Partners:
 
 
 def between(walked: Walked, value: Value, paired: Container[Held]) -> list[Op]:
-    """Return the operations without partners that stand between a value and the nearest that have one."""
+    """Return the operations without partners between a value and its nearest values with partners."""
     makers = [source.maker for source in walked.through(value, paired) if source not in paired]
     return list(dict.fromkeys(maker for maker in makers if maker is not None))
 

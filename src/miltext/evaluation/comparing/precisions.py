@@ -75,7 +75,7 @@ def _makers(pair: Pair) -> tuple[Op | None, Op | None]:
 
 
 def _before_casts(value: Value) -> Value:
-    """Return the value that casts between floats make a value of, or the value itself."""
+    """Return the source of a value below casts between floats, or the value itself."""
     while (source := _rounded(value)) is not None:
         value = source
     return value
@@ -107,7 +107,7 @@ def _match(one: proto.Value, other: proto.Value) -> bool:
 
 
 def _literals(op: Op) -> dict[tuple[str, int], proto.Value]:
-    """Return the values that stand in an operation itself, by where they do; not its name."""
+    """Return the values in an operation itself, by their places; not its name."""
     found = {(key, -1): value for key, value in op.attributes.items() if key != NAME}
     for parameter, operands in op.inputs.items():
         for place, operand in enumerate(operands):

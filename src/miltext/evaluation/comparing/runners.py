@@ -65,7 +65,7 @@ class Runner:
 
     @property
     def types(self) -> dict[str, Type]:
-        """The types of all that the function takes in, by name."""
+        """The types of all inputs of the function, by name."""
         return {**self.evaluator.inputs, **self.evaluator.states}
 
     @cached_property
@@ -73,7 +73,7 @@ class Runner:
         return {step.path: step.types for step in steps_of(self.evaluator.plan)}
 
     def type(self, value: Value) -> Type:
-        """Return the declared type of a value, None where nothing is known of it."""
+        """Return the declared type of a value, None where it is unknown."""
         maker = value.maker
         if maker is None:
             return self.types[value.name]
@@ -317,7 +317,7 @@ class Feeder:
         seed: int,
         progress: Callable[[int], object],
     ) -> None:
-        """Run the programs once, and have the values measured; `arrays` stand for a program that there is not."""
+        """Run the programs once, and measure the values; `arrays` stand for a missing old program."""
         for place, array in enumerate(arrays.values()):
             lockstep.put(0, place, array, None)
         steps = {}

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from miltext.evaluation.comparing.partners import Held
 
 HEALED = 40.0
-"""How many dB an operation may regain, as a sum with larger numbers does, and still hand an error on."""
+"""Gain in dB that an operation may have, as a sum with larger numbers does, and still pass on an error."""
 
 SLIGHT = 20.0
-"""How many dB an operation may lose, as a difference of numbers of one size does, without a fault of its own."""
+"""Loss in dB that an operation may have, as a difference of numbers of one size does, without a fault of its own."""
 
 
 class Verdict:
@@ -96,7 +96,7 @@ class Verdict:
         return _operation(self._pairs[index].new) == "const"
 
     def _fell_before(self, index: int) -> list[int]:
-        """Return the pairs that fell before a pair and that it comes from, through others that hand an error on."""
+        """Return the sources of a pair that fell before it, also through others that pass on an error."""
         moment = self.fallen[index].moment
         found: dict[int, None] = {}
         through = {index: None}
@@ -184,7 +184,7 @@ class Verdict:
     # ---- where most was lost
 
     def steepest(self) -> Origin | None:
-        """Return where most was lost on the way to the worst output; None where all is as exact as its types."""
+        """Return the steepest loss on the way to the worst output; None where all is as exact as its types."""
         outputs = [index for index in self.seen if self._is_output(index)]
         if not outputs:
             return None

@@ -33,7 +33,7 @@ PIECE = 1 << 18
 """Number of pixels made at a time: their intermediate values stay in the cache."""
 
 FIRST_CORNER = {"normalized_minus_one_to_one": -1.0, "normalized_zero_to_one": 0.0}
-"""The coordinate of the first corner of an image, of which the last is at 1."""
+"""The coordinate of the first corner of an image; the last corner is at 1."""
 
 PADDINGS: dict[str, Callable[[Array, int], Array]] = {
     "constant": lambda places, size: places.clip(-1, size),
@@ -66,7 +66,7 @@ def resize_bilinear(x: Array, target_size_height: int, target_size_width: int, s
 
 @rule("resize_nearest_neighbor")
 def resize_nearest_neighbor(x: Held, target_size_height: int, target_size_width: int) -> Held:
-    """Return `x` in another height and width, each pixel that in which its centre lies."""
+    """Return `x` in another height and width, each pixel equal to the pixel of `x` that contains its centre."""
     return _nearest(x, (target_size_height, target_size_width), "DEFAULT")
 
 
@@ -142,7 +142,7 @@ def _nearest(x: Held, sizes: Sequence[int], mode: str) -> Held:
 
 
 def _some(x: Array, axis: int, size: int) -> int:
-    """Return how many elements there are along an axis. Raise Unfit where there are none to make `size` of."""
+    """Return the number of elements along an axis. Raise Unfit where there are none to make `size` of."""
     old: int = x.shape[axis]
     if size and not old:
         raise Unfit(f"`x` has no elements along dimension {x.ndim + axis}, and {size} are to be made of them")
@@ -215,7 +215,7 @@ def crop_resize(
 
 
 def _pictures(x: Array, boxes: Array, indices: Held | None) -> Sequence[Array]:
-    """Return the picture that each box is of. Raise Unfit where there is none of its number."""
+    """Return the picture of each box. Raise Unfit for a number without a picture."""
     name, numbers = "box_indices", np.arange(len(boxes)) if indices is None else indices
     if boxes.shape[1] == 5:
         name, numbers = "roi", boxes[:, 0]

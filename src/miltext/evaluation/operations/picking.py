@@ -238,7 +238,9 @@ def _by_score(scores: Array, least: float) -> Array:
 
 
 def _kept(boxes: Array, order: Array, groups: Array, most_shared: float, count: int) -> list[int]:
-    """Return the first `count` of the boxes in order that do not share too much with one before, in their group."""
+    """Return the first `count` of the boxes in order without too large a shared area with an earlier one, in their
+    group.
+    """
     middles, sizes = boxes[:, :2], boxes[:, 2:]
     starts, ends, areas = middles - sizes / 2, middles + sizes / 2, sizes.prod(axis=1)
     kept: list[int] = []

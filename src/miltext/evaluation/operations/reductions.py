@@ -47,7 +47,7 @@ def reduce_l2_norm(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
 
 @rule("reduce_mean")
 def reduce_mean(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
-    """Return the sum along `axes`, divided by how many they are; NaN of none."""
+    """Return the sum along `axes`, divided by the number of elements; NaN of none."""
     count = _count(x, axes)
     if not count and x.dtype.kind != "f":
         raise Unfit("`x` has no elements along `axes`, and integers no mean of none")
@@ -92,14 +92,14 @@ def reduce_min(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
 
 @rule("reduce_argmax")
 def reduce_argmax(x: Array, axis: int, keep_dims: bool, output_dtype: str | None) -> Array:
-    """Return where along `axis` the greatest is, the first of several; NaN counts as the greatest."""
+    """Return the place of the greatest along `axis`, the first of several; NaN counts as the greatest."""
     _refuse_none(x.shape[axis])
     return _stated(np.argmax(x, axis=axis, keepdims=keep_dims), output_dtype)
 
 
 @rule("reduce_argmin")
 def reduce_argmin(x: Array, axis: int, keep_dims: bool, output_dtype: str | None) -> Array:
-    """Return where along `axis` the least is, the first of several; NaN counts as the least."""
+    """Return the place of the least along `axis`, the first of several; NaN counts as the least."""
     _refuse_none(x.shape[axis])
     return _stated(np.argmin(x, axis=axis, keepdims=keep_dims), output_dtype)
 
@@ -136,7 +136,7 @@ def _real(x: Array) -> Array:
 
 
 def _count(x: Array, axes: Ints | None) -> int:
-    """Return how many elements come together along `axes`."""
+    """Return the number of elements combined along `axes`."""
     return x.size if axes is None else prod(x.shape[axis] for axis in axes)
 
 
