@@ -156,7 +156,7 @@ def _region(text: str, span: Span) -> dict[str, int]:
 
 
 def _uri(path: str) -> str:
-    """Return a path as SARIF has it: a URI where it is absolute, else relative to the folder that the check ran in."""
+    """Return a path as SARIF has it: a URI where it is absolute, else relative to the working folder of the check."""
     pure = PurePath(path)
     return pure.as_uri() if pure.is_absolute() else quote(os.fsencode(pure.as_posix()))
 

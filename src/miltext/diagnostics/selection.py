@@ -90,7 +90,7 @@ def _reach(words: Iterable[str], code: str) -> int:
 
 
 def normal(word: str) -> str:
-    """Return a code, the beginning of some, or `ALL` as it is written; letters of either case are taken."""
+    """Return a code, the beginning of some, or `ALL` in its normal spelling; letters of either case are accepted."""
     return word.strip().upper()
 
 

@@ -87,7 +87,7 @@ FIELD_DTYPES: dict[str, DType] = {
 """How the elements of a `TensorValue` member are written where the text names the member, as in `$ints([1, 2])`."""
 
 AMBIGUOUS = frozenset(["float", "int", "long"])
-"""Those of ELSEWHERE that have another size in some places: `float` has 64 bits in Python, 32 in C."""
+"""The names in ELSEWHERE with another size in some places: `float` has 64 bits in Python, 32 in C."""
 
 ELSEWHERE: dict[str, str] = {dtype.proto_name.lower(): dtype.name for dtype in DTYPES} | {
     "half": "fp16",

@@ -26,7 +26,7 @@ Names = dict[str, str]
 """The new name of each remaining object, by its old one."""
 
 STEPS = 6
-"""How far away from a value is looked at most."""
+"""Greatest distance from a value, in steps, at which its surroundings are compared."""
 
 
 class Version(NamedTuple):
@@ -342,9 +342,7 @@ class Places:
 
 
 def _taken(graph: KeyedGraph, op: Op) -> list[tuple[int, Value]]:
-    """Return the values that an operation takes, each with the slot that it is taken in; its inner blocks' come
-    last.
-    """
+    """Return the operands of an operation, each with its slot; the operands of its inner blocks come last."""
     facts = graph.facts[op]
     inside = [(graph.keys["inside", place], value) for place, value in enumerate(facts.captures)]
     return [*zip(facts.slots, facts.operands, strict=True), *inside]

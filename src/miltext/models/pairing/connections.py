@@ -58,7 +58,7 @@ class Flood:
                 heappush(self._heap, (-votes, a.names[i] != b.names[j], abs(i - j), pair))
 
     def _makers(self, i: int, j: int) -> Iterator[Pair]:
-        """Yield the operations that partners take a value from in the same slot."""
+        """Yield the operations from which partners take a value in the same slot."""
         a, b, level = self._a, self._b, self._level
         there = {slot: (maker, place) for slot, maker, place in b.makers[j]}
         for slot, maker, place in a.makers[i]:

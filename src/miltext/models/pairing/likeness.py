@@ -1,4 +1,4 @@
-"""The likeness of operations: each by itself, with all that it is made from, and with its connections."""
+"""The likeness of operations: each by itself, with all its sources, and with its connections."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class Side:
         return facts.kinds[EXACT], facts.slots, self.names[index], tuple([value.name for value in facts.operands])
 
     def upward(self, level: int) -> dict[int, int]:
-        """Return an integer for all that each unpaired operation is made from, up to the inputs or to partners."""
+        """Return an integer for all sources of each unpaired operation, up to the inputs or to partners."""
         sources = Sources(self.graph, level)
         return {index: sources.op(self.ops[index]) for index in self.single()}
 

@@ -190,7 +190,7 @@ def _results(side: Side, level: int) -> dict[int, Hashable]:
 
 
 def _lines(side: Side, _: int) -> dict[int, Hashable]:
-    """Return operations as they are written, except constants."""
+    """Return operations as written, except constants."""
     return {index: side.line(index) for index in side.single() if side.is_telling(index)}
 
 
