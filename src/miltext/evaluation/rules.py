@@ -9,9 +9,9 @@ A rule is a function whose parameters are the parameters of its ops. The annotat
 - `Value`: any value: a list is a Python list of arrays, a state a `State`. `Values`: several of these.
 
 A parameter that is left out comes with the default of the table of operations, or as None where that knows none. Some
-parameters stand for values around the op: `made: Made` the types that its outputs declare, `opset: Opset`, `generator:
-Generator` for random numbers, `blocks: Blocks` its blocks, and `widen: Widen` the function that makes an `Array` of a
-`Held`, for rules that do so with a part at a time.
+parameters stand for values around the op: `made: Made` the types that its outputs declare, `opset: Opset`,
+`generator: Generator` for random numbers, `blocks: Blocks` its blocks, and `widen: Widen` the function that makes an
+`Array` of a `Held`, for rules that do so with a part at a time.
 
 A rule returns one array, or a tuple of them, in any dtype that holds the result, which is rounded to the declared type
 afterwards. It never writes into its arguments. It raises Unfit where these values have no result.

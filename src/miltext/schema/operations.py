@@ -27,10 +27,11 @@ class Parameter(NamedTuple):
     `constant`: every value on which it depends has to be known when the program is compiled. `dtypes` are the data
     types that it takes, empty for any; parameters of one `domain` share a data type. `default` is its value when it is
     left out, None where that depends on the op's other inputs or leaving it out has a meaning of its own. `variadic`:
-    it takes any number of bindings. `kinds` are the kinds of values that it takes (`tensor list state tuple
-    dictionary`). `attribute`: coremltools keeps it among the op's attributes, not its inputs; other writers do not, so
-    look in both. `asked` is the text to write in place of an optional parameter that loaders of Core ML require all the
-    same. `loose`: coremltools refuses a value outside its domain, and other loaders of Core ML may not.
+    it takes any number of bindings. `kinds` are the kinds of values that it takes
+    (`tensor list state tuple dictionary`). `attribute`: coremltools keeps it among the op's attributes, not its inputs;
+    other writers do not, so look in both. `asked` is the text to write in place of an optional parameter that loaders
+    of Core ML require all the same. `loose`: coremltools refuses a value outside its domain, and other loaders of Core
+    ML may not.
 
     `shape` are the patterns of its shape (`miltext.schema.shape_patterns`), empty for any. Its elements are from
     `least` to `most`, numbers or sizes of those patterns, or some of the `words`, in capitals too if `any_case` is

@@ -20,7 +20,7 @@ from miltext.schema.types import StateType, TensorType, Type, is_whole
 
 
 class Port(NamedTuple):
-    """Something of a function that a row may refuse.
+    """A part of a function that a row may refuse.
 
     The `side` is `input`, `output` or `constant`, each with a name and a type, of a model also `model input` and `model
     output`; or `outputs`, all together. `opset` is the block's. `times` is how often the block returns that name, or of
