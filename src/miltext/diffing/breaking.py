@@ -166,7 +166,7 @@ def _both(old: Ports, new: Ports) -> Iterator[tuple[str, Port, Port]]:
     return ((name, port, new[name]) for name, port in old.items() if name in new)
 
 
-# # ---- other parts of a description
+# ---- other parts of a description
 
 
 def _labels(old: Model, new: Model) -> Iterator[Change]:

@@ -171,7 +171,7 @@ def _folding(title: str, part: _Part) -> _Part:
     return replace(part, opening=f"\n{head}{part.opening}")
 
 
-# # ---- text without markup
+# ---- text without markup
 
 
 def code(text: str) -> str:

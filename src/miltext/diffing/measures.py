@@ -1,4 +1,4 @@
-"""The distance between two tensors, with their elements in any place."""
+"""The distance between two tensors, for any storage of their elements."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Panes:
         self._numbers[side] += 1
         return Line(self._numbers[side], lines[place])
 
-    # # ---- the places of findings
+    # ---- the places of findings
 
     def _note(self, stretch: Stretch) -> None:
         """Note the function, operations and values of the next row."""

@@ -59,9 +59,9 @@ def run(
     """Return the outputs of a model's function for these inputs: numpy arrays by name.
 
     `model` is a Model, a Program, MIL text (a draft, too) or the path of any of these. `weights` is the folder of the
-    weight files, where it is not the model's own. `function` is the function to run; without a `main`, the description's
-    default function, or the only one, takes its place. `compute` is "float32", in which fp16 is computed and
-    then rounded after each operation, or "native", to compute in the declared types.
+    weight files, where it is not the model's own. `function` is the function to run; without a `main`, the
+    description's default function, or the only one, takes its place. `compute` is "float32", in which fp16 is computed
+    and then rounded after each operation, or "native", to compute in the declared types.
 
     `inputs` are arrays by name, or values that numpy converts to an array; for an image, a picture of pillow's, too. An
     array has a shape that the description allows, and numbers within the declared data type; floats are rounded.

@@ -51,7 +51,7 @@ def _called(step: Step) -> str:
     return f"{named(step.names[0])}, of {operation}," if step.names else operation
 
 
-# # ---- errors found before anything runs
+# ---- errors found before anything runs
 
 
 def without_rule(block: Block, path: Path) -> list[Finding]:

@@ -125,7 +125,7 @@ def known_sizes(type: TensorType) -> tuple[int, ...] | None:
     return sizes if len(sizes) == len(type.shape) else None
 
 
-# # ---- an array from any value
+# ---- an array from any value
 
 
 def _read(called: str, value: Any, type: TensorType, feature: Feature) -> Array:

@@ -97,7 +97,7 @@ class Merge:
         self._find_twice()
         return list(self._item(self._program))
 
-    # # ---- items in conflict because of other items
+    # ---- items in conflict because of other items
 
     def _find_disputed(self) -> None:
         """Find the items whose names are disputed."""

@@ -192,7 +192,7 @@ class Side:
                 at = name.end
         return "".join([*pieces, self.text[at:end]])
 
-    # # ---- the Program to pair
+    # ---- the Program to pair
 
     def paired_program(self) -> tuple[Program | None, Recovered | None]:
         """Return the Program, or the readable part of a draft."""

@@ -178,7 +178,7 @@ class Lockstep:
                     for key in [key for key in each.waiting if key[0] in inner]:
                         each.drop(key)
 
-    # # ---- findings
+    # ---- findings
 
     def _record(self, index: int, pair: Pair, turn: int, old: Waiting, new: Waiting) -> None:
         track = self.tracks[index]

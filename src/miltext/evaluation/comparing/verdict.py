@@ -80,7 +80,7 @@ class Verdict:
         worst = self._tracks[index].fall or self._tracks[index].worst
         return worst.moment if worst else 0
 
-    # # ---- fallen values
+    # ---- fallen values
 
     @cached_property
     def fallen(self) -> dict[int, Sighting]:
@@ -232,7 +232,7 @@ class Verdict:
         found = side.oddities[kind]
         return FirstOddity(name, kind, found.value.name, _operation(found.value), found.elements, found.turn)
 
-    # # ---- values that do not run alike
+    # ---- values that do not run alike
 
     def missed(self) -> Iterator[str]:
         """Yield a note for each output that was not made in both runs, as in a block that does not run."""

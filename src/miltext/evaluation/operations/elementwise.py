@@ -158,7 +158,7 @@ def select(cond: Held, a: Held, b: Held) -> Held:
     return np.where(cond, a, b)
 
 
-# # ---- values left as they are, or nearly
+# ---- values left as they are, or nearly
 
 
 @rule("identity")

@@ -173,7 +173,7 @@ def _mixed(low: Array, high: Array, part: Array) -> Array:
     return high
 
 
-# # ---- at given places
+# ---- at given places
 
 
 @rule("crop_resize")

@@ -165,7 +165,7 @@ def topk(
     return values if return_indices is False else (values, places)
 
 
-# # ---- finding places
+# ---- finding places
 
 
 @rule("non_zero")

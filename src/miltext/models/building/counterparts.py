@@ -269,7 +269,7 @@ def _only_ones(old: Mapping[str, Hashable], new: Mapping[str, Hashable], found: 
     return {name: there[key] for name, key in left.items() if counts[0][key] == counts[1][key] == 1}
 
 
-# # ---- the surroundings of a value
+# ---- the surroundings of a value
 
 
 def _outputs(function: Function) -> Sequence[Value]:
