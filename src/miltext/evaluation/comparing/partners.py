@@ -24,8 +24,7 @@ VALUE, OUTPUT, STATE = "value", "output", "state"
 
 
 class Walked:
-    """A function of a graph with a single block of it: the operations inside by their `paths`, and the sources of
-    values.
+    """A function of a graph with one block: the operations inside by their `paths`, and the sources of values.
 
     `values` are the inputs and the outputs of operations, in the order of the text, each operation before its inner
     ones.

@@ -283,8 +283,8 @@ class Feeder:
         ]
 
     def given(self, inputs: Mapping[str, Any], seed: int | None, run: int) -> list[dict[str, Any]]:
-        """Return the inputs of each program: the given ones, and random numbers for the rest, or for all with a
-        seed.
+        """Return the inputs of each program: the given ones, and random numbers for missing ones, where none is given
+        or a seed is.
         """
         both = self._both(inputs)
         if inputs and seed is None:
