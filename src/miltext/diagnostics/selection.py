@@ -85,7 +85,7 @@ def means(word: str, code: str) -> bool:
 
 
 def _reach(words: Iterable[str], code: str) -> int:
-    """Return the length of the longest word that stands for a code; -1 where none does."""
+    """Return the length of the longest word that stands for a code, 0 for `ALL`; -1 where none does."""
     return max((0 if word == ALL else len(word) for word in words if means(word, code)), default=-1)
 
 

@@ -58,7 +58,7 @@ class Step(NamedTuple):
     """One operation: its rule, and in the order of its parameters the constant arguments.
 
     The others are `named`, values of one name each, `given` in other ways, or `running`: the forms of values of the
-    run, by their places. `expected` is the type with which the output needs no more rounding. `settled` is the values
+    run, by their places. `expected` is the type with which the output needs no more rounding. `settled` are the values
     of a constant, where known, and `stored` the constant in a file. `frees` are the names without later use.
     """
 

@@ -235,5 +235,5 @@ def _said(token: Node) -> str:
         text = without_spaces(text)
         return text[7:-4] if text.endswith(",[]>") else text
     if token.name == "NAME":
-        return f"${name_of(text)}"  # no words but names: `$"inf"` is not `inf`
+        return f"${name_of(text)}"  # only names, no other words: `$"inf"` is not `inf`
     return without_spaces(text) if token.name == "LIST" else text
