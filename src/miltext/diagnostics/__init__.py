@@ -1,7 +1,7 @@
-"""What miltext says about an input: diagnostics, the errors that carry them, and how they are shown.
+"""Reports of miltext about an input: diagnostics, the errors that carry them, and their display.
 
-Positions are offsets into the text (code points, end exclusive); a line and a column are worked out
-only when a message is shown.
+Positions are offsets into the text (code points, end exclusive); a line and a column are worked out only when a message
+is shown.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 WINDOW = 96
-"""How many columns of a source line a message shows around the place."""
+"""Number of columns of a source line that a message shows around the place."""
 
 
 SAFE, UNSAFE = "safe", "unsafe"
-"""How far a suggestion can be trusted: it keeps the meaning, or there is no other way to mend what is certainly wrong;
-or it is a guess, or changes what a program means.
+"""The certainty of a suggestion: it keeps the meaning, or is the only way to fix a definite error; or it is a guess, or
+changes the meaning of a program.
 """
 
 
@@ -32,7 +32,7 @@ class Span(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A further sentence under a diagnostic, with the place it speaks of if there is one."""
+    """A further sentence under a diagnostic, with its place if there is one."""
 
     message: str
     span: Span | None = None
@@ -41,8 +41,8 @@ class Note(NamedTuple):
 class Diagnostic(NamedTuple):
     """One finding: `severity` is `error`, `warning` or `note`; `code` is stable; `span` may be absent.
 
-    `suggestion` is the text to put in place of the span; the message names it too. `applicability` says of it whether
-    it is certain: `safe` or `unsafe`. An error `stops` a draft from being completed if a type does not follow for it.
+    `suggestion` is the text to put in place of the span; the message names it too. `applicability` is its certainty:
+    `safe` or `unsafe`. An error `stops` a draft from being completed if a type does not follow for it.
     """
 
     severity: str
@@ -56,7 +56,7 @@ class Diagnostic(NamedTuple):
 
 
 class MiltextError(ValueError):
-    """An input that miltext refuses. `diagnostics` says what is wrong, `text` is what the spans point into."""
+    """An input that miltext refuses. `diagnostics` are the errors, `text` is the text for their spans."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic], *, text: str | None = None, path: str | None = None) -> None:
         super().__init__(diagnostics[0].message)
@@ -69,32 +69,32 @@ class MiltextError(ValueError):
 
 
 class ParseError(MiltextError):
-    """The text is not MIL text, or says what no Program can hold."""
+    """The text is not MIL text, or describes a Program that cannot exist."""
 
 
 class PrintError(MiltextError):
-    """The Program holds what the asked-for text cannot say."""
+    """The Program cannot be expressed in the text of this style."""
 
 
 class ModelError(MiltextError):
     """A file or folder that is not the model it should be.
 
-    `about` is what in a program it is about, for those who know a text of that.
+    `about` is the part of a program that it concerns, for callers with a text of that.
     """
 
     about: object = None
 
 
 class SettingsError(MiltextError):
-    """What a project's pyproject.toml asks for cannot be followed."""
+    """A project's pyproject.toml has settings that cannot be followed."""
 
 
 @contextmanager
 def refusing(refused: Callable[[Exception], Exception]) -> Iterator[None]:
-    """Read in a `with` block what others wrote: whatever goes wrong in it becomes the error that `refused` makes.
+    """Read in a `with` block data that others wrote: any failure in it becomes the error that `refused` makes.
 
     This is the net at the boundary of each kind of file. The block holds the reading alone, so that no mistake of ours
-    passes for one of a file's; a MiltextError in it says more already, and stays.
+    passes for a mistake of a file; a MiltextError in it is more precise already, and stays.
     """
     try:
         yield
@@ -130,7 +130,7 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=1)
 def _line_starts(text: str) -> list[int]:
-    """Where the lines of a text begin. It is remembered: one text has many diagnostics."""
+    """Return the beginnings of a text's lines. They are remembered: one text has many diagnostics."""
     return [0, *[match.end() for match in re.finditer("\n", text)]]
 
 
@@ -166,7 +166,7 @@ def _excerpt(text: str, span: Span, line: int) -> str:
 
 
 def visible(text: str) -> str:
-    """Text that is safe on a terminal: tabs as one space, control and bidirectional characters as U+FFFD."""
+    """Return text safe on a terminal: tabs as one space, control and bidirectional characters as U+FFFD."""
     return "".join(
         " " if char == "\t" else "\ufffd" if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp", "Cs") else char
         for char in text

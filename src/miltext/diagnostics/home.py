@@ -1,4 +1,4 @@
-"""Where miltext lives. This is the one place that says so, and `scripts/publish.py --home URL` fills it in.
+"""Home of miltext. This is the only place with its URL, and `scripts/publish.py --home URL` fills it in.
 
 The build of the package reads this file by itself, so it imports nothing of miltext.
 """

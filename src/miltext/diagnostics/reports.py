@@ -19,7 +19,7 @@ from miltext.diagnostics.home import HOME
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 FORM = 1
-"""The version of the JSON form: another one where a reader of this would go wrong."""
+"""The version of the JSON form: a new one for a change that breaks its readers."""
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 """GitHub's words for severities; SARIF's are ours."""
@@ -30,11 +30,11 @@ Record = dict[str, Any]
 
 
 class Report(NamedTuple):
-    """What was found in one program.
+    """The findings in one program.
 
-    The spans point into `text`, which is None if there are no spans. `printed` tells that the program was not a text:
-    then the places are those that `miltext print` shows. Of a program in a pipeline, `model` is the path in it that
-    `--model` takes, `title` that and its name, and `name` what people are told instead of the path.
+    The spans point into `text`, which is None if there are no spans. `printed`: the program was not a text, so the
+    places are in the output of `miltext print`. Of a program in a pipeline, `model` is the path in it that `--model`
+    takes, `title` the path and its name, and `name` the name shown to people instead of the path.
     """
 
     path: str
@@ -55,7 +55,7 @@ def as_json(reports: Sequence[Report]) -> str:
 
 
 def findings(reports: Sequence[Report]) -> Record:
-    """Return what was found as `diagnostics`, a record for each in order, and how many `errors` and `warnings`."""
+    """Return the findings as `diagnostics`, a record for each in order, and the numbers of `errors` and `warnings`."""
     found = [(report, diagnostic) for report in reports for diagnostic in report.diagnostics]
     counts = {f"{kind}s": sum(diagnostic.severity == kind for _, diagnostic in found) for kind in ("error", "warning")}
     return {"diagnostics": [_record(*pair) for pair in found], **counts}
@@ -81,7 +81,7 @@ def _record(report: Report, diagnostic: Diagnostic) -> Record:
 
 
 def _path(report: Report) -> str:
-    """Return the path, with U+FFFD for bytes of a file's name that are not UTF-8."""
+    """Return the path, with U+FFFD for bytes of a file's name outside UTF-8."""
     return os.fsencode(report.path).decode(errors="replace")
 
 
@@ -101,7 +101,7 @@ def _point(text: str, offset: int) -> dict[str, int]:
 
 
 def as_sarif(reports: Sequence[Report], version: str) -> str:
-    """Return a SARIF log of one run; `version` is that of miltext."""
+    """Return a SARIF log of one run; `version` is miltext's."""
     codes = sorted({diagnostic.code for report in reports for diagnostic in report.diagnostics})
     driver = {
         "name": "miltext",
@@ -156,7 +156,7 @@ def _region(text: str, span: Span) -> dict[str, int]:
 
 
 def _uri(path: str) -> str:
-    """Return a path as SARIF has it: a URI where it is absolute, else relative to the folder that the check ran in."""
+    """Return a path as SARIF has it: a URI where it is absolute, else relative to the working folder of the check."""
     pure = PurePath(path)
     return pure.as_uri() if pure.is_absolute() else quote(os.fsencode(pure.as_posix()))
 
@@ -184,7 +184,7 @@ def _commands(report: Report) -> Iterator[str]:
 
 
 def _escaped(text: str, further: str = "") -> str:
-    """Text with the characters that mean something in a workflow command as `%0A` and its like."""
+    """Return text with the characters with a meaning in a workflow command as `%0A` and its like."""
     for character in f"%\r\n{further}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text

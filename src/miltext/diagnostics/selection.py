@@ -1,4 +1,4 @@
-"""Which findings are asked for: codes that are selected or ignored, whole or by how they begin."""
+"""Selection of findings: codes to select or ignore, whole or by their beginnings."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ AROUND_PROGRAMS = (
     codes.PIPELINE_TYPE_CLASH,
     codes.PIPELINE_CONNECTION_LOST,
 )
-"""How the codes begin of what does not fit in the files of a compiled model, between the models of a pipeline, and
+"""Beginnings of the codes about mismatches in the files of a compiled model, between the models of a pipeline, and
 between a program and the description of a model.
 """
 
 CANNOT_IGNORE = Note("this cannot be ignored here: a type that the draft leaves out does not follow; write that type")
-"""What is said of an error that is ignored, by a comment or a choice of codes, where it stops a draft."""
+"""Note for an ignored error, by a comment or a choice of codes, where it stops a draft."""
 
 
 class Selection(NamedTuple):
-    """The codes and beginnings of codes that are selected, and those that are ignored.
+    """The codes and beginnings of codes to select, and to ignore.
 
     The longer one decides about a code, as in ruff: `MIL6` selects it, and `MIL603` ignores it. Of two of the same
-    length, the one that ignores. Where no `drafts` may be, that a text is one is an error.
+    length, the ignoring one decides. Where `drafts` is false, a draft is an error.
     """
 
     select: tuple[str, ...] = (ALL,)
@@ -42,28 +42,28 @@ class Selection(NamedTuple):
     drafts: bool = True
 
     def chosen(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Return the findings that are asked for, and those that are told in any case."""
+        """Return the selected findings, and the findings reported in any case."""
         kept = (each if self.asks_for(each) else noted(each) for each in found if self.keeps(each))
         return [each if self.drafts else _without_drafts(each) for each in kept]
 
     def keeps(self, diagnostic: Diagnostic) -> bool:
-        """Whether a finding is asked for, or is told in any case."""
+        """Return whether a finding is selected, or is reported in any case."""
         return self.asks_for(diagnostic) or diagnostic.stops or keeps_from_reading(diagnostic)
 
     def asks_for(self, diagnostic: Diagnostic) -> bool:
-        """Whether a finding is asked for by its code."""
+        """Return whether a finding is selected by its code."""
         return _reach(self.select, diagnostic.code) > _reach(self.ignore, diagnostic.code)
 
 
 def noted(diagnostic: Diagnostic) -> Diagnostic:
-    """Return a finding that is told though it was to be ignored: where it stops a draft, it says so."""
+    """Return a finding reported although ignored: where it stops a draft, with a note about that."""
     if not diagnostic.stops or CANNOT_IGNORE in diagnostic.notes:
         return diagnostic
     return diagnostic._replace(notes=(*diagnostic.notes, CANNOT_IGNORE))
 
 
 def _without_drafts(diagnostic: Diagnostic) -> Diagnostic:
-    """Return a finding as it is where no draft may be."""
+    """Return a finding with the severity for places without drafts."""
     if diagnostic.code != codes.DRAFT:
         return diagnostic
     note = Note("drafts are refused here, by `--no-drafts` or by `drafts = false` in a pyproject.toml")
@@ -71,29 +71,31 @@ def _without_drafts(diagnostic: Diagnostic) -> Diagnostic:
 
 
 def keeps_from_reading(diagnostic: Diagnostic) -> bool:
-    """Whether a finding says why its input, or a part of it, was not checked. No choice of codes hides that."""
+    """Return whether a finding is the reason why its input, or a part of it, was not checked. No choice of codes hides
+    that.
+    """
     is_of_programs = diagnostic.code >= codes.UNKNOWN_OPERATION  # the first of them
     is_read = is_of_programs or diagnostic.code.startswith(AROUND_PROGRAMS)
     return (diagnostic.severity == "error" and not is_read) or diagnostic.code == codes.INTERNAL_ERROR
 
 
 def means(word: str, code: str) -> bool:
-    """Whether a word, as `normal` gives it, stands for a code."""
+    """Return whether a word, as `normal` gives it, stands for a code."""
     return word == ALL or code.startswith(word)
 
 
 def _reach(words: Iterable[str], code: str) -> int:
-    """Return how much of a code the longest of the words says that stands for it; -1 where none does."""
+    """Return the length of the longest word that stands for a code, 0 for `ALL`; -1 where none does."""
     return max((0 if word == ALL else len(word) for word in words if means(word, code)), default=-1)
 
 
 def normal(word: str) -> str:
-    """Return a code, the beginning of some, or `ALL` as it is written; letters of either case are taken."""
+    """Return a code, the beginning of some, or `ALL` in its normal spelling; letters of either case are accepted."""
     return word.strip().upper()
 
 
 def unknown(word: str) -> str | None:
-    """Return what is wrong with a word that stands for no code; None for one that does."""
+    """Return the error of a word that stands for no code; None for a known one."""
     code = normal(word)
     if code == ALL or (re.fullmatch("MIL[0-9]*", code) and any(known.startswith(code) for known in TITLES)):
         return None
@@ -101,5 +103,5 @@ def unknown(word: str) -> str | None:
 
 
 def near_code(word: str) -> str | None:
-    """Return the code that an unknown one is most likely a slip of."""
+    """Return the most likely code behind a misspelled one."""
     return nearest(normal(word).replace("O", "0"), [*TITLES, ALL])

@@ -1,4 +1,4 @@
-"""Suggestions for a wrong word: the word that it is most likely a slip of, out of those that could stand there."""
+"""Suggestions for a wrong word: the most likely intended word, out of the words allowed there."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from itertools import takewhile
 from miltext.diagnostics import SAFE, UNSAFE
 
 LIKENESS = 0.7
-"""How much of two words, by difflib's ratio, must be the same for one to be a slip of the other."""
+"""Least ratio of difflib between two words for one to be a slip of the other."""
 
 
 def nearest(word: str, choices: Iterable[str], likeness: float = LIKENESS) -> str | None:
-    """Return the choice that `word` is most likely a slip of, None when it is like none of them."""
+    """Return the choice for which `word` is most likely a slip, None when it is like none of them."""
     from difflib import get_close_matches
 
     by_case = {choice.lower(): choice for choice in choices}
@@ -21,14 +21,14 @@ def nearest(word: str, choices: Iterable[str], likeness: float = LIKENESS) -> st
 
 
 def one_slip_from(word: str, choices: Iterable[str]) -> str | None:
-    """Return the choice that differs from `word` by one letter or two that changed places; of several, the nearest."""
+    """Return the choice that differs from `word` by one letter or by two exchanged letters; of several, the nearest."""
     wanted = word.lower()
     slips = [choice for choice in choices if _is_one_slip(wanted, choice.lower())]
     return slips[0] if len(slips) == 1 else nearest(word, slips)
 
 
 def _is_one_slip(one: str, other: str) -> bool:
-    """Tell whether all that differs between two words is a letter, or two that changed places."""
+    """Return whether all that differs between two words is a letter, or two that changed places."""
     if abs(len(one) - len(other)) > 1:
         return False
     start = _alike(one, other)
@@ -38,7 +38,7 @@ def _is_one_slip(one: str, other: str) -> bool:
 
 
 def _alike(one: str, other: str) -> int:
-    """Return how many letters two words begin with alike."""
+    """Return the number of equal letters at the beginnings of two words."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
@@ -48,10 +48,10 @@ def certainty(written: str, meant: str | None) -> str:
 
 
 def bool_meant(word: str, type: str = "bool") -> str | None:
-    """Return the truth value, with its `type`, that a word of another language stands for: `True`, `FALSE`."""
+    """Return the truth value, with its `type`, for a word of another language: `True`, `FALSE`."""
     return f"{type}({word.lower()})" if word.lower() in ("true", "false") else None
 
 
 def did_you_mean(near: str | None) -> str:
-    """Return the end of a message that names what was perhaps meant."""
+    """Return the end of a message that names the likely intended word."""
     return f"; did you mean `{near}`?" if near else ""

@@ -1,4 +1,4 @@
-"""Parts of sentences that messages share: names in a row, things that are counted, and words of command lines."""
+"""Parts of sentences that messages share: names in a row, counted things, and words of command lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tally(number: int, noun: str) -> str:
 
 
 def for_shell(word: str) -> str:
-    """Quote a word for the shell that a command is run in: that of POSIX, or of Windows."""
+    """Quote a word for the shell that runs a command: POSIX's, or Windows'."""
     if os.name == "posix":
         import shlex
 

@@ -36,12 +36,11 @@ def diff(
     If no difference is found then, whether the two are the same is unknown, unless both are one file, or neither has a
     weight file and `ignore_weights` is set. Of two Models, the specification versions and descriptions are compared
     too; of two compiled ones, also their analytics, `metadata.json` and other files; of a compiled one and another, not
-    what the compiler does to every program. Two pipelines are compared model by model: those of one name are a pair,
-    and the others by their places. Of two models of other kinds, what they hold is compared as bytes. Facts about the
-    tools that made a model, and when, are compared only with `build_info`: the program's attribute `buildInfo`, and
-    coremltools' entries in the metadata. `progress` gets the
-    number of bytes of each weight compared.
-    Raise ModelError and ParseError for what cannot be read, and PrintError for a Program with fields that the schema
+    what the compiler does to every program. Two pipelines are compared model by model: models of one name are a pair,
+    and the others are paired by their places. Of two models of other kinds, the contents are compared as bytes. Facts
+    about the tools that made a model, and when, are compared only with `build_info`: the program's attribute
+    `buildInfo`, and coremltools' entries in the metadata. `progress` gets the number of bytes of each weight compared.
+    Raise ModelError and ParseError for unreadable models, and PrintError for a Program with fields that the schema
     lacks.
     """
     how = How(build_info, ignore_weights, progress)
@@ -55,7 +54,7 @@ def diff(
 
 
 def _is_read(source: Model | Message) -> bool:
-    """Whether it is an ML Program or a pipeline: of all other kinds, what a model holds is bytes."""
+    """Return whether it is an ML Program or a pipeline: models of all other kinds are compared as bytes."""
     return not isinstance(source, Model) or source.is_pipeline or source.type == PROGRAM
 
 
@@ -64,7 +63,7 @@ def _opened(source: str | os.PathLike[str] | Model | Message) -> Any:
 
 
 def _side(source: Model | Message, name: str) -> Side:
-    """Return a side to compare. Raise ModelError for a model that is not an ML Program."""
+    """Return a side to compare. Raise ModelError for a model other than an ML Program."""
     if not isinstance(source, Model):
         return Side(name, source, None)
     chosen = source.select(None)

@@ -1,4 +1,4 @@
-"""What breaks callers of a model: changes of what it takes and gives, and of the system that it needs."""
+"""Changes that break callers of a model: of its inputs and outputs, and of the system that it needs."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ _LISTED = 5
 def breaking(old: Model, new: Model) -> Difference:
     """Return the changes between two models that break callers of the old one, and no others.
 
-    What they take and give is compared by their descriptions. Where only one has a description, that is done by what
-    the programs state, and a note says so; then it is unknown whether there is more. Raise ParseError.
+    Inputs and outputs are compared by the descriptions. Where only one has a description, the programs are compared
+    instead, and a note reports it; then it is unknown whether there is more. Raise ParseError.
     """
     has = [each.description is not None for each in (old, new)]
     surfaces = [surface_of(each, all(has)) for each in (old, new)]
@@ -97,7 +97,7 @@ def _newest_opset(model: Model) -> int | None:
 
 
 def _functions(old: Surface, new: Surface) -> Iterator[Change]:
-    """Compare the functions of one name, and those that are called without a name."""
+    """Compare the functions of one name, and the functions that are called without a name."""
     several = old.has_several or new.has_several
     pairs = {name: name for name in old.functions if name in new.functions} if old.has_several else {}
     if old.has_several:
@@ -113,7 +113,7 @@ def _functions(old: Surface, new: Surface) -> Iterator[Change]:
 
 
 def _takes(function: Function) -> str:
-    """Return what a function takes."""
+    """Return the inputs of a function as text."""
     return f"({', '.join(f'{name}: {port}' for name, port in function['input'].items())})"
 
 
@@ -166,13 +166,13 @@ def _both(old: Ports, new: Ports) -> Iterator[tuple[str, Port, Port]]:
     return ((name, port, new[name]) for name, port in old.items() if name in new)
 
 
-# ---- what else a description says
+# ---- other parts of a description
 
 
 def _labels(old: Model, new: Model) -> Iterator[Change]:
-    """Compare the labels that classifiers give back; a word is another label than a number."""
+    """Compare the labels that classifiers return; a word is another label than a number."""
     was, now = [_all_labels(each) for each in (old, new)]
-    if len(was) == len(now) == 1:  # wherever in a pipeline it is now
+    if len(was) == len(now) == 1:  # anywhere in a pipeline now
         now = dict.fromkeys(was, next(iter(now.values())))
     for name, labels in was.items():
         left = [label for label in labels if label not in now.get(name, labels)]
@@ -191,7 +191,7 @@ def _all_labels(model: Model) -> Mapping[str, dict[str, None]]:
 
 
 def _labels_of(model: Model) -> Mapping[str, Labels]:
-    """Return the labels of each function of one model; of other kinds than ML Programs, those of all there is."""
+    """Return the labels of each function of one model; of other kinds than ML Programs, all labels."""
     if model.type == PROGRAM:
         return labels_of(model.program)
     found = _read(model, labels_in) if model.type in LABELS else None
@@ -199,7 +199,7 @@ def _labels_of(model: Model) -> Mapping[str, Labels]:
 
 
 def _classes(old: Model, new: Model) -> Iterator[Change]:
-    """Compare the classes that an app needs, wherever in a pipeline they are needed."""
+    """Compare the classes that an app needs, anywhere in a pipeline."""
     was, now = [
         {
             name: None
@@ -215,12 +215,12 @@ def _classes(old: Model, new: Model) -> Iterator[Change]:
 
 
 def _stages(model: Model) -> list[Stage]:
-    """Return a model, and those of its pipelines."""
+    """Return a model, and the models of its pipelines."""
     return [Stage("", model), *model.stages()]
 
 
 def _read(model: Model, read: Callable[[Spec, str], _Held]) -> _Held | None:
-    """Return what is read from the bytes of a model; None where they are not at hand, or not of the schema."""
+    """Return the result of a reader of a model's bytes; None where they are not at hand, or not of the schema."""
     try:
         return read(model.spec, model.type) if model.spec is not None else None
     except ValueError:

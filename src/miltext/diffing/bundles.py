@@ -1,4 +1,4 @@
-"""The differences of two compiled models around program and description: what they state, and their other files."""
+"""The differences of two compiled models around program and description: their stated facts, and their other files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Facts = dict[str, str]
 
 
 def compare_bundles(old: Model, new: Model, build_info: bool) -> list[Change]:
-    """Return the changes of what two compiled models state; none unless both are such."""
+    """Return the changes of the facts that two compiled models state; none unless both are compiled."""
     if not (isinstance(old, BundleModel) and isinstance(new, BundleModel)):
         return []
     read = stated(old.folder), stated(new.folder)
@@ -45,7 +45,7 @@ def compare_bundles(old: Model, new: Model, build_info: bool) -> list[Change]:
 
 
 def _as_files(bundle: BundleModel, read: Stated) -> set[str]:
-    """Return the parts that can only be compared as files: those that are not there, or cannot be read."""
+    """Return the parts that can only be compared as files: the missing and the unreadable ones."""
     absent = {name for name in (ANALYTICS, METADATA) if not os.path.lexists(bundle.folder / name)}
     unnamed = set() if bundle.is_named else {NAMES}
     return absent | {*read.problems} | unnamed | (set() if bundle.is_described else {COREMLDATA})
@@ -62,7 +62,7 @@ def _analytics(read: Stated) -> Facts:
 
 
 def _shown(old: BundleModel, new: BundleModel, read: tuple[Stated, Stated], build_info: bool) -> list[Facts]:
-    """Return what each `metadata.json` says, but for the class where both name it after their folders."""
+    """Return the facts of each `metadata.json`, but for the class where both name it after their folders."""
     shown = [_metadata(each, build_info) for each in read]
     names = [class_name(each.folder.stem) for each in (old, new)]
     if [each.metadata.get(CLASS) for each in read] == names:
@@ -71,13 +71,13 @@ def _shown(old: BundleModel, new: BundleModel, read: tuple[Stated, Stated], buil
 
 
 def _metadata(read: Stated, build_info: bool) -> Facts:
-    """Return what `metadata.json` says; which tools made the model, only if that is asked for."""
+    """Return the facts of `metadata.json`; the tools that made the model, only with `build_info`."""
     found = _leaves(read.metadata, "") if read.metadata else ()
     return {path: text for path, text in found if build_info or not path.startswith(_TOOLS)}
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Yield what JSON has at each path; an empty list or dictionary is a value."""
+    """Yield the JSON value at each path; an empty list or dictionary is a value."""
     if isinstance(value, Mapping) and value:
         for key, inner in value.items():
             yield from _leaves(inner, f"{path}[{key}]" if path else key)
@@ -89,9 +89,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _files(bundle: BundleModel, known: set[str]) -> Facts:
-    """Return what is in the folder beside files that are `known` and the folders of stages, each as its size and
-    digest.
-    """
+    """Return the files in the folder beside `known` files and the folders of stages, each as its size and digest."""
     stages = tuple(f"model{index}/" for index in range(len(bundle.models)))
     names = [name for name in files_below(bundle.folder, known) if not name.startswith(stages)]
     return {name: _file(bundle.folder / name) for name in names}

@@ -41,13 +41,13 @@ Bindings: TypeAlias = "Mapping[str, Sequence[Operand]]"
 """Arguments, or attributes as arguments, by name."""
 
 Sides: TypeAlias = "tuple[Op | None, Op | None]"
-"""The operations that something is told of, in the old and in the new program."""
+"""The operations of a finding, in the old and in the new program."""
 
 Pending: TypeAlias = "dict[int, list[tuple[Sides, Change]]]"
-"""The changes of constants, by the index of the operation that each is told at."""
+"""The changes of constants, by the index of the operation at which each is reported."""
 
 _ORDER = ("operation", "argument", "attribute", "type", "outputs", "blocks")
-"""The kinds of the changes of an operation, as they are told."""
+"""The kinds of the changes of an operation, in the order of the report."""
 
 
 class Comparison:
@@ -78,7 +78,7 @@ class Comparison:
         return changes + self._attributes(kept[0], kept[1], "")
 
     def weights(self) -> WeightDifference:
-        """Return the differences of the weights, but for parts of those that are told as a whole."""
+        """Return the differences of the weights, but for parts of weights that are reported as a whole."""
         found = self._values.weights()
         told = {index for index, sides in self._owners.items() if self._constants.are_told(*sides)}
         return replace(found, changed=tuple(each for index, each in enumerate(found.changed) if index not in told))
@@ -99,7 +99,7 @@ class Comparison:
         return FunctionDifference(name, old_name, "changed", text, tuple(changes), tuple(renamed), blocks)
 
     def _opsets(self, a: Function, b: Function) -> list[Change]:
-        """Compare the opsets of a function, and of its only block if that is not the function's own."""
+        """Compare the opsets of a function, and of its only block if the two differ."""
         opsets = a.message.opset, b.message.opset
         names = [("", *opsets)]
         if len(a.blocks) == len(b.blocks) == 1:
@@ -126,7 +126,7 @@ class Comparison:
         return BlockDifference(place, "changed", tuple(changes), tuple(renamed), tuple(self._told(pair, function)))
 
     def _inputs(self, a: Block | Function, b: Block | Function, pairs: Sequence[Pair]) -> list[Change]:
-        """Compare inputs: the removed, the added, the retyped, and the order of those that both have."""
+        """Compare inputs: the removed, the added, the retyped, and the order of the common ones."""
         type_of, there = self._type, dict(pairs)
         stayed = {*there.values()}
         old, new = a.inputs, b.inputs
@@ -173,7 +173,7 @@ class Comparison:
     def _told(self, pair: PairedBlock, function: str) -> list[OperationDifference]:
         """Return the differences of the operations, in the order of both blocks merged.
 
-        A constant is not among these if all of its uses tell of it.
+        A constant is not among these if all of its uses report it.
         """
         found: list[tuple[Sides, OperationDifference]] = []
         mates = {j: i for i, j in pair.pairs.items()}
@@ -207,7 +207,7 @@ class Comparison:
         mates: Collection[int],
         pending: Pending,
     ) -> Iterator[ChangedOperation]:
-        """Yield the differences of an operation, with those of the constants that are `pending`, to be told here."""
+        """Yield the differences of an operation, with the `pending` differences of constants, to be reported here."""
         facts = self._new.facts
         changes = self._changes(a, b, (function, label(b)))
         told = [change for sides, change in pending.pop(facts[b].index, ()) if not self._constants.are_told(*sides)]
@@ -226,7 +226,7 @@ class Comparison:
             yield ChangedOperation(label(b), name_text(b.type), *places, tuple(changes), blocks, _labels(uses[:USES]))
 
     def _first_user(self, op: Op, uses: Sequence[tuple[Op, str]], mates: Collection[int]) -> int | None:
-        """Return which of the uses of a constant is the first of an operation that both programs have."""
+        """Return the index of a constant's first use by an operation that both programs have."""
         index = [self._new.facts[each].index for each in (op, *[user for user, _ in uses])]
         return next((place for place, user in enumerate(index[1:]) if user in mates and user > index[0]), None)
 
@@ -322,7 +322,7 @@ class Comparison:
 
 
 def _uses(op: Op) -> list[tuple[Op, str]]:
-    """Return the operations of its block that take what an operation makes, with the arguments."""
+    """Return the operations of its block that take an output of an operation, with the arguments."""
     uses = [use for value in op.outputs for use in value.uses]
     return [(use.op, name_text(use.parameter)) for use in uses if use.op is not None and use.op.block is op.block]
 
@@ -332,7 +332,7 @@ def _labels(uses: Sequence[tuple[Op, str]]) -> tuple[tuple[str, str], ...]:
 
 
 def _is_other_constant(a: Op, b: Op, changes: Sequence[Change]) -> bool:
-    """Whether all that differs between two operations is what a `const` holds, with its type."""
+    """Return whether two operations differ only in the value of a `const`, with its type."""
     both = a.type == b.type == "const"
     return (
         both and "val" in [each.name for each in changes] and {each.kind for each in changes} <= {"attribute", "type"}
@@ -340,12 +340,12 @@ def _is_other_constant(a: Op, b: Op, changes: Sequence[Change]) -> bool:
 
 
 def _place_of(change: Change) -> tuple[int, str]:
-    """Return what the changes of an operation are sorted by."""
+    """Return the sort key of an operation's change."""
     return _ORDER.index(change.kind), change.name if change.kind == "argument" else ""
 
 
 def _moves(pair: PairedBlock, mates: Mapping[int, int], ops: Sequence[Op]) -> Iterator[MovedOperations]:
-    """Yield the runs of operations that are paired, but not on the spine."""
+    """Yield the runs of operations with partners off the spine."""
     moved = sorted(mates.keys() - {j for _, j in pair.spine})
     run: list[int] = []
     for j, following in zip_longest(moved, moved[1:]):

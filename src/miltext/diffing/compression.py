@@ -1,4 +1,4 @@
-"""Weights that are held compressed: what people call the form of each, and the numbers that it stands for."""
+"""Weights in a compressed form: the usual name of each form, and the decompressed numbers."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _FORMS = {
     "constexpr_sparse_to_dense": ("nonzero_data", "sparse {type}"),
     "constexpr_cast": ("source_val", "{type}"),
 }
-"""How a weight is held, by the operation that decompresses it: the parameter with its data, and what people call it."""
+"""The form of a weight, by the operation that decompresses it: the parameter with its data, and the usual name."""
 
 _LINEAR = "{linear}"
-"""What is scaled: integers, or what was compressed before."""
+"""Placeholder for the scaled data: integers, or data compressed before."""
 
 _TABLE = "lut"
 """The parameter with the entries of a palette."""
 
 
 class Compressed:
-    """The constants of one program, with those that are held compressed."""
+    """The constants of one program, and the compressed ones among them."""
 
     def __init__(self, graph: KeyedGraph) -> None:
         self._graph = graph
@@ -56,7 +56,7 @@ class Compressed:
         }
 
     def form(self, op: Op) -> str:
-        """Return how a constant is held: `fp16`, `4-bit palette`, `sparse 8-bit linear`."""
+        """Return the form of a constant: `fp16`, `4-bit palette`, `sparse 8-bit linear`."""
         kind = op.type
         if kind not in _FORMS:
             return self._type(op.message.outputs[0].type)
@@ -73,7 +73,7 @@ class Compressed:
         return f"{held} of {self.form(table)}" if table and is_compressed(table.type) else held
 
     def layout(self, op: Op) -> set[tuple[str, str, str, tuple[bytes, ...]]]:
-        """Return the operations that decompress a constant, and the types of what each takes."""
+        """Return the operations that decompress a constant, and the types of their operands."""
         return {
             (part.type, kind, key, tuple(map(self._said_type, bound)))
             for part in self.parts(op)
@@ -83,12 +83,12 @@ class Compressed:
         }
 
     def parts(self, op: Op) -> list[Op]:
-        """Return the constants that a compressed one is made of, each before what takes it, and itself."""
+        """Return the constants of which a compressed one is made, each before its users, and itself."""
         found: dict[Op, None] = {}
         todo = [op]
         while todo:
             each = todo.pop()
-            found.pop(each, None)  # again, and later: what is made of it stands after it
+            found.pop(each, None)  # again, and later: its users stand after it
             found[each] = None
             todo += [value.maker for value in each.operands if value.maker is not None]
         return [*reversed(found)]
@@ -140,6 +140,6 @@ class Compressed:
 
 
 def _bound(op: Op, key: str) -> Operand:
-    """Return what a parameter is bound to, be it an argument or, as of old, an attribute."""
+    """Return the operand of a parameter, be it an argument or, as of old, an attribute."""
     found: list[Operand] = [*op.inputs.get(key, ()), *stated(op).get(key, ())]
     return found[0] if found else None

@@ -1,6 +1,7 @@
-"""Constants where they are used: an argument that is a literal in one program, and a `const` in the other, is the same.
+"""Constants where they are used: an argument can be a literal in one program, and a `const` in the other, without a
+difference.
 
-What has been told at the use of a constant is not told again of the constant.
+A change reported at the use of a constant is not reported again at the constant.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ class Constants:
         self._read: set[Op] = set()
 
     def literals(self, before: Operand, now: Operand) -> tuple[Operand, Operand]:
-        """Return the Values of what is a constant on both sides, and anything else as it is.
+        """Return the Values of constants on both sides, and any other operand as it is.
 
-        Two operations that are partners stay what they are, and so do two that are equal, or too long to be shown.
+        Two operations that are partners stay as they are, and so do two that are equal, or too long to be shown.
         """
         old, new = literal_of(before), literal_of(now)
         if old is None or new is None:
@@ -50,7 +51,9 @@ class Constants:
         return old, new
 
     def weight(self, old: Op, new: Op, function: str) -> bool:
-        """Note how far a weight is from one that is compressed otherwise, or is not; return whether they are that."""
+        """Note the distance of two weights, of which at least one is compressed, in different forms; return whether
+        they are such weights.
+        """
         are_compressed = any(is_compressed(op.type) for op in (old, new))
         if not (are_compressed and _is_weight(old) and _is_weight(new)):
             return False
@@ -67,19 +70,21 @@ class Constants:
         return True
 
     def _is_laid_out_alike(self, old: Op, new: Op) -> bool:
-        """Whether the parts of two weights can be told one by one; so are weights of other types, which have no
-        distance.
+        """Return whether the parts of two weights can be reported one by one; so can weights of other types, which have
+        no distance.
         """
         types = [wire_of(op.message.outputs[0].type) for op in (old, new)]
         return types[0] != types[1] or self._compressed[0].layout(old) == self._compressed[1].layout(new)
 
     def are_told(self, old: Op | None, new: Op | None) -> bool:
-        """Whether a constant, on the sides where it is, has been told wherever it is used."""
+        """Return whether a constant, on the sides where it is, has been reported at each of its uses."""
         told = [self._is_told(side, op) for side, op in enumerate((old, new)) if op is not None]
         return bool(told) and all(told)
 
     def is_used_as_often(self, new: Op, count: int) -> bool:
-        """Whether a constant of the new program is taken so often, and neither returned nor taken in inner blocks."""
+        """Return whether a constant of the new program is taken so often, and neither returned nor taken in inner
+        blocks.
+        """
         return sum(len(value.uses) for value in new.outputs) == count
 
     def _is_told(self, side: int, op: Op) -> bool:
@@ -96,6 +101,6 @@ def _is_weight(op: Op) -> bool:
 
 
 def _is_short(value: proto.Value) -> bool:
-    """Whether a literal is shown whole."""
+    """Return whether a literal is shown whole."""
     sizes = [dimension.constant.size for dimension in value.type.tensorType.dimensions]
     return value.HasField("immediateValue") and prod(sizes) <= SHOWN

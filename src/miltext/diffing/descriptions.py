@@ -1,4 +1,6 @@
-"""The differences of two models around their programs: the fields of their messages, or what a compiled model says."""
+"""The differences of two models around their programs: the fields of their messages, or the facts of a compiled
+model.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +22,18 @@ MADE_BY = f"metadata.userDefined[{STAMP}"
 """The prefix of the facts about the tools that made a model, and when."""
 
 _OF_MODEL = {"specificationVersion": ("specification", "0"), "isUpdatable": ("isUpdatable", "False")}
-"""What changes of numbers in a Model are called, and what is there if nothing is."""
+"""The names of changes of numbers in a Model, and the default values."""
 
 _KINDS = {*MODEL_KINDS.values()}
 
 _ADDED = "description.metadata"
-"""What a compiled model has even if it is empty."""
+"""The field of a compiled model that exists even if it is empty."""
 
 
 def compare_models(old: Model, new: Model, build_info: bool) -> list[Change]:
-    """Return the changes of what both models have around their programs, and around the models of pipelines.
+    """Return the changes of the parts that both models have around their programs, and around the models of pipelines.
 
-    Where there are two Model messages, one of them is told if any of their bytes are not the same.
+    Where there are two Model messages, a change is reported if any of their bytes differ.
     """
     changes = [Change("type", "", old.type, new.type)] if old.type != new.type else []
     found = _of_messages(old, new) if old.spec is not None and new.spec is not None else _of_others(old, new)
@@ -56,14 +58,14 @@ def _of_others(old: Model, new: Model) -> Iterator[Difference]:
 
 
 def _said(model: Model) -> tuple[int | None, ModelDescription | None]:
-    """Return the specification version and the description of a model; None for what cannot be known of it."""
+    """Return the specification version and the description of a model; None for an unknown one."""
     if model.spec is not None:
         return model.spec.specificationVersion, model.spec.description
     return model.specification_version, model.description
 
 
 def _change(found: Difference) -> Change:
-    """Return what is told of a difference of two Model messages."""
+    """Return the Change for a difference of two Model messages."""
     field, _, path = found.path.partition(".")
     if field in _OF_MODEL:
         kind, nothing = _OF_MODEL[field]

@@ -1,4 +1,4 @@
-"""All differences between two programs, and the forms that they are shown in."""
+"""All differences between two programs, and their forms."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from miltext.diffing.lining_up import Texts
 
 FORM = 1
-"""The version of the JSON form, which docs/diff.md describes: another one where a reader of this would go wrong."""
+"""The version of the JSON form, which docs/diff.md describes: a new one for a change that breaks its readers."""
 
 
 @dataclass(frozen=True)
 class Difference:
     """The differences between two models or programs, which are called `old` and `new`.
 
-    `changes` are those of the model and the program themselves, `notes` what could not be compared. `functions` are
-    those with a difference, added and removed ones too, and so are `models`, those of two pipelines. `complete`: every
-    weight that counts was read, and all that the models of a pipeline hold. `breaking`: only changes that break callers
-    are among them. `to_text` is for people, `to_markdown` for a comment, `to_html` a page, `to_json` for programs,
-    `to_unified` for tools that show patches, `to_stat` a summary.
+    `changes` are the changes of the model and the program themselves, `notes` the parts that could not be compared.
+    `functions` are the functions with a difference, added and removed ones too, and `models` the models of two
+    pipelines with one. `complete`: every weight that counts was read, and all contents of a pipeline's models.
+    `breaking`: only changes that break callers are among them. `to_text` is for people, `to_markdown` for a comment,
+    `to_html` a page, `to_json` for programs, `to_unified` for tools that show patches, `to_stat` a summary.
     """
 
     old: str
@@ -52,14 +52,14 @@ class Difference:
 
     @property
     def same(self) -> bool | None:
-        """Whether there is no difference; None if that cannot be told: none was found, and not all was read."""
+        """Whether there is no difference; None if unknown: none was found, and not all was read."""
         if self.changes or self.functions or self.weights.changed or self.models:
             return False
         return True if self.complete else None
 
     @property
     def verdict(self) -> str:
-        """What there is to say where no difference was found."""
+        """The sentence for a Difference without differences."""
         return VERDICTS.get((self.breaking, self.same), "")
 
     @property
@@ -74,14 +74,14 @@ class Difference:
 
     @property
     def changed(self) -> tuple[FunctionDifference, ...]:
-        """The functions that both have, and that are different."""
+        """The functions that both have, with differences."""
         return self._with_status("changed")
 
     def _with_status(self, status: str) -> tuple[FunctionDifference, ...]:
         return tuple([function for function in self.functions if function.status == status])
 
     def to_text(self, *, color: bool = False, full: bool = False) -> str:
-        """Return the differences as a person would describe them, with ANSI colours if asked.
+        """Return the differences as a person would describe them, with ANSI colours if `color`.
 
         Long lists of names and weights are cut unless `full`.
         """
@@ -90,8 +90,8 @@ class Difference:
     def to_markdown(self, *, full: bool = False, limit: int = LIMIT) -> str:
         """Return the differences for the comment of a pull request, of at most `limit` characters.
 
-        Of what is longer, the longest lines are cut first, and then the last lines are left out; each says how much is
-        not there. Raise ValueError for a limit below 1,000.
+        Of a longer text, the longest lines are cut first, and then the last lines are left out; each cut states how
+        much is missing. Raise ValueError for a limit below 1,000.
         """
         return render_markdown(report(self, full=full), limit)
 
@@ -112,8 +112,8 @@ class Difference:
     def to_unified(self, *, draft: bool = False) -> str:
         """Return both texts as a unified diff, in which operations are lined up by structure.
 
-        The old text has the values by their new names, and what is renamed stands before the diff. With `draft`, the
-        texts are those of `to_draft`, with weights as digests, and are lined up by their lines alone.
+        The old text has the values by their new names, and renames stand before the diff. With `draft`, the texts are
+        drafts as of `to_draft`, with weights as digests, and are lined up by their lines alone.
         """
         made: Iterable[Line] = ()
         if self._texts and not self.same:
@@ -125,7 +125,7 @@ class Difference:
 
 
 _SAID = ("same", "old", "new", "notes", "changes", "functions", "weights", "models")
-"""What the JSON form has of a Difference."""
+"""The fields of a Difference in its JSON form."""
 
 
 def _plain(thing: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A Report as one HTML page: all that is told, and below it both texts in two panes, with links between the two.
+"""A Report as one HTML page: all its findings, and below it both texts in two panes, with links between the two.
 
 The page needs nothing else: style and script, `html_report.css` and `html_report.js`, are in it; only the keys for the
 next and the previous change need the script.
@@ -59,7 +59,7 @@ def render_html(difference: Difference, report: Report) -> str:
     body = _BODY.format(
         old=old,
         new=new,
-        report="".join(page.report(report)),  # first, as rows lead back to what is told of them
+        report="".join(page.report(report)),  # first, as rows lead back to their findings
         nav=_NAV if page.drawn else "",
         texts=f'<section id="texts">\n{"".join(page.panes())}</section>\n' if page.drawn else "",
     )
@@ -67,7 +67,7 @@ def render_html(difference: Difference, report: Report) -> str:
 
 
 def _models(difference: Difference, path: str = "", title: str = "") -> Iterator[tuple[str, str, Texts]]:
-    """Yield the path, the title and the texts of a Difference, and of those in it."""
+    """Yield the path, the title and the texts of a Difference, and of its inner ones."""
     if difference._texts:
         yield path, title, difference._texts
     for model in difference.models:
@@ -78,7 +78,7 @@ def _models(difference: Difference, path: str = "", title: str = "") -> Iterator
 
 @dataclass
 class _Page:
-    """A page that is made: titles and panes by the path of the model, and the number of entries so far."""
+    """A page in the making: titles and panes by the path of the model, and the number of entries so far."""
 
     drawn: dict[str, tuple[str, DrawnPanes]]
     entries: int = 0
@@ -86,7 +86,7 @@ class _Page:
     # ---- the report
 
     def report(self, report: Report) -> Iterator[str]:
-        """Yield the counts, and all that is told."""
+        """Yield the counts, and all findings."""
         self._find(report.found)
         if report.same is False:
             counts = [f"<li><b>{escape(visible(what))}</b>: {escape(much)}</li>" for what, much in report.counts]
@@ -97,7 +97,7 @@ class _Page:
         yield from self._list(report.found)
 
     def _list(self, told: Sequence[Told]) -> Iterator[str]:
-        """Yield told things as lists, and rows as tables; what is too long to be looked through is folded."""
+        """Yield findings as lists, and rows as tables; a list too long to be looked through is folded."""
         for is_row, group in groupby(told, lambda each: len(each.words) > 1):
             listed = [*group]
             shown = len(listed) if len(listed) < 2 * LISTED else LISTED
@@ -135,7 +135,7 @@ class _Page:
                 drawn.entered.add(drawn.panes.row_at(each.at[1:]))
 
     def _enter(self, at: At) -> tuple[str, str]:
-        """Return the id of an entry, and links to the lines that it tells of; nothing of what has no line."""
+        """Return the id of an entry, and links to the lines of its finding; nothing for a finding without a line."""
         _, drawn = self.drawn.get(at[0], ("", None)) if at else ("", None)
         row = drawn.panes.row_at(at[1:]) if drawn else None
         if drawn is None or row is None:

@@ -1,4 +1,4 @@
-"""The rows of two panes as HTML: tokens in colours, what differs inside a line marked, used values linked."""
+"""The rows of two panes as HTML: tokens in colours, differences inside a line marked, used values linked."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from miltext.diffing.panes import Line, Panes, Row
 
 FOLDED = 4
-"""The fewest unchanged lines that are folded."""
+"""The fewest unchanged lines to fold."""
 
 NAMES = 1000
-"""Of more renamed values than this, each is folded with its line: that everything is called otherwise is said once."""
+"""Of more renamed values than this, each is folded with its line: one note about the new names is enough."""
 
 KINDS = {"+": "plus", "-": "minus", "~": "change", ">": "move", "=": "name", " ": "equal"}
 """The class of a row by its mark."""
 
 _TITLES = {**SIGNS, "=": "no change but names, places of weights, or tools"}
-"""What the signs of rows mean."""
+"""Titles of the signs of rows."""
 
 _STATES = {"p": ("root",), "[": ("root",), "{": ("root",), "}": ("root",)}
 """The lexer's state at the beginning of a line of the program itself, by its first character."""
@@ -45,9 +45,9 @@ _FUNCTION, _STATEMENT = ("root", "functions"), ("root", "functions", "function",
 
 @dataclass
 class DrawnPanes:
-    """Two panes that are drawn: their id is `name`, and those of their rows begin with it.
+    """Two panes, drawn: their id is `name`, and the ids of their rows begin with it.
 
-    `entered` are the rows that have entries of their own, `told` the entries that rows lead back to.
+    `entered` are the rows with entries of their own, `told` the entries that rows lead back to.
     """
 
     panes: Panes
@@ -60,18 +60,16 @@ class DrawnPanes:
         return f"{self.name}-{place}"
 
     def tell(self, entry: str, places: Iterable[int]) -> None:
-        """Have rows lead back to an entry, unless they lead to one."""
+        """Link rows back to an entry, unless they have a link already."""
         for place in places:
             self.told.setdefault(place, entry)
 
     def constants(self, place: int) -> list[int]:
-        """Return the rows of constants that differ and that an operation takes, but for those with entries of their
-        own.
-        """
+        """Return the differing rows of constants that an operation takes, but for rows with entries of their own."""
         return [each for each in self.panes.constants(place) if each not in self.entered]
 
     def rows(self) -> Iterator[str]:
-        """Yield the rows, with what is neither told of nor near to such folded."""
+        """Yield the rows, folded unless they or rows nearby have a finding."""
         rows = self.panes.rows
         told = [place for place, row in enumerate(rows) if row.mark not in (EQUAL, RENAMED)]
         told += [place for place in self.told if rows[place].mark == EQUAL]
@@ -88,7 +86,7 @@ class DrawnPanes:
                 yield "</details>\n"
 
     def _folded(self, place: int) -> str:
-        """Return a row that is folded, in plain text: lines that are equal as one."""
+        """Return a folded row, in plain text: equal lines as one."""
         row = self.panes.rows[place]
         old, new = row.sides
         if row.mark == EQUAL and old and new:
@@ -99,7 +97,7 @@ class DrawnPanes:
         return self._row(place, "<i></i>", cells)
 
     def _shown(self, place: int) -> str:
-        """Return a row that is shown, and that leads back to the entry that tells of it."""
+        """Return a row in full, which leads back to the entry of its finding."""
         row = self.panes.rows[place]
         read = [_tokens(line.text) if line else () for line in row.sides]
         marked = _differing(*read) if row.mark != EQUAL and all(row.sides) else ({*()}, {*()})
@@ -135,7 +133,7 @@ def _cell(line: Line, drawn: str) -> str:
 
 
 def _fold_title(rows: Sequence[Row]) -> str:
-    """Return how many lines are folded, and in how many something stands that is not a difference."""
+    """Return how many lines are folded, and how many of them have differences that do not count."""
     others = sum(row.mark == RENAMED for row in rows)
     return f"{tally(len(rows), 'equal line')}{f', {others} with other names or places' if others else ''}"
 
@@ -150,7 +148,7 @@ def _lexer() -> MilLexer:
 
 @lru_cache(maxsize=64)
 def _tokens(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the tokens of a line, each with its class; `v` is that of a name that stands for a value, and `i` that of
+    """Return the tokens of a line, each with its class; `v` is the class of a name that stands for a value, and `i` of
     an indent.
     """
     inside = _FUNCTION if text.startswith("    func ") else _STATEMENT
@@ -170,7 +168,7 @@ def _differing(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -
 
 
 def _drawn(tokens: Sequence[tuple[str, str]], marked: set[int], links: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line's tokens, those that differ in an element; a stretch of one class is one element."""
+    """Yield a line's tokens, differing ones in an element; a stretch of one class is one element."""
     for is_marked, group in groupby(range(len(tokens)), marked.__contains__):
         yield "<mark>" if is_marked else ""
         for (name, target), stretch in groupby(group, lambda place: _looks(tokens[place], links)):
@@ -184,6 +182,6 @@ def _span(name: str, text: str) -> str:
 
 
 def _looks(token: tuple[str, str], links: Mapping[str, str]) -> tuple[str, str]:
-    """Return the class of a token or, for a value that is taken, the row that it leads to."""
+    """Return the class of a token or, for the name of a used value, the row that it leads to."""
     name, text = token
     return ("", links.get(text, "")) if name == "v" else (name, "")

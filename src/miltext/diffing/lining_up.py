@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 Shell = TypeVar("Shell", bound="Function | Operation")
 
 EQUAL, DIFFERENT, REMOVED, ADDED, MOVED, LOOSE = " ", "~", "-", "+", ">", ""
-"""What lines that stand side by side are: equal but for names; of a pair that differs; of only one program; of an
-operation that is at another place in the other program; without a structure, to be lined up by their text.
+"""The states of lines side by side: equal but for names; of a pair with differences; of only one program; of an
+operation at another place in the other program; without a structure, to be lined up by their text.
 """
 
 
 class Stretch(NamedTuple):
-    """Lines of the two texts that stand side by side, and what they are.
+    """Lines of the two texts that stand side by side, and their state.
 
     `at` is the place of a function or an operation, as in a report, without the model. `nodes` are the operations, both
     of them where one has moved, too.
@@ -67,9 +67,9 @@ class _Page(Printer):
 class Texts:
     """The texts of two programs whose functions are paired.
 
-    `different` are the operations of the new one that differ from their partners; `same_attributes` says whether the
-    programs' attributes are the same, as far as they count. The old text has the new names of values and functions,
-    unless it `has_own_names`; floats are as in `floats`.
+    `different` are the operations of the new program that differ from their partners; `same_attributes`: the programs'
+    attributes that count are the same. The old text has the new names of values and functions, unless it
+    `has_own_names`; floats are as in `floats`.
     """
 
     old: KeyedGraph
@@ -92,7 +92,7 @@ class Texts:
             self._name(lambda value: value.name)
 
     def _name(self, name_of: Callable[[Value], str]) -> None:
-        """Write names into the old Program: those of all values of paired functions, wherever they stand."""
+        """Write names into the old Program: for all values of paired functions, at all places."""
         for function in [pair.old for pair in self.pairs if pair.old and pair.new]:
             for value in function.defined():
                 assert value.message is not None, "a defined value is declared"
@@ -175,7 +175,7 @@ class Texts:
         yield from others
 
     def _pair(self, a: Op, b: Op, indent: str, at: At) -> Stretch:
-        """Return the lines of two operations that correspond; those of weights that differ have their digests."""
+        """Return the lines of two corresponding operations; differing weights have their digests."""
         now = self._lines(b, indent)
         if b not in self.different:
             return Stretch(EQUAL, self._lines(a, indent) if self.has_own_names else now, now, at, (a, b))

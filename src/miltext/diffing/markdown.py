@@ -1,6 +1,6 @@
 """A Report as Markdown, for the comment of a pull request.
 
-What a model calls things is put only where GitHub reads nothing into it: in fenced blocks, and in `<code>`.
+The names in a model are put only where GitHub reads no markup: in fenced blocks, and in `<code>`.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ LONG = 30
 """A part of more lines than this is folded."""
 
 LONGEST = 1_000
-"""Where a comment is too long, the characters of a line of a fence that stay."""
+"""The characters that stay of a line in a fence where a comment is too long."""
 
 _LEFT_OUT = "\n_{} left out here: `miltext diff` shows all._\n"
 _ROOM = len(_LEFT_OUT) + 40
-"""The characters that are kept free to say how many lines are left out."""
+"""The characters reserved for the count of omitted lines."""
 
 _WORDS = re.compile(r"(?:[A-Za-z0-9 ,()+-]|\.\d|: )*")
-"""Words that are read as they stand."""
+"""Words without a meaning in Markdown."""
 
 _SPAN = re.compile(r"[^\s`|]([^`|]*[^\s`|])?")
-"""What can stand between backticks, in a table too."""
+"""Text that can stand between backticks, in a table too."""
 
 _ENTITIES = {ord(sign): f"&#{ord(sign)};" for sign in "`|*_~\\[]@:$#"}
-"""What Markdown, or GitHub in a text, reads something into, as HTML has it."""
+"""Characters with a meaning in Markdown, or for GitHub in a text, as HTML has them."""
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Lines that stand together: what opens them, what closes them, and one for each thing that is told.
+    """Lines that stand together: the opening, the closing, and one line for each finding.
 
     In a fence, a line can be cut anywhere.
     """
@@ -66,7 +66,7 @@ class _Part:
         return "".join([self.opening, *self.lines, self.closing])
 
     def shortened(self) -> _Part:
-        """Return the part with lines that are not longer than LONGEST, as far as they can be cut."""
+        """Return the part with its lines cut to LONGEST, if they can be cut."""
         return replace(self, lines=tuple(map(_shortened, self.lines))) if self.is_fence else self
 
     def within(self, limit: int) -> _Part:
@@ -88,8 +88,8 @@ def _shortened(line: str) -> str:
 def render_markdown(report: Report, limit: int = LIMIT) -> str:
     """Return a Report as Markdown of at most `limit` characters.
 
-    Of what is longer, the longest lines are cut first, and then the last lines are left out; each says how much is not
-    there. Raise ValueError for a limit below LEAST.
+    Of a longer text, the longest lines are cut first, and then the last lines are left out; each cut states how much is
+    missing. Raise ValueError for a limit below LEAST.
     """
     if limit < LEAST:
         raise ValueError(f"{limit} characters are too few for a comment: the least is {LEAST}")
@@ -115,7 +115,7 @@ def _cut(parts: Iterable[_Part], room: int) -> Iterator[str]:
 
 
 def _parts(report: Report) -> Iterator[_Part]:
-    """Yield the heading with the counts, what could not be compared, and then part by part what was found."""
+    """Yield the heading with the counts, the parts that could not be compared, and then part by part the findings."""
     heading = f"### {code(report.old)} → {code(report.new)}\n\n"
     if report.same is False:
         counts = [f"- {code(what)}: {said(much)}\n" for what, much in report.counts]
@@ -128,7 +128,9 @@ def _parts(report: Report) -> Iterator[_Part]:
 
 
 def _told(told: Iterable[Told], title: str = "") -> Iterator[_Part]:
-    """Yield the parts of what is told below a title: what has parts of its own, a table, and lines of a fence."""
+    """Yield the parts of the findings below a title: findings with parts of their own, a table, and lines of a
+    fence.
+    """
     for has_parts, group in groupby(told, lambda each: each.sign == "@" and bool(each.inner)):
         if not has_parts:
             yield _fence([*group], title)
@@ -169,7 +171,7 @@ def _folding(title: str, part: _Part) -> _Part:
     return replace(part, opening=f"\n{head}{part.opening}")
 
 
-# ---- what is read as it stands
+# ---- text without markup
 
 
 def code(text: str) -> str:

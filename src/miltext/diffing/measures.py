@@ -1,4 +1,4 @@
-"""The distance between two tensors, wherever their elements are kept."""
+"""The distance between two tensors, for any storage of their elements."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def measure(old: Elements | None, new: Elements | None, progress: Progress | Non
 
 
 def measure_arrays(old: Array, new: Array) -> Measure | None:
-    """Return the distance between arrays of numbers, of which those that are equal are the same, as `measure` does."""
+    """Return the distance between arrays of numbers, where equal numbers are the same, as `measure` does."""
     if old.size != new.size or not old.size:
         return None
     sums = _Sums()
@@ -108,12 +108,12 @@ class _Sums:
         self.maximum = self.total = self.signal = self.noise = 0.0
 
     def measure(self, count: int) -> Measure:
-        """Return what was found of so many elements."""
+        """Return the measure of so many elements."""
         return Measure(count, self.changed, self.maximum, self.total / count, _decibel(self.signal, self.noise))
 
     @np.errstate(all="ignore")
     def add(self, old: Array, dtype: DType, new: Array, other: DType) -> None:
-        """Take in elements as they are held; those of one type are the same if their bits are."""
+        """Add elements as they are stored; elements of one type are the same if their bits are."""
         values, others = decode(old, dtype), decode(new, other)
         if dtype != other:
             self.add_values(values, others)

@@ -1,6 +1,6 @@
-"""What kinds of models other than ML Programs and pipelines say that callers notice: labels, and classes of an app.
+"""Facts that callers notice in models other than ML Programs and pipelines: labels, and classes of an app.
 
-The schema here does not declare these kinds, so they are read from their bytes. The numbers of the fields are those of
+The schema here does not declare these kinds, so they are read from their bytes. The numbers of the fields are from
 coremltools 9.0's schema, which the tests compare.
 """
 
@@ -28,10 +28,10 @@ LABELS: dict[str, dict[int, type[str] | type[int]]] = {
     "wordTagger": {200: str},
     "gazetteer": {200: str},
 }
-"""The kinds that give labels back: the fields with a vector of them, and what these are."""
+"""The kinds that return labels: the fields with a vector of them, and their type."""
 
 _LAYERS = (1, 500, 10)
-"""Where a neural network has the class of each custom layer: `layers`, `custom`, `className`."""
+"""Path to the class of each custom layer in a neural network: `layers`, `custom`, `className`."""
 
 CLASSES: dict[str, tuple[int, ...]] = {
     "customModel": (10,),
@@ -39,7 +39,7 @@ CLASSES: dict[str, tuple[int, ...]] = {
     "neuralNetworkClassifier": _LAYERS,
     "neuralNetworkRegressor": _LAYERS,
 }
-"""The kinds that an app has classes for, and where each has their names."""
+"""The kinds with classes of an app, and the path of their names."""
 
 _VECTOR = 1
 """The field of a vector that holds its elements."""
@@ -48,7 +48,7 @@ _NUMBERS = {kind: number for number, kind in MODEL_KINDS.items()}
 
 
 def labels_in(spec: Model, kind: str) -> Labels:
-    """Return the labels that a model of a kind gives back. Raise ValueError for bytes that are not of the schema."""
+    """Return the labels that a model of a kind returns. Raise ValueError for bytes outside the schema."""
     strings, integers = list[str](), list[int]()
     for field, element in LABELS[kind].items():
         for held in _at(wire_of(spec), (_NUMBERS[kind], field, _VECTOR)):
@@ -60,12 +60,12 @@ def labels_in(spec: Model, kind: str) -> Labels:
 
 
 def classes_in(spec: Model, kind: str) -> list[str]:
-    """Return the classes that an app has to have. Raise ValueError for bytes that are not of the schema."""
+    """Return the classes that an app has to have. Raise ValueError for bytes outside the schema."""
     return [name.decode() for name in _at(wire_of(spec), (_NUMBERS[kind], *CLASSES[kind]))]
 
 
 def _at(data: bytes, path: Sequence[int]) -> list[bytes]:
-    """Return what each field at a path holds. Raise ValueError where the bytes are no fields."""
+    """Return the contents of each field at a path. Raise ValueError for bytes other than fields."""
     places = [(0, len(data))]
     try:
         for number in path:

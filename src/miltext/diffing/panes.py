@@ -1,4 +1,4 @@
-"""Two texts in two panes: their lines in rows, with what a report tells of them."""
+"""Two texts in two panes: their lines in rows, with the findings of a report."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from miltext.models.pairing.pairing import PairedFunction
 
 RENAMED = "="
-"""What two lines are that differ only in what is not a change: names of values, places of weights, and which tools
-made the programs."""
+"""The mark of two lines that differ only in facts that do not count: names of values, places of weights, and the tools
+that made the programs.
+"""
 
 _TOLD_AT_USES = (DIFFERENT, REMOVED, ADDED)
-"""What the row of a constant is that an operation which takes it is told of."""
+"""The marks of a constant's row, for constants reported at the operation which takes them."""
 
 
 class Line(NamedTuple):
@@ -36,7 +37,7 @@ class Line(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A line of each text, or of one of them, and what they are: a mark of `lining_up`, or RENAMED.
+    """A line of each text, or of only one, and their mark: a mark of `lining_up`, or RENAMED.
 
     `nodes` are the operations that begin here.
     """
@@ -64,7 +65,9 @@ class Panes:
     # ---- rows
 
     def _rows(self, told: Stretch, own: Stretch) -> Iterator[Row]:
-        """Yield the lines of a stretch in rows: `told` has the same lines as `own`, with the new names of values."""
+        """Yield the lines of a stretch in rows: `told` contains the same lines as `own`, with the new names of
+        values.
+        """
         nodes = own.nodes
         for i, j in _places(told):
             old, new = self._line(0, own.old, i), self._line(1, own.new, j)
@@ -83,10 +86,10 @@ class Panes:
         self._numbers[side] += 1
         return Line(self._numbers[side], lines[place])
 
-    # ---- where what is told stands
+    # ---- the places of findings
 
     def _note(self, stretch: Stretch) -> None:
-        """Note what the next row is the place of."""
+        """Note the function, operations and values of the next row."""
         row, at = len(self.rows), stretch.at
         if not at:
             return
@@ -121,21 +124,23 @@ class Panes:
                 self._at.setdefault(("value", function, name_text(value.name)), row)
 
     def row_at(self, at: At) -> int | None:
-        """Return the row that a place in a report is about, or else that of what is around it; None without one."""
+        """Return the row of a place in a report, or else of the nearest place around it; None without one."""
         for end in range(len(at), 2, -1):
             if at[:end] in self._at:
                 return self._at[at[:end]]
         return self._at.get(("function", *at[1:2]))
 
     def places(self, row: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the side, the row and the number of each line that belongs to a row: a moved one's is in another."""
+        """Yield the side, the row and the number of each line that belongs to a row: a moved line's is in another
+        row.
+        """
         for side, (line, node) in enumerate(zip(self.rows[row].sides, self.rows[row].nodes, strict=True)):
             place = row if line or not node else self._begun[node]
             if found := self.rows[place].sides[side]:
                 yield side, place, found.number
 
     def constants(self, row: int) -> Iterator[int]:
-        """Yield the rows of constants that an operation takes and that differ: they are told of where they are used."""
+        """Yield the rows of differing constants that an operation takes: they are reported where they are used."""
         for side, node in enumerate(self.rows[row].nodes):
             for value in node.operands if node else ():
                 place = self._defined[side].get(value)
@@ -149,7 +154,9 @@ class Panes:
 
 
 def _places(stretch: Stretch) -> Iterator[tuple[int | None, int | None]]:
-    """Yield the lines that stand in one row, by their places; what differs between equal ones is taken as it comes."""
+    """Yield the lines that stand in one row, by their places; differing lines between equal ones are paired in
+    order.
+    """
     ends = len(stretch.old), len(stretch.new)
     i, j = 0, 0
     for end, edge in [*(common(stretch.old, stretch.new) if stretch.mark == LOOSE else ()), ends]:

@@ -1,4 +1,4 @@
-"""Two pipelines compared: what stands around their models, and each model with its partner."""
+"""Two pipelines compared: the parts around their models, and each model with its partner."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Pair: TypeAlias = "tuple[Stage | None, Stage | None]"
 
 
 def compare_pipelines(old: Model, new: Model, how: How, above: tuple[str, str] = ("", "")) -> Difference:
-    """Return the differences of two pipelines; `above` are their paths in those that they stand in, as in `1/`."""
+    """Return the differences of two pipelines; `above` are their paths in the pipelines around them, as in `1/`."""
     found = [(pair, _compared(pair, how)) for pair in paired(_stages(old, above[0]), _stages(new, above[1]))]
     inner = [each for _, each in found if each is not None]
     models = [_model(pair, each) for pair, each in found if each is None or each.same is False]
@@ -39,7 +39,7 @@ def _stages(pipeline: Model, above: str) -> list[Stage]:
 
 
 def _names_of_nobody(old: Model, new: Model) -> Iterator[Change]:
-    """Yield what differs in the names that pipelines have beside those of their models."""
+    """Yield the differences in the names of pipelines beyond the names of their models."""
     was, now = [[*map(quote, each.pipeline_names[len(each.models) :])] for each in (old, new)]
     if was != now:
         yield Change("name", "of no model", ", ".join(was) or None, ", ".join(now) or None)
@@ -48,7 +48,7 @@ def _names_of_nobody(old: Model, new: Model) -> Iterator[Change]:
 def paired(old: Sequence[Stage], new: Sequence[Stage]) -> list[Pair]:
     """Return the models of two pipelines in pairs: by a name that each has once, and the others by their place.
 
-    Only models of one kind are a pair. They come in the order of the new ones; one that is gone stands where it stood.
+    Only models of one kind are a pair. They come in the order of the new models; a removed model keeps its place.
     """
     partners: dict[int, int] = {}
     named = [dict(_names(side)) for side in (old, new)]
@@ -73,7 +73,7 @@ def _names(side: Sequence[Stage]) -> Iterator[tuple[str, int]]:
 
 
 def _empty_names(old: Model, new: Model) -> Iterator[Change]:
-    """Yield a change where only one of two pipelines has names that are empty."""
+    """Yield a change where just one of two pipelines has empty names."""
     was, now = [f"({', '.join(map(quote, each.pipeline_names))})" for each in (old, new)]
     if was != now:
         yield Change("names", "", was, now)
@@ -98,8 +98,8 @@ def _inside(old: Stage, new: Stage, how: How) -> Difference:
 
 
 def compare_others(old: Stage, new: Stage, how: How) -> Difference:
-    """Return the differences of two models that are neither ML Programs nor pipelines: by their messages or, where both
-    are compiled, by files.
+    """Return the differences of two models of other kinds than ML Programs and pipelines: by their messages or, where
+    both are compiled, by files.
     """
     a, b = old.model, new.model
     changes = changes_around(a, b, how)
@@ -109,7 +109,7 @@ def compare_others(old: Stage, new: Stage, how: How) -> Difference:
 
 
 def _places(old: Stage, new: Stage) -> Iterator[Change]:
-    """Yield what is other of where two models stand: their names in the pipeline, and their places."""
+    """Yield the changes of two models' positions: their names in the pipeline, and their places."""
     was, now = [quote(each.model.pipeline_name) if each.model.pipeline_name else None for each in (old, new)]
     if was != now:
         yield Change("name", "", was, now)
@@ -122,5 +122,5 @@ def _model(pair: Pair, inner: Difference | None) -> ModelDifference:
     assert stage is not None
     status = "changed" if inner is not None else "added" if pair[1] else "removed"
     name = stage.model.pipeline_name
-    # What could not be compared is told once, of the whole pipeline.
+    # Parts that could not be compared are reported once, for the whole pipeline.
     return ModelDifference(stage.place, name, stage.model.type, status, replace(inner, notes=()) if inner else None)

@@ -1,4 +1,4 @@
-"""What callers of a model see of it: the functions, and what each takes, gives and keeps."""
+"""The surface of a model for callers: the functions, and the inputs, outputs and states of each."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _MANY = {
     "int64Type": "integers",
     None: "nothing",
 }
-"""What the keys of a dictionary, and the elements of a sequence, are called."""
+"""Words for the keys of a dictionary, and for the elements of a sequence."""
 
 
 class Port(NamedTuple):
     """An input, an output or a state.
 
-    `kind` is what it is, without sizes, as in `fp32` or `image, RGB`. `shapes` are the sizes that it may have, each of
-    them one way; none where that is not said. `is_needed`: a caller has to give it.
+    `kind` is its kind, without sizes, as in `fp32` or `image, RGB`. `shapes` are the sizes that it may have, each of
+    them one way; none where they are not stated. `is_needed`: a caller has to give it.
     """
 
     kind: str
@@ -50,7 +50,7 @@ class Port(NamedTuple):
         return " ".join(filter(None, (self.kind, shapes))) + ("" if self.is_needed else ", optional")
 
     def has_all(self, other: Port) -> bool:
-        """Whether it may have each shape that another one may have; also where one of them does not say its own."""
+        """Return whether it allows each shape that another port allows; also where either states no shapes."""
         if not (self.shapes and other.shapes):
             return True
         return all(any(_is_within(each, own) for own in self.shapes) for each in other.shapes)
@@ -60,7 +60,7 @@ Ports: TypeAlias = "Mapping[str, Port]"
 """Inputs, outputs or states by name."""
 
 Function: TypeAlias = "Mapping[str, Ports]"
-"""What a function takes, gives and keeps, by the SIDES."""
+"""The inputs, outputs and states of a function, by the SIDES."""
 
 
 class Surface(NamedTuple):
@@ -75,7 +75,9 @@ class Surface(NamedTuple):
 
 
 def surface_of(model: Model, described: bool) -> Surface:
-    """Return what callers see of a model: what its description says or, unless it is `described`, its program."""
+    """Return the surface of a model for callers: from its description or, unless it is `described`, from its
+    program.
+    """
     typed = interfaces(model.program) if model.type == PROGRAM else {}
     description = model.description
     if description is None or not described:
@@ -106,7 +108,7 @@ def _typed(sides: Mapping[str, Types], optional: Collection[str]) -> Function:
 
 
 def _described(around: ModelDescription | FunctionDescription, typed: Interface | None) -> Function:
-    """Return what a description says; the shapes of outputs that it leaves out are those of the program."""
+    """Return the ports of a description; shapes of outputs that it leaves out are taken from the program."""
     sides = {side: ports_of(getattr(around, side)) for side in SIDES}
     for name, port in sides["output"].items():
         made = _of_type(typed.outputs.get(name)) if typed else port
@@ -116,7 +118,7 @@ def _described(around: ModelDescription | FunctionDescription, typed: Interface 
 
 
 def ports_of(features: Iterable[FeatureDescription]) -> dict[str, Port]:
-    """Return what a description says of each of its inputs, outputs or states, by name."""
+    """Return the ports of a description's inputs, outputs or states, by name."""
     return {each.name: _of_feature(each) for each in features}
 
 

@@ -1,4 +1,4 @@
-"""Two programs, or models with a program, compared by structure, with what stands around them."""
+"""Two programs, or models with a program, compared by structure, with the parts around them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SOURCES = ("mlpackage", "mlmodel")
 
 
 class How(NamedTuple):
-    """The options of `miltext.diff`, which says what each means."""
+    """The options of `miltext.diff`, which describes each."""
 
     build_info: bool = False
     ignore_weights: bool = False
@@ -38,7 +38,7 @@ class How(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One of the two: what it is called, and the model or the Program itself."""
+    """One side: its name, and the model or the Program itself."""
 
     name: str
     source: Model | Message
@@ -52,7 +52,7 @@ class _Read(NamedTuple):
 
 
 def compare_programs(old: Side, new: Side, how: How) -> Difference:
-    """Return the differences between two ML Programs, and between what stands around them."""
+    """Return the differences between two ML Programs, and between the parts around them."""
     keys = Keys()
     a, b = _read(old, keys, new), _read(new, keys, old)
     pairs = pair_functions(a.graph, b.graph)
@@ -74,7 +74,7 @@ def compare_programs(old: Side, new: Side, how: How) -> Difference:
 
 
 def changes_around(old: Model, new: Model, how: How) -> list[Change]:
-    """Return the changes of what both models have around their programs."""
+    """Return the changes of the parts that both models have around their programs."""
     return [*compare_models(old, new, how.build_info), *compare_bundles(old, new, how.build_info)]
 
 
@@ -87,8 +87,8 @@ def _read(side: Side, keys: Keys, other: Side) -> _Read:
 
 
 def _as_source(program: Program, description: ModelDescription | None, other: Program) -> None:
-    """Take back what the compiler always does to a program: its flexible shapes, and the order of inputs that the
-    other one has otherwise.
+    """Undo the changes that the compiler makes to each program: its flexible shapes, and the order of inputs where the
+    other program has a different one.
     """
     take_shapes(program)
     if description is not None:
@@ -103,7 +103,7 @@ def _order(program: Program, function: str) -> list[str] | None:
 
 
 def _are_one(old: Model | None, new: Model | None) -> bool:
-    """Whether two models are the same file or folder, and `@model_path` means the same folder in both."""
+    """Return whether two models are the same file or folder, and `@model_path` means the same folder in both."""
     paths = [path for model in (old, new) if model for path in (model.path, model.model_path) if path]
     real = [os.path.realpath(path) for path in paths]
     return len(real) == 4 and real[:2] == real[2:]

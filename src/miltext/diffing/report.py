@@ -1,4 +1,4 @@
-"""What a Difference tells, as data: the one sequence of told things that text, Markdown and HTML are renderings of."""
+"""The findings of a Difference as data: the one sequence of which text, Markdown and HTML are renderings."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ if TYPE_CHECKING:
     from miltext.diffing.difference import Difference
 
 LISTED = 20
-"""How many renamed values, or weights, are listed unless all are asked for."""
+"""Number of renamed values, or weights, listed unless `full`."""
 
 SIGNS = {"+": "added", "-": "removed", "~": "changed", ">": "moved", "=": "renamed", "#": "not compared", "@": "in"}
-"""What the sign of a told thing means; `@` is that of a heading, and is not shown."""
+"""The meaning of a finding's sign; `@` is the sign of a heading, and is not shown."""
 
 COLUMNS = ("weight", "type", "difference")
-"""What the columns of rows are called."""
+"""The titles of the columns of rows."""
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "@"}
 """The sign of a function, a block or a model by its status."""
 
 At: TypeAlias = "tuple[str, ...]"
-"""The place of a told thing: the `path_of` its model, empty for the whole; then `function` with its name, `operation`
-with the function, the block, and the index in it, and so on into inner blocks, or `value` with the function and the
-value's name. An index is that in the new program; one after `-` is that of an operation that only the old program has.
+"""The place of a finding: the `path_of` its model, empty for the whole; then `function` with its name, `operation` with
+the function, the block, and the index in it, and so on into inner blocks, or `value` with the function and the value's
+name. An index is of the new program; an index after `-` belongs to an operation that only the old program has.
 """
 
 
 class Told(NamedTuple):
-    """One thing that is told: its sign, its words, what is told below it, and its place in the texts.
+    """One finding: its sign, its words, the findings below it, and its place in the texts.
 
     Several `words` are the columns of a row.
     """
@@ -67,8 +67,8 @@ class Told(NamedTuple):
 
 
 class Report(NamedTuple):
-    """All that a Difference tells: the two names, whether they are the same, what there is to say unless they differ,
-    what could not be compared, what was found, and the counts: what differs, and in how much.
+    """All findings of a Difference: the two names, whether they are the same, the sentence for that unless they differ,
+    the parts that could not be compared, the changes, and the counts: each part with differences, and how many.
     """
 
     old: str
@@ -81,7 +81,7 @@ class Report(NamedTuple):
 
 
 def report(difference: Difference, *, full: bool) -> Report:
-    """Return what a Difference tells; long lists are cut unless `full`."""
+    """Return the findings of a Difference; long lists are cut unless `full`."""
     notes = tuple([Told("#", (note,)) for note in difference.notes])
     found = tuple(_found(difference, sys.maxsize if full else LISTED, ""))
     head = difference.old, difference.new, difference.same, difference.verdict
@@ -89,7 +89,7 @@ def report(difference: Difference, *, full: bool) -> Report:
 
 
 def _found(difference: Difference, limit: int, model: str) -> Iterator[Told]:
-    """Yield all that is different in the model of that path."""
+    """Yield all differences in the model of that path."""
     yield from _changes(difference.changes)
     for function in difference.functions:
         yield _function(function, limit, model)
@@ -104,7 +104,7 @@ def _found(difference: Difference, limit: int, model: str) -> Iterator[Told]:
 
 
 def path_of(model: ModelDifference, above: str) -> str:
-    """Return what a model is told apart by from all others in a Difference, as the first of an At."""
+    """Return the unique path of a model in a Difference, as the first of an At."""
     return f"{above}/{model.place}"
 
 
@@ -173,7 +173,7 @@ def _more(listed: Sequence[object], limit: int) -> Iterator[Told]:
 
 
 def _weights(weights: WeightDifference, limit: int, model: str) -> Iterator[Told]:
-    """Yield the weights, if any differ; where not all are listed, those that differ most come first."""
+    """Yield the weights, if any differ; where not all are listed, the most different ones come first."""
     if not weights.changed:
         return
     listed = list(weights.changed)

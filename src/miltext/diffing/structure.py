@@ -17,8 +17,8 @@ class Measure:
 
     `changed` of the `count` elements are not the same. `maximum` and `mean` are of the absolute differences, over all
     elements; `snr` is the signal-to-noise ratio in dB, ten times the decimal logarithm of the sum of the old values'
-    squares by that of the differences' squares: infinite where there is no difference. A change from or to an infinity
-    or NaN makes the three infinite. They are None for truth values.
+    squares by the sum of the differences' squares: infinite where there is no difference. A change from or to an
+    infinity or NaN makes the three infinite. They are None for truth values.
     """
 
     count: int
@@ -30,17 +30,17 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that was `old` and is `new`, in MIL text apart from weights and long literals; None where it is absent.
+    """A change from `old` to `new`, in MIL text apart from weights and long literals; None where it is absent.
 
-    `kind` says what: of an operation its `operation` (the type), an `argument` or `attribute`, the `type` of an output,
-    its number of `outputs` or of `blocks`; of a block or function its `opset`, an `attribute`, an `input`'s type, the
-    order of its `inputs`, or its `outputs`; of a program its `version`, `docString` or an `attribute`; of a model its
-    `type`, its `specification` version, something in its `description`, whether it `isUpdatable`, a `field` that the
-    schema does not know, or its `contents`, if it is of a kind that is not read; of a compiled model something
-    in its `analytics` or its `metadata.json`, or a `file`, by its size and digest; of a model in a pipeline its `name`
-    there, or its `place`; of a pipeline its `names`, where they are empty. `name` says which one, where there are
-    several. Values of the old program have their new names. An argument may be a
-    constant that changed: `also` are the other arguments that take the same one, as ("conv", "strides").
+    `kind` is the changed part: of an operation its `operation` (the type), an `argument` or `attribute`, the `type` of
+    an output, its number of `outputs` or of `blocks`; of a block or function its `opset`, an `attribute`, an `input`'s
+    type, the order of its `inputs`, or its `outputs`; of a program its `version`, `docString` or an `attribute`; of a
+    model its `type`, its `specification` version, a part of its `description`, whether it `isUpdatable`, a `field` that
+    the schema does not know, or its `contents`, if its kind is not read; of a compiled model a part of its `analytics`
+    or its `metadata.json`, or a `file`, by its size and digest; of a model in a pipeline its `name` there, or its
+    `place`; of a pipeline its `names`, where they are empty. `name` is its name, where there are several. Values of the
+    old program have their new names. An argument may be a constant that changed: `also` are the other arguments that
+    take the same one, as ("conv", "strides").
     """
 
     kind: str
@@ -88,7 +88,7 @@ class RemovedOperation(UnpairedOperation):
 @dataclass(frozen=True, slots=True)
 class ChangedOperation:
     """An operation that differs, by itself or in its inner `blocks`. `used_as` are the first few arguments that take a
-    constant, as ("conv", "strides"). Indexes are those in the two blocks.
+    constant, as ("conv", "strides"). Indexes refer to the two blocks.
     """
 
     name: str
@@ -102,7 +102,7 @@ class ChangedOperation:
 
 @dataclass(frozen=True, slots=True)
 class MovedOperations:
-    """Operations, one after the other in both programs, at another place among those that kept their order.
+    """Operations, one after the other in both programs, at another place relative to the operations in order.
 
     `after` is the label of the operation that now stands before them; None where they are the first.
     """
@@ -134,7 +134,7 @@ class BlockDifference:
         return self.status == "changed" and not (self.changes or self.renamed or self.operations)
 
     def walk(self) -> Iterator[BlockDifference]:
-        """Yield this block, and then those inside its changed operations, however deep."""
+        """Yield this block, and then the blocks inside its changed operations, at any depth."""
         yield self
         for operation in self.changed:
             for block in operation.blocks:
@@ -142,12 +142,12 @@ class BlockDifference:
 
     @property
     def added(self) -> tuple[AddedOperation, ...]:
-        """The operations that are only in the new block."""
+        """The operations only in the new block."""
         return tuple([each for each in self.operations if isinstance(each, AddedOperation)])
 
     @property
     def removed(self) -> tuple[RemovedOperation, ...]:
-        """The operations that are only in the old block."""
+        """The operations only in the old block."""
         return tuple([each for each in self.operations if isinstance(each, RemovedOperation)])
 
     @property
@@ -157,7 +157,7 @@ class BlockDifference:
 
     @property
     def moved(self) -> tuple[MovedOperations, ...]:
-        """The operations that are at another place."""
+        """The operations at another place."""
         return tuple([each for each in self.operations if isinstance(each, MovedOperations)])
 
 
@@ -165,8 +165,8 @@ class BlockDifference:
 class FunctionDifference:
     """The differences of a function. `status` is as in a block; `text` is its head, without the blocks.
 
-    `old_name` differs from `name` where it was renamed. `operations` counts those of a function that was added or
-    removed.
+    `old_name` differs from `name` where it was renamed. `operations` is the number of operations of an added or removed
+    function.
     """
 
     name: str
@@ -188,7 +188,7 @@ class FunctionDifference:
 @dataclass(frozen=True, slots=True)
 class ModelDifference:
     """The differences of a model in a pipeline. `status` is as in a block, `place` its path, as in `1/0`, and `name`
-    what the pipeline calls it, in the new pipeline or, if it was removed, in the old one.
+    its name in the new pipeline or, if it was removed, in the old one.
 
     `difference` is None where only one pipeline has the model; its `changes` have another `name` or `place`, too.
     """
@@ -211,11 +211,11 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class WeightChange:
     """A weight, or another long tensor, of which only the elements differ: its function, operation and parameter, its
-    type, and its old and new place (None for one that stands in the program itself).
+    type, and its old and new place (None for a value in the program itself).
 
-    `measure` is None where a weight file could not be read, and the places were compared instead. A weight that is
-    compressed in another way than before, or no longer, has an `old_form` and a `new_form`, as in `fp16` and
-    `4-bit palette`: the measure is that of the numbers that they stand for, and what each is made of is not told.
+    `measure` is None where a weight file could not be read, and the places were compared instead. A weight with a new
+    form of compression, or without it now, has an `old_form` and a `new_form`, as in `fp16` and `4-bit palette`: the
+    measure compares the decompressed numbers, and the parts of each are not reported.
     """
 
     function: str

@@ -36,17 +36,17 @@ same.
 """
 
 USES = 3
-"""How many of the arguments that take a constant are named."""
+"""Number of arguments named among the users of a constant."""
 
 _TOLD = {"operation", "type", "outputs", "blocks"}
-"""The kinds of changes of an operation that are named; arguments and attributes have names."""
+"""The kinds of changes of an operation with a title of their own; arguments and attributes have names."""
 
 
 # ---- functions and operations
 
 
 def function_text(function: FunctionDifference) -> str:
-    """Return the head of a function that only one program has, or the name of one that both have."""
+    """Return the head of a function in only one program, or the name of a function in both."""
     if function.status != "changed":
         return f"{function.text}, {tally(function.operations, 'operation')}"
     renamed = "" if function.name == function.old_name else f", renamed from {function.old_name}"
@@ -97,7 +97,7 @@ def apart(measure: Measure) -> str:
 
 
 def told_renames(renamed: Sequence[Rename]) -> list[Rename]:
-    """Return the renames to show: not that of an operation where its values have other names, too."""
+    """Return the renames to show: no rename of an operation where its values have other names, too."""
     named = {rename.new for rename in renamed if rename.kind != "name"}
     return [each for each in renamed if each.kind != "name" or named.isdisjoint(each.of.split(", "))]
 
@@ -125,7 +125,7 @@ def weights_summary(weights: WeightDifference) -> str:
 
 
 def weight_words(weight: WeightChange, with_function: bool) -> tuple[str, str, str]:
-    """Return what a weight is called, its type, and how far it is from the old one."""
+    """Return the name of a weight, its type, and its distance from the old one."""
     parameter = "" if weight.parameter == "val" else f" {weight.parameter}"
     name = f"{f'{weight.function}/' if with_function else ''}{weight.operation}{parameter}"
     return name, weight.type, _weight(weight)
@@ -146,7 +146,9 @@ def _weight(weight: WeightChange) -> str:
 
 
 def counts(difference: Difference) -> Iterator[tuple[str, str]]:
-    """Yield what differs, the model, a function or the weights, and in how much; or nothing, and the verdict."""
+    """Yield each part with differences, the model, a function or the weights, and how many; or nothing, and the
+    verdict.
+    """
     if difference.same is not False:
         yield "", difference.verdict
     if difference.changes:

@@ -16,7 +16,7 @@ COLORS = {"+": "32", "-": "31", "~": "33", ">": "36", "=": "36", "#": "35", "@":
 """ANSI codes by the sign of a line."""
 
 INDENT = " " * 4
-"""What a line has before it for each thing that it is told below."""
+"""The indent of a line for each heading above it."""
 
 
 def render_text(report: Report, color: bool) -> str:
@@ -30,12 +30,12 @@ def render_text(report: Report, color: bool) -> str:
 
 
 def _safe(text: str) -> str:
-    """Return a line that is one on a terminal, whatever the names of files are."""
+    """Return a line that stays a single line on a terminal, with any file names."""
     return text if text.isprintable() else visible(text)
 
 
 def written(told: Sequence[Told], color: bool) -> str:
-    """Return told things as lines, each in the colour of its sign if asked; a heading has no sign in its line."""
+    """Return findings as lines, each in the colour of its sign if `color`; a heading has no sign in its line."""
     lines = [
         (sign, f"{INDENT * depth}{sign.strip('@')}{' ' * (sign not in ('@', ''))}{_safe(text)}")
         for depth, sign, text in flat(told)
@@ -44,7 +44,7 @@ def written(told: Sequence[Told], color: bool) -> str:
 
 
 def flat(told: Sequence[Told], depth: int = 0) -> Iterator[tuple[int, str, str]]:
-    """Yield the depth, the sign and the text of each thing and of what is told below it, those of rows in columns."""
+    """Yield the depth, the sign and the text of each finding and of the findings below it, rows in columns."""
     rows = [each.words for each in told if len(each.words) > 1]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for sign, (*firsts, last), inner, _ in told:

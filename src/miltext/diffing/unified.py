@@ -26,7 +26,7 @@ CONTEXT = 3
 """How many unchanged lines are shown around a change."""
 
 _WITH_LINES = ("version", "docString", "attribute")
-"""The kinds of changes of a program that are lines of its text."""
+"""The kinds of changes of a program that show as lines of its text."""
 
 Line: TypeAlias = "tuple[str, str]"
 """A line of a diff: ` `, `-` or `+`, and its text."""
@@ -45,7 +45,7 @@ def lines(texts: Texts) -> Iterator[Line]:
 
 
 def draft_lines(texts: Texts) -> Iterator[Line]:
-    """Yield the lines of both programs' drafts, in which weights are digests as far as they can be read."""
+    """Yield the lines of both programs' drafts, in which readable weights are digests."""
     from miltext.drafting.writing import draft_text
 
     style, before, new = Style(floats="decimal", elide=SHOWN), texts.old.message, texts.new.message
@@ -66,7 +66,7 @@ def _aligned(before: Sequence[str], now: Sequence[str]) -> Iterator[Line]:
 
 
 def _digest(contents: Contents, value: Value) -> str | None:
-    """Return the spelling of a weight in a draft; None of one that cannot be read."""
+    """Return the spelling of a weight in a draft; None for an unreadable one."""
     blob = contents.blob(value)
     return digest_text(blob) if blob else None
 
@@ -101,7 +101,7 @@ def _range(first: int, count: int) -> str:
 def render_unified(difference: Difference, lines: Iterable[Line], *, are_renamed: bool) -> str:
     """Return the lines that differ, with their context, after all that has no line in a program.
 
-    What was renamed is told where the lines `are_renamed`: the old ones have the new names.
+    Renames are reported where the lines `are_renamed`: the old lines have the new names.
     """
     said = [*difference.notes, *([difference.verdict] if difference.same is None else [])]
     told = [change for change in difference.changes if change.kind not in _WITH_LINES]

@@ -41,7 +41,7 @@ class _Verdict(NamedTuple):
 class Values:
     """Compares Values of two programs, and gathers the `changed` weights.
 
-    `progress` gets the number of bytes of each weight of the new one that was compared.
+    `progress` gets the number of bytes of each compared weight of the new program.
     """
 
     def __init__(self, old: Contents, new: Contents, progress: Progress | None = None) -> None:
@@ -58,7 +58,7 @@ class Values:
         return WeightDifference(tuple(self.changed), self._equal, self._unread)
 
     def change(self, kind: str, name: str, a: Value, b: Value, where: tuple[str, str]) -> list[Change]:
-        """Return the change from one Value to another, if any; that of a weight goes to `changed` instead.
+        """Return the change from one Value to another, if any; a weight's change is added to `changed` instead.
 
         `where` is the function, and the operation.
         """
@@ -78,7 +78,7 @@ class Values:
     def decompressed(
         self, where: tuple[str, str], forms: tuple[str, str], arrays: Sequence[Array | None], output: NamedValueType
     ) -> None:
-        """Note a weight that is held in another form, by the numbers that both stand for; None for those unread."""
+        """Note a weight in another form, by the decompressed numbers; None for unreadable ones."""
         from miltext.diffing.measures import measure_arrays
 
         old, new = arrays
@@ -86,7 +86,7 @@ class Values:
         self.changed.append(WeightChange(*where, "val", self.spelling.type(output), None, None, apart, *forms))
 
     def same(self, a: Value, b: Value) -> bool:
-        """Whether two Values hold the same."""
+        """Return whether two Values have the same contents."""
         return self._compare(a, b).same
 
     def _alike(self, a: Value, b: Value) -> bool:
@@ -108,7 +108,7 @@ class Values:
         return _Verdict(False, apart, not any(in_files) and self._alike(a, b))
 
     def _compare_weights(self, a: Value, b: Value) -> _Verdict:
-        """Compare by content, wherever that is kept; where it cannot be read, by place."""
+        """Compare by content, in any place; where it cannot be read, by place."""
         alike = self._alike(a, b)
         old, new = self._old.blob(a), self._new.blob(b)
         if old is None or new is None:
@@ -138,7 +138,7 @@ def _place(value: Value) -> Place | None:
 
 
 def _held(contents: Contents, value: Value) -> str:
-    """Return the number, type and digest of what a weight file has for a value; of another value, its digest."""
+    """Return the number, type and digest of a value's record in a weight file; of another value, its digest."""
     blob = contents.blob(value)
     if blob is not None:
         return f"{blob.count} elements of {blob.dtype.name}, sha256:{blob.digest()[:DIGITS]}"
@@ -147,7 +147,7 @@ def _held(contents: Contents, value: Value) -> str:
 
 
 def _is_one_record(old: Blob, new: Blob) -> bool:
-    """Whether two records are the same of one file, which may have two names."""
+    """Return whether two records are one record of one file, which may have two names."""
     return old.offset == new.offset and _is_one_file(old.path, new.path)
 
 

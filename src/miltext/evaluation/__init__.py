@@ -1,1 +1,1 @@
-"""What a program computes, in numpy: the reference evaluator, on any machine."""
+"""Computation of a program in numpy: the reference evaluator, on any machine."""

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 def read_inputs(
     archives: Iterable[Name], named: Mapping[str, Name] | None = None, features: Mapping[str, Feature] | None = None
 ) -> dict[str, Any]:
-    """Return the arrays of `.npz` archives by their names, and those of the files that are `named`, which go first.
+    """Return the arrays of `.npz` archives and of the `named` files by name; a named file takes precedence.
 
-    A named file is a `.npy`, or a picture where the feature of that name is an image. Raise MiltextError: MIL836 for
-    a file that cannot be read, and a name that two archives have; MIL839 where a picture needs pillow.
+    A named file is a `.npy`, or a picture where the feature of that name is an image. Raise MiltextError: MIL836 for a
+    file that cannot be read, and a name in two archives; MIL839 where a picture needs pillow.
     """
     found: dict[str, Any] = {}
     for path in map(Path, archives):

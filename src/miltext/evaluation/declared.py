@@ -1,4 +1,4 @@
-"""What a rule gives back as the outputs that an op declares."""
+"""Results of a rule as the outputs that an op declares."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY, rounded
 from miltext.schema.types import TensorType, Type, compatible, show
 
 FAILURES = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
-"""What numpy and rules raise for values of which there is no result."""
+"""Exceptions of numpy and of rules for values without a result."""
 
 
 def outputs_of(result: Any, types: Sequence[Type]) -> list[Any]:
-    """Return what a rule gives back as values of the types declared. Raise Unfit for one of another shape."""
+    """Return the results of a rule as values of the types declared. Raise Unfit for a result of another shape."""
     results = result if isinstance(result, tuple) else (result,)
     return [_declared(*pair) for pair in zip(results, types, strict=True)] if types else []
 

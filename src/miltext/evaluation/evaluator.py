@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from miltext.schema.paths import Path
 
 COMPUTING = ("float32", "native")
-"""In what fp16 is computed."""
+"""The types in which fp16 can be computed."""
 
 NO_BLOCK = Block([], [], [], {})
-"""What a function without any block does, which `check` refuses."""
+"""The block of a function without any block, which `check` refuses."""
 
 HIDDEN = "name what an operation makes, or an input; `miltext print` shows them all"
 
@@ -56,24 +56,23 @@ def run(
     weights: str | os.PathLike[str] | None = None,
     allow_nan: bool = False,
 ) -> dict[str, Any]:
-    """Return what a function of a model computes from these inputs: numpy arrays by the names of its outputs.
+    """Return the outputs of a model's function for these inputs: numpy arrays by name.
 
     `model` is a Model, a Program, MIL text (a draft, too) or the path of any of these. `weights` is the folder of the
-    weight files, where that is not the model's own. `function` is the one to run; if there is no `main`, that is the
-    default function of the description, or the only one. `compute` is "float32", in which fp16 is computed and then
-    rounded after each operation, or "native", to compute in the declared types.
+    weight files, where it is not the model's own. `function` is the function to run; without a `main`, the
+    description's default function, or the only one, takes its place. `compute` is "float32", in which fp16 is computed
+    and then rounded after each operation, or "native", to compute in the declared types.
 
-    `inputs` are arrays by name, or what numpy makes an array of; for an image, a picture of pillow's, too. An array has
-    a shape that the description allows, and numbers that the declared data type has, of which floats are rounded.
+    `inputs` are arrays by name, or values that numpy converts to an array; for an image, a picture of pillow's, too. An
+    array has a shape that the description allows, and numbers within the declared data type; floats are rounded.
     `state` has the array of each state, from one call to the next: it is empty at first, when states are zeros, and
     holds them afterwards, unless the run fails. `seed` makes random operations repeatable.
 
-    `values` are names of inner values that are wanted, too, or "all" for each that an operation makes. They stay in
-    memory: all of them together. Of a value in a loop, the last is kept; in a block that was not done, none is. A name
-    means the value in the function's own block first: that of an inner block with the same name is not given.
-    Constants among them are read-only views of the weights; all other arrays are the caller's own, of the declared
-    shape and data type. A string is an array of numpy's strings, a list one of Python, and what `classify` gives of
-    probabilities a dict.
+    `values` are names of further inner values to return, or "all" for each output of an operation. They stay in memory:
+    all of them together. Of a value in a loop, the last is kept; in a block that did not run, none is. A name means the
+    value in the function's own block first: an inner block's value of the same name is not returned. Constants among
+    them are read-only views of the weights; all other arrays are the caller's own, of the declared shape and data type.
+    A string is an array of numpy's strings, a list a Python list, and the probabilities of `classify` a dict.
 
     Raise ParseError and ModelError as `load` and `build` do, and WeightsError for weights. Raise MiltextError before
     anything runs: with all errors that `check` finds; MIL830 where there is no rule; MIL831 to MIL835 for inputs and
@@ -85,11 +84,11 @@ def run(
 
 
 class Evaluator:
-    """One function of a program, checked and planned once, and run as often as is asked for.
+    """One function of a program, checked and planned once, for any number of runs.
 
-    What the arguments mean, and what is raised, says `miltext.run`. With `check=False`, the program is taken to be
-    right. `inputs`, `states` and `outputs` are the types of what the function takes, keeps and gives, by name;
-    `features` has what the description says of the inputs and outputs besides.
+    Arguments and errors are described at `miltext.run`. With `check=False`, the program is taken to be right. `inputs`,
+    `states` and `outputs` are the types of the function's inputs, states and outputs, by name; `features` has further
+    facts of the description about inputs and outputs.
     """
 
     def __init__(
@@ -107,7 +106,7 @@ class Evaluator:
             raise TypeError(f"function is the name of one, a string, not {function!r}")
         self.subject = opened(subject, weights)
         self.constants = Constants(self.subject.folder)
-        with gc_paused:  # a program is many objects, and none of them goes away
+        with gc_paused:  # a program is many objects, and all of them stay
             self.function = self._chosen(function)
             self._prepare(native=compute == "native", check=check)
 
@@ -120,7 +119,7 @@ class Evaluator:
         self.subject.refuse([*(self.subject.errors() if check else ()), *without_rule(block, path)])
         self.plan = Planner(opset, self.constants, native=native).plan(block, read.inputs, path)
         refuse_unreadable(self.subject, self.plan, self.constants)
-        self._names: dict[str, Step | None] = dict.fromkeys(self.plan.inputs)  # of its own block, by what makes them
+        self._names: dict[str, Step | None] = dict.fromkeys(self.plan.inputs)  # of its own block, by their makers
         self._names |= {name: step for step in self.plan.steps for name in step.names}
         self._read_types(read, block)
 
@@ -165,7 +164,7 @@ class Evaluator:
         seed: int | None = None,
         allow_nan: bool = False,
     ) -> dict[str, Any]:
-        """Return what the function computes from these inputs, as `miltext.run` does."""
+        """Return the outputs of the function for these inputs, as `miltext.run` does."""
         require_seed(seed)
         _require_writable(state)
         wanted = self.wanted(values) - self.outputs.keys()
@@ -186,11 +185,11 @@ class Evaluator:
         *,
         allow_nan: bool = False,
     ) -> Generator[Made, None, dict[str, Any]]:
-        """Return a generator that runs the function as `run` does: it yields what each operation makes, in the order in
-        which they are done, and returns the outputs by name.
+        """Return a generator that runs the function as `run` does: it yields the values of each operation, in the order
+        of execution, and returns the outputs by name.
 
-        What it yields is the program's own: read it, and do not write into it. Inputs are checked before the first
-        step is asked for.
+        The yielded arrays are the program's own: read them, and do not write into them. Inputs are checked before the
+        first step is taken.
         """
         require_seed(seed)
         _require_writable(state)
@@ -199,7 +198,7 @@ class Evaluator:
     def taken(
         self, inputs: Mapping[str, Any], state: Mapping[str, Any] | None, allow_nan: bool
     ) -> tuple[dict[str, Array], dict[str, Array]]:
-        """Return the arrays of the inputs and of the states. Raise MiltextError with all that is wrong with them."""
+        """Return the arrays of the inputs and of the states. Raise MiltextError with all their errors."""
         for given in (inputs, {} if state is None else state):
             if not isinstance(given, Mapping):
                 raise TypeError(
@@ -222,7 +221,7 @@ class Evaluator:
         *,
         watched: bool = True,
     ) -> Generator[Made, None, dict[str, Any]]:
-        """Run the function, and yield what each operation makes if that is `watched`."""
+        """Run the function, and yield the values of each operation if `watched`."""
         machine = Machine(self.constants, seed)
         states = {name: State(held[name]) for name in self.states}
         given = [states[name] if name in states else inputs[name] for name in self.plan.inputs]
@@ -241,7 +240,7 @@ class Evaluator:
         return made
 
     def wanted(self, values: Collection[str] | str | None) -> set[str]:
-        """Return the names of the inner values that are wanted. Raise MiltextError (MIL837)."""
+        """Return the names of the inner values to return. Raise MiltextError (MIL837)."""
         if values is None:
             return set()
         _require_names(values)
@@ -265,9 +264,9 @@ class Evaluator:
         return asked
 
     def of_step(self, made: Made) -> Iterator[tuple[str, Any, Type]]:
-        """Yield what a step has made: names, values and declared types.
+        """Yield the values made by a step: names, values and declared types.
 
-        A name that the function's own block has means the value there, and none of an inner block.
+        A name in the function's own block means the value there, never a value of an inner block.
         """
         step = made.step
         for name, value, declared in zip(step.names, made.values, step.types, strict=True):
@@ -275,7 +274,7 @@ class Evaluator:
                 yield name, value, declared
 
     def _keep(self, made: Made, wanted: Collection[str], kept: dict[str, Any], owner: Owner) -> None:
-        """Keep those values of a step that are wanted."""
+        """Keep the wanted values of a step."""
         is_constant = made.step.operation.type == "const"
         for name, value, _ in self.of_step(made):
             if name in wanted:
@@ -283,7 +282,7 @@ class Evaluator:
 
 
 def require_seed(seed: object) -> None:
-    """Raise TypeError or ValueError for what is no seed of random numbers."""
+    """Raise TypeError or ValueError unless `seed` is a seed of random numbers."""
     if seed is not None and not isinstance(seed, (int, np.integer)):
         raise TypeError(f"seed is a whole number or None, not {seed!r}")
     if seed is not None and seed < 0:
@@ -301,7 +300,7 @@ def _require_writable(state: object) -> None:
 
 
 class Running:
-    """The steps of a run, to go over once; then it has the `outputs`."""
+    """The steps of a run, for one iteration; afterwards it has the `outputs`."""
 
     def __init__(self, steps: Generator[Made, None, dict[str, Any]]) -> None:
         self._steps = steps

@@ -1,4 +1,4 @@
-"""What keeps a program from being run, or stops it, told at its operation."""
+"""Errors that keep a program from being run, or stop it, located at the operation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ELSEWHERE = Note(
 
 
 class OperationFailure(MiltextError):
-    """An operation that has no result for the values that it is given (MIL838); `clause` says why."""
+    """An operation without a result for its values (MIL838); `clause` is the reason."""
 
     def __init__(self, step: Step, clause: str) -> None:
         super().__init__([error(codes.NO_RESULT, f"{_called(step)} cannot be computed: {clause}")])
@@ -38,7 +38,7 @@ class OperationFailure(MiltextError):
         self.clause = clause
 
     def locate(self, subject: Subject) -> None:
-        """Have the error point into the text of the program that ran."""
+        """Locate the error in the text of the program that ran."""
         self.path = subject.name
         self.diagnostics, self.text = subject.told(
             [Finding(self.step.path, codes.NO_RESULT, self.diagnostics[0].message)]
@@ -46,12 +46,12 @@ class OperationFailure(MiltextError):
 
 
 def _called(step: Step) -> str:
-    """Return what a message calls an operation: by its first output, where it has one."""
+    """Return the name of an operation in a message: its first output, where it has one."""
     operation = f"`{step.operation.type}`"
     return f"{named(step.names[0])}, of {operation}," if step.names else operation
 
 
-# ---- what can be told before anything runs
+# ---- errors found before anything runs
 
 
 def without_rule(block: Block, path: Path) -> list[Finding]:
@@ -79,7 +79,7 @@ def _without_rule(block: Block, path: Path) -> Iterator[tuple[Path, str]]:
 def refuse_unreadable(subject: Subject, plan: Plan, constants: Constants) -> None:
     """Refuse a plan with constants that cannot be read, with the first of each problem.
 
-    Raise WeightsError for weight files, MiltextError (MIL838) for values that are not as their types say.
+    Raise WeightsError for weight files, MiltextError (MIL838) for values that contradict their types.
     """
     first: dict[str, tuple[Path, Diagnostic]] = {}
     for each in _held(plan):

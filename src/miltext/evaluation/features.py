@@ -1,4 +1,4 @@
-"""What a description says of what a function takes and gives, besides the types: sizes, defaults, images."""
+"""Facts of a description about inputs and outputs, besides the types: sizes, defaults, images."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class Feature(NamedTuple):
-    """What is known of an input or an output besides its type.
+    """Facts about an input or an output besides its type.
 
-    `default` is the shape that it has unless another is chosen, None where that is not said. `sizes` are those that it
-    may have, None where the type says all there is. `filling` is the number that an optional input is full of when it
-    is left out, None for one that is not optional. `image` is how it is a picture, None where it is not.
+    `default` is the shape unless another is chosen, None if not stated. `sizes` are the allowed sizes, None where the
+    type states them all. `filling` is the number that fills an omitted optional input, None for a required one. `image`
+    is its format as a picture, None where it is not a picture.
     """
 
     default: tuple[int, ...] | None = None
@@ -26,7 +26,7 @@ class Feature(NamedTuple):
     image: ImageFeatureType | None = None
 
     def allows(self, shape: tuple[int, ...]) -> bool:
-        """Tell whether it may have a shape."""
+        """Return whether it may have a shape."""
         sizes = self.sizes
         if sizes is None or list(shape) == sizes.default:
             return True
@@ -35,7 +35,7 @@ class Feature(NamedTuple):
         return len(shape) == len(sizes.ranges) and all(map(_is_within, shape, sizes.ranges))
 
     def shapes(self, declared: Shape) -> str:
-        """Return the shapes that it may have, as a message says them; `declared` is that of its type."""
+        """Return the allowed shapes, as text for a message; `declared` is the shape of its type."""
         sizes = self.sizes
         if sizes is None:
             return show(declared)
@@ -78,10 +78,10 @@ def _listed(shapes: Iterable[str], most: int = 6) -> str:
 def features_of(
     description: ModelDescription | None, function: str, information: Value | None, declared: Mapping[str, Shape]
 ) -> dict[str, Feature]:
-    """Return the features of a function by name: those of its description, else of its FlexibleShapeInformation.
+    """Return the features of a function by name: from its description, else from its FlexibleShapeInformation.
 
-    `information` is that attribute, `declared` are the shapes that the program states; what is said of
-    another rank is left aside.
+    `information` is that attribute, `declared` are the shapes that the program states; sizes of another rank are
+    ignored.
     """
     found = {name: Feature(tuple(sizes.default), sizes) for name, sizes in read_information(information).items()}
     if description is not None:
@@ -96,7 +96,9 @@ def _of_rank(feature: Feature, rank: int) -> Feature:
 
 
 def _sides(description: ModelDescription, function: str) -> tuple[Iterable[FeatureDescription], ...]:
-    """Return the inputs and the outputs of a function; of a model with one, they stand in the description itself."""
+    """Return the inputs and the outputs of a function; of a model with a single function, they stand in the description
+    itself.
+    """
     own = next((each for each in description.functions if each.name == function), description)
     return own.input, own.output
 

@@ -1,8 +1,8 @@
-"""What a caller gives, checked before anything runs and carried as a program has it.
+"""Arguments of a caller, checked before anything runs and converted to the program's types.
 
-A number is taken if the declared data type has it; floats are rounded to the nearest that it has. So integers do for
-floats, and floats that are whole for integers: coremltools' `predict` hands both on to Core ML, and its own tests give
-both.
+A number is accepted if the declared data type has it; floats are rounded to the nearest number of the type. So integers
+are accepted for floats, and whole floats for integers: coremltools' `predict` hands both on to Core ML, and its own
+tests give both.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST_NAMES = 8
 
 
 class Refused(ValueError):
-    """A value that is not taken: the code, what is wrong with it, and the way out."""
+    """A refused value: the code, the error, and the way out."""
 
     def __init__(self, code: str, message: str, way: str) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class Refused(ValueError):
 
 @contextmanager
 def _noting(problems: list[Diagnostic]) -> Iterator[None]:
-    """Add to the problems what is refused in a `with` block."""
+    """Add to the problems each refusal in a `with` block."""
     try:
         yield
     except Refused as refused:
@@ -54,9 +54,9 @@ def _noting(problems: list[Diagnostic]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Intake:
-    """What a function takes: the inputs, or the states, by name; `kind` says which, and `elsewhere` has the others.
+    """The inputs or the states of a function, by name; `kind` is `input` or `state`, and `elsewhere` has the others.
 
-    `features` has what the description says of them besides.
+    `features` has the description's further facts about them.
     """
 
     kind: str
@@ -65,7 +65,7 @@ class Intake:
     features: Mapping[str, Feature]
 
     def taken(self, given: Mapping[str, Any], problems: list[Diagnostic], *, allow_nan: bool) -> dict[str, Array]:
-        """Return what is given as arrays by name, and add to the problems all that is wrong with it."""
+        """Return the given values as arrays by name, and add all their errors to the problems."""
         problems += [self._unknown(name) for name in given if name not in self.types]
         arrays: dict[str, Array] = {}
         for name, declared in self.types.items():
@@ -77,7 +77,7 @@ class Intake:
         return arrays
 
     def _unknown(self, name: object) -> Diagnostic:
-        """Return what is said of a name that the function does not take."""
+        """Return the error for a name that the function does not take."""
         near = nearest(str(name), self.types)
         message = f"there is no {self.kind} {named(str(name))}{did_you_mean(near)}"
         if name in self.elsewhere:
@@ -89,7 +89,7 @@ class Intake:
         return error(codes.UNKNOWN_INPUT, message, None, Note(f"the function has {known}{more}"))
 
     def _filled(self, name: str, type: Type) -> Array:
-        """Return what is left out: a state is zeros, and an optional input is full of its default."""
+        """Return the value of an omitted argument: a state is zeros, and an optional input is full of its default."""
         feature = self.features.get(name, NOTHING_SAID)
         shape, filling = feature.default, feature.filling
         if self.kind == "state" and isinstance(type, TensorType):
@@ -125,11 +125,11 @@ def known_sizes(type: TensorType) -> tuple[int, ...] | None:
     return sizes if len(sizes) == len(type.shape) else None
 
 
-# ---- an array from whatever is given
+# ---- an array from any value
 
 
 def _read(called: str, value: Any, type: TensorType, feature: Feature) -> Array:
-    """Return a value as an array of numbers, or of strings where those are declared."""
+    """Return a value as an array of numbers, or of strings where the type declares strings."""
     if is_picture(value):
         return _pixels(called, value, feature)
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
@@ -148,7 +148,9 @@ def _read(called: str, value: Any, type: TensorType, feature: Feature) -> Array:
 
 
 def _of_numpy(value: Any) -> Array:
-    """Return what numpy makes an array of; a tensor of torch's goes through the CPU, and what numpy lacks to float."""
+    """Return a value as a numpy array; a tensor of torch's goes through the CPU, and types unknown to numpy to
+    float.
+    """
     if not hasattr(value, "detach"):
         return np.asarray(value)
     tensor = value.detach().cpu()
@@ -159,7 +161,7 @@ def _of_numpy(value: Any) -> Array:
 
 
 def _unreadable(called: str, failure: Exception) -> Refused:
-    """Return what is said of a value that numpy makes no array of: the first line of what it says itself."""
+    """Return the error for a value that numpy cannot convert: the first line of numpy's own message."""
     reason = str(failure).strip().partition("\n")[0] or type(failure).__name__
     return Refused(codes.WRONG_INPUT_DTYPE, f"{called} is not an array: {reason}", "give a numpy array")
 
@@ -202,7 +204,7 @@ def refuse_shape(called: str, shape: tuple[int, ...], type: TensorType, feature:
 
 
 def _reshaping(shape: tuple[int, ...], type: TensorType) -> str:
-    """Return the way out of a shape that is not taken."""
+    """Return the way out of a refused shape."""
     sizes = known_sizes(type)
     if sizes is not None and _without_ones(shape) == _without_ones(sizes):
         return f"if it is only dimensions of 1 that differ, give array.reshape({list(sizes)})"
@@ -211,7 +213,7 @@ def _reshaping(shape: tuple[int, ...], type: TensorType) -> str:
 
 @contextmanager
 def _telling_of_scaling(value: Any, feature: Feature) -> Iterator[None]:
-    """Have the way out of a wrong shape be another where a picture is given."""
+    """Replace the way out of a wrong shape for a picture."""
     try:
         yield
     except Refused as refused:
@@ -230,7 +232,7 @@ def _without_ones(shape: tuple[int, ...]) -> list[int]:
 
 
 def _carried(called: str, array: Array, dtype: str) -> Array:
-    """Return an array as its declared type is carried; the array itself where nothing is to be done."""
+    """Return an array in the carrier of its declared type; the array itself where it fits already."""
     target, carrier = BY_NAME[dtype], CARRIERS[dtype]
     if array.dtype == carrier and dtype not in WITHOUT_NUMPY and not target.packed:
         return array

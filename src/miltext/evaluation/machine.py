@@ -1,4 +1,4 @@
-"""The steps of a plan, done one by one."""
+"""Execution of a plan, step by step."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Scope: TypeAlias = "dict[str, Any]"
 
 
 class Made(NamedTuple):
-    """What a step has made: its values, in the order of its names."""
+    """The values made by a step, in the order of its names."""
 
     step: Step
     values: list[Any]
 
 
 class Machine:
-    """Does the steps of plans; `constants` reads those of the program, `seed` is that of its random numbers.
+    """Executes the steps of plans; `constants` reads the program's constants, `seed` is the seed of its random numbers.
 
-    `block` does them for somebody who looks at each value, `quietly` for nobody: both do the same steps.
+    `block` yields each value to an observer, `quietly` does not: both do the same steps.
     """
 
     def __init__(self, constants: Constants, seed: int | None) -> None:
@@ -44,13 +44,13 @@ class Machine:
 
     @cached_property
     def generator(self) -> np.random.Generator:
-        """What makes random numbers."""
+        """The generator of random numbers."""
         return np.random.default_rng(self.seed)
 
     def block(self, plan: Plan, scope: Scope, values: list[Any]) -> Generator[Made, None, list[Any]]:
-        """Do the steps of a block, yield what each of them makes, and return the block's outputs.
+        """Do the steps of a block, yield the values of each, and return the block's outputs.
 
-        `scope` has the values around the block; `values` are those of its inputs. Raise OperationFailure.
+        `scope` has the values around the block; `values` are its inputs. Raise OperationFailure.
         """
         scope = {**scope, **dict(zip(plan.inputs, values, strict=True))}
         for step in plan.steps:
@@ -69,7 +69,7 @@ class Machine:
         return [scope[name] for name in plan.outputs]
 
     def quietly(self, plan: Plan, scope: Scope, values: list[Any]) -> list[Any]:
-        """Do the steps of a block as `block` does, and return its outputs: nobody sees what is made on the way."""
+        """Do the steps of a block as `block` does, and return its outputs, without yielding the values on the way."""
         with np.errstate(all="ignore"):
             return self._quietly(plan, scope, values)
 
@@ -95,14 +95,14 @@ class Machine:
         return [scope[name] for name in plan.outputs]
 
     def _stored(self, step: Step, scope: Scope) -> list[Any]:
-        """Return what a const has in a file, and keep that for a loop if it is mapped, and takes no memory."""
+        """Return the stored value of a const, and keep it for a loop if it is mapped, and takes no memory."""
         values = self._values(step, scope)
         if step.stored is not None and self.constants.keeps(step.stored.message):
             self._settled[id(step)] = values
         return values
 
     def _values(self, step: Step, scope: Scope) -> list[Any]:
-        """Return what an operation makes; that which needs no more rounding takes a shorter way."""
+        """Return the values of an operation; a value without need of rounding takes a shorter way."""
         try:
             if step.stored is not None:
                 made = self.constants.read(step.stored.message)
@@ -130,7 +130,7 @@ class Machine:
             raise OperationFailure(step, _clause(failure)) from failure
 
     def _flown(self, step: Step, scope: Scope) -> list[Any]:
-        """Do an operation with blocks, whose generator has nothing to yield: all that it would are steps."""
+        """Do an operation with blocks without yielding: its generator would yield steps only."""
         blocks = [partial(self._inner_quietly, plan, scope) for plan in step.blocks]
         try:
             return outputs_of(_ended(step.rule.function(*self._arguments(step, scope, blocks))), step.types)
@@ -177,7 +177,7 @@ class Machine:
 
 
 def _ended(flowing: Generator[Any, None, Any]) -> Any:
-    """Return what a generator returns, once it has yielded all."""
+    """Return a generator's return value, after consuming it."""
     try:
         while True:
             next(flowing)

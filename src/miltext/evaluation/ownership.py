@@ -11,13 +11,13 @@ from miltext.evaluation.values import State
 
 
 class Owner:
-    """Gives away values, each array once; `borrowed` are arrays that somebody else has."""
+    """Gives away values, each array once; `borrowed` are arrays with another owner."""
 
     def __init__(self, borrowed: Iterable[np.ndarray[Any, Any]] = ()) -> None:
         self._given = {id(array): array for array in borrowed}
 
     def own(self, value: Any) -> Any:
-        """Return a value of which the caller has all parts alone: itself where that is so, else a copy."""
+        """Return a value whose parts all belong to the caller alone: the value itself if they do, else a copy."""
         if isinstance(value, State):
             return self.own(value.held)
         if isinstance(value, (list, tuple)):

@@ -1,7 +1,7 @@
-"""Pictures as the arrays that a program takes and gives, as the description of an image says.
+"""Pictures as the arrays that a program takes and returns, by the image's description.
 
-The colour spaces are those of `FeatureTypes.proto`, and the modes that pillow has for them those that coremltools asks
-for in `predict`: a picture of another mode is not converted unasked, for that may lose its colours or its alpha.
+The colour spaces are from `FeatureTypes.proto`, and pillow's modes for them are the modes that coremltools requires in
+`predict`: a picture of another mode is not converted unasked, for its colours or its alpha might be lost.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ COLOURS = {
 }
 
 UNSCALED = ("I", "F")
-"""The modes of pillow whose numbers are of any size: its conversion cuts what is not from 0 to 255."""
+"""The modes of pillow whose numbers are of any size: its conversion cuts numbers outside 0 to 255."""
 
 READABLE = "name a picture of a format that pillow reads: .png, .jpg"
 SCALING = "scale its numbers to 0 to 255 and give them as an .npy of the input's shape, or as a picture of 8 bits"
 
 
 def colours_of(image: ImageFeatureType) -> Colours:
-    """Return how the pixels of an image lie; Core ML takes one that says nothing for RGB."""
+    """Return how the pixels of an image lie; Core ML takes an image without a stated colour space for RGB."""
     return COLOURS.get(image.colorSpace, COLOURS[ImageFeatureType.RGB])
 
 
 def is_picture(value: object) -> bool:
-    """Tell whether a value is a picture of pillow's, which nobody can have who did not import that."""
+    """Return whether a value is a picture of pillow's, which exists only after an import of pillow."""
     module = sys.modules.get("PIL.Image")
     return module is not None and isinstance(value, module.Image)
 
@@ -82,7 +82,8 @@ def picture_of(array: Array, image: ImageFeatureType) -> Any:
 def read_picture(path: str | os.PathLike[str], image: ImageFeatureType) -> Any:
     """Return the picture in a file, upright and converted to the mode that an image has.
 
-    Raise MiltextError: MIL839 without pillow, MIL836 for what is not a picture, and for numbers without a known white.
+    Raise MiltextError: MIL839 without pillow, MIL836 for a file that is not a picture, and for numbers without a known
+    white.
     """
     module = pillow()
     from PIL.ImageOps import exif_transpose
@@ -96,7 +97,7 @@ def read_picture(path: str | os.PathLike[str], image: ImageFeatureType) -> Any:
 
 
 def _converted(picture: Any, mode: str, path: str) -> Any:
-    """Return a picture in another mode; one of 16 bits is scaled to 8, where pillow would cut all above 255 to white.
+    """Return a picture in another mode; 16 bits are scaled to 8, where pillow would cut all above 255 to white.
 
     Other numbers beyond 8 bits have no white of their own to be scaled by.
     """

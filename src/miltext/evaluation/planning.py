@@ -1,4 +1,4 @@
-"""What is to be done, step by step, read once from a function: which rule, what it is given, what is let go of."""
+"""The steps of a function, read once: the rule of each, its arguments, and the values to free."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 RUNNING = frozenset(["Random", "Blocks"])
-"""Forms of what only a run has."""
+"""Forms of values that only a run has."""
 
 AROUND = RUNNING | {"Made", "Opset", "Widen"}
-"""Forms of what is around an op."""
+"""Forms of values around an op."""
 
 SETTLED_ELEMENTS = 1 << 12
-"""The most elements of an argument that is kept in its form from one run to the next."""
+"""The most elements of an argument kept in its form from one run to the next."""
 
 
 class Given(NamedTuple):
@@ -48,19 +48,18 @@ class Named(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What the one output of an operation is, where all of its type is known: an array that is carried so."""
+    """The shape and carrier of an operation's only output, where all of its type is known."""
 
     shape: tuple[int, ...]
     carrier: np.dtype[Any]
 
 
 class Step(NamedTuple):
-    """One operation: its rule, and in the order of its parameters the arguments that are always the same.
+    """One operation: its rule, and in the order of its parameters the constant arguments.
 
-    The others are `named`, values of one name each, `given` in other ways, or `running`: what stands for what a run
-    has, by their places, with their forms. `expected` is what the output needs no more rounding as. `settled` is what a
-    constant makes, where that is known, and `stored` the constant of one in a file. `frees` are the names that nothing
-    later uses.
+    The others are `named`, values of one name each, `given` in other ways, or `running`: the forms of values of the
+    run, by their places. `expected` is the type with which the output needs no more rounding. `settled` are the values
+    of a constant, where known, and `stored` the constant in a file. `frees` are the names without later use.
     """
 
     path: Path
@@ -80,7 +79,7 @@ class Step(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The steps of a block; `inputs` are the names that it takes, `outputs` those that it gives back."""
+    """The steps of a block; `inputs` are the names of its arguments, `outputs` of its results."""
 
     inputs: Sequence[str]
     steps: Sequence[Step]
@@ -88,7 +87,7 @@ class Plan(NamedTuple):
 
 
 def steps_of(plan: Plan) -> Iterator[Step]:
-    """Yield the steps of a plan, and those of the blocks inside of it."""
+    """Yield the steps of a plan, including the steps of inner blocks."""
     for step in plan.steps:
         yield step
         for block in step.blocks:
@@ -98,7 +97,7 @@ def steps_of(plan: Plan) -> Iterator[Step]:
 class Planner:
     """Plans the blocks of one function; `native` keeps fp16 as it is, to be computed with.
 
-    Arguments that are small constants of the program itself are brought into their form at once, for all runs.
+    Arguments that are small constants of the program itself are converted to their form at once, for all runs.
     """
 
     def __init__(self, opset: str, constants: Constants, *, native: bool) -> None:
@@ -110,7 +109,7 @@ class Planner:
     def plan(
         self, block: Block, inputs: Sequence[Declared], path: Path, around: Mapping[str, Constant] | None = None
     ) -> Plan:
-        """Return the plan of a block that takes these inputs: its own, or those of the function that it is of.
+        """Return the plan of a block that takes these inputs: its own, or the inputs of its function.
 
         `around` are the constants of the blocks around it, by name.
         """
@@ -122,7 +121,7 @@ class Planner:
             last.update(dict.fromkeys(_uses(block.operations[place]), turn))
             for output in block.operations[place].outputs:
                 own.add(output.name)
-                last[output.name] = turn  # what used the name before meant a value of another block
+                last[output.name] = turn  # earlier uses of the name meant a value of another block
         leaving: dict[int, list[str]] = {}
         for name in own.difference(block.outputs):
             leaving.setdefault(last.get(name, 0), []).append(name)
@@ -184,7 +183,7 @@ class Planner:
         return given, fixed
 
     def _settle(self, given: Given, constants: Mapping[str, Constant], fixed: dict[str, Any]) -> bool:
-        """Fix an argument that is always the same, and tell whether it is."""
+        """Fix a constant argument, and return whether it is constant."""
         sources = [constants.get(each) if isinstance(each, str) else each for each in given.sources]
         settled = [each for each in sources if each is not None and _is_immediate(each)]
         if len(settled) < len(sources):
@@ -194,25 +193,25 @@ class Planner:
             if max(getattr(value, "size", 0) for value in values) > SETTLED_ELEMENTS:
                 return False
             fixed[given.name] = given.form(values)
-        except FAILURES:  # a run tells of it
+        except FAILURES:  # reported by a run
             return False
         return True
 
 
 def _name_alone(given: Given) -> str:
-    """Return the name that a parameter takes the value of, empty for a constant and where several values are taken."""
+    """Return the name whose value a parameter takes, empty for a constant and for several values."""
     (source, *others) = given.sources
     return source if isinstance(source, str) and not others and given.form in ALONE else ""
 
 
 def _stored(given: Sequence[Given]) -> Constant | None:
-    """Return the value that a const is given, where that is one, as in a weight file."""
+    """Return the value of a const, where it has just one, as in a weight file."""
     sources = [source for each in given for source in each.sources]
     return sources[0] if len(sources) == 1 and not isinstance(sources[0], str) else None
 
 
 def _expected(types: Sequence[Type]) -> Expected | None:
-    """Return what one output is that needs no more rounding; None where that is not known of the types alone."""
+    """Return the type with which one output needs no more rounding; None where the types alone do not decide."""
     if len(types) != 1 or not isinstance(types[0], TensorType) or types[0].dtype in WITHOUT_NUMPY:
         return None
     shape = tuple([size for size in types[0].shape if isinstance(size, int)])
@@ -220,7 +219,7 @@ def _expected(types: Sequence[Type]) -> Expected | None:
 
 
 def _settled(rule: Rule, fixed: Mapping[str, Any], types: Sequence[Type]) -> list[Any] | None:
-    """Return what a rule makes of arguments that are always the same; None for a failure, which a run tells of."""
+    """Return the outputs of a rule for constant arguments; None for a failure, which a run reports."""
     try:
         return outputs_of(rule.function(**fixed), types)
     except FAILURES:
@@ -228,7 +227,7 @@ def _settled(rule: Rule, fixed: Mapping[str, Any], types: Sequence[Type]) -> lis
 
 
 def _note_constant(operation: Operation, known: dict[str, Constant]) -> None:
-    """Have the names of what an operation makes stand for its constant, if it is one, and for no other."""
+    """Map the names of an operation's outputs to its constant, if it is one, and to no other."""
     for output in operation.outputs:
         known.pop(output.name, None)
     if operation.type == "const" and operation.outputs and "val" in operation.attributes:
@@ -247,7 +246,7 @@ def default_of(default: Any, form: str) -> Any:
 
 
 def _order(block: Block) -> list[int]:
-    """Return the places of the operations as they are done: a compressed constant just before what first uses it.
+    """Return the places of the operations in the order of execution: a compressed constant just before its first use.
 
     Where many stand together, as coremltools has them in programs of fp32, all would be expanded at the same time.
     """
@@ -312,7 +311,7 @@ ALONE: dict[Callable[[list[Any]], Any], Callable[[Any], Any]] = {
     _element: lambda value: value.item() if isinstance(value, np.ndarray) else value,
     _elements: lambda value: tuple(np.atleast_1d(value).tolist()),
 }
-"""The forms that take one value, and what does the same with it by itself."""
+"""The forms that take one value, and the same function of the value by itself."""
 
 FORMS: dict[str, Callable[[list[Any]], Any]] = {
     "Array": _widened,

@@ -13,13 +13,15 @@ if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
 
 PIECE = 16384
-"""How many elements a piece has: what is made of one on the way stays in the cache."""
+"""Number of elements of a piece: its intermediate values stay in the cache."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def in_pieces(function: _Function) -> _Function:
-    """Have a function done on pieces of `x`, of one dimension; it makes of each an array of its shape and dtype."""
+    """Return a function that applies another to pieces of `x`, of one dimension; it makes of each an array of its shape
+    and dtype.
+    """
 
     @functools.wraps(function)
     def done(x: Array, *settings: Any, **others: Any) -> Any:
@@ -61,7 +63,7 @@ def erf(x: Array) -> Array:
 def _exponent(precise: bool) -> tuple[float, list[float]]:
     """Return the coefficients of q, by rising power, and where erf is 1 in float32, or in float64 if `precise`.
 
-    Higher degrees do not make the largest error smaller: what is left of it is rounding.
+    Higher degrees do not make the largest error smaller: the rest is rounding.
     """
     from numpy.polynomial import Chebyshev, Polynomial
 

@@ -1,4 +1,4 @@
-"""Inputs of random numbers, for who has no others: the same for one seed, whichever of them are asked for."""
+"""Random inputs, for lack of others: the same for one seed, in any selection."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def random_inputs(
     """Return an array for each input: floats of the standard normal distribution, 0 or 1 for integers, true or false.
 
     An image, by its feature, is of whole numbers from 0 to 255. An input whose type leaves sizes open has its feature's
-    default shape, or the one that `shapes` has for it. The numbers of an input depend on the seed, on its name, its
-    type and its shape, and on no other input. Raise MiltextError for what random numbers cannot stand for: MIL831 for
-    strings, MIL833 for sizes that are not known.
+    default shape, or its shape in `shapes`. The numbers of an input depend on the seed, on its name, its type and its
+    shape, and on no other input. Raise MiltextError for inputs without random numbers: MIL831 for strings, MIL833 for
+    unknown sizes.
     """
     known, chosen = features or {}, shapes or {}
     sizes = {name: _shape(name, each, known.get(name, NOTHING_SAID), chosen.get(name)) for name, each in types.items()}
@@ -45,7 +45,7 @@ def random_inputs(
 
 
 def _shape(name: str, type: Type, feature: Feature, chosen: Sequence[int] | None) -> tuple[TensorType, tuple[int, ...]]:
-    """Return the type of an input that random numbers can stand for, and the shape that it is to have."""
+    """Return the type of an input that random numbers can stand for, and the shape to make."""
     if not isinstance(type, TensorType) or BY_NAME[type.dtype].kind == "string":
         message = f"the input `{name}` is {spelled(type)}, which random numbers cannot stand for"
         raise _refused(codes.MISSING_INPUT, message, "give it by its name")

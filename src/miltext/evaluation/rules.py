@@ -1,20 +1,20 @@
-"""The table of rules: each computes one op, or a family of ops, from what it is given.
+"""The table of rules: each computes one op, or a family of ops, from its arguments.
 
-A rule is a function whose parameters are those of its ops. The annotation of each says in which form it comes:
+A rule is a function whose parameters are the parameters of its ops. The annotation of each is its form:
 
-- `Array`: a tensor to compute with; fp16, bf16 and fp8 as float32 unless computing is native. A scalar has rank 0.
+- `Array`: a tensor to compute with; fp16, bf16 and fp8 as float32 unless computation is native. A scalar has rank 0.
 - `Held`: a tensor as it is carried (see `values`), for rules that only move elements.
 - `int`, `float`, `bool`, `str`: the one element of a scalar. `Ints`, `Bools`: the elements of a vector.
 - `Arrays`, `Helds`: a list of tensors, for a parameter that takes several values.
-- `Value`: whatever it is: a list is a Python list of arrays, a state a `State`. `Values`: several of these.
+- `Value`: any value: a list is a Python list of arrays, a state a `State`. `Values`: several of these.
 
 A parameter that is left out comes with the default of the table of operations, or as None where that knows none. Some
-parameters stand for what is around the op: `made: Made` the types that its outputs declare, `opset: Opset`,
+parameters stand for values around the op: `made: Made` the types that its outputs declare, `opset: Opset`,
 `generator: Generator` for random numbers, `blocks: Blocks` its blocks, and `widen: Widen` the function that makes an
 `Array` of a `Held`, for rules that do so with a part at a time.
 
-A rule returns one array, or a tuple of them, in any dtype that holds the result: what is declared is rounded to
-afterwards. It never writes into what it is given. It raises Unfit where these values have no result.
+A rule returns one array, or a tuple of them, in any dtype that holds the result, which is rounded to the declared type
+afterwards. It never writes into its arguments. It raises Unfit where these values have no result.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ Widen: TypeAlias = Callable[[Held], Array]
 
 
 class Opset(str):
-    """The opset of the block that an op is in, in text spelling."""
+    """The opset of an op's block, in text spelling."""
 
     def since(self, opset: str) -> bool:
-        """Tell whether this is the opset given (text spelling) or a later one."""
+        """Return whether this is the opset given (text spelling) or a later one."""
         return opset_place(self) >= opset_place(opset)
 
 
 class Unfit(ValueError):
-    """Values of which an op has no result; the message is a clause that begins with the parameter at fault."""
+    """Values for which an op has no result; the message is a clause that begins with the parameter at fault."""
 
 
 class Rule(NamedTuple):
-    """A rule, and the form that each of its parameters comes in."""
+    """A rule, and the form of each of its parameters."""
 
     function: Callable[..., Any]
     forms: dict[str, str]

@@ -1,4 +1,6 @@
-"""What is to be run, from wherever it comes: its program, what that names, and a text in which to tell of it."""
+"""A program to run, from any source: the program, the model and files that it names, and a text to locate
+findings in.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ Runnable: TypeAlias = "Model | proto.Message | str | os.PathLike[str]"
 
 
 ELIDE = 64
-"""How many elements a literal has at most in a text that is printed only to tell of a place in it."""
+"""Number of elements of a literal in a text that is printed only to locate a finding."""
 
 _TEXT = re.compile(r"\s*program\s*\(")
 
@@ -43,8 +45,8 @@ _TEXT = re.compile(r"\s*program\s*\(")
 class Subject:
     """A program to run.
 
-    `folder` is that of `@model_path`, and `model` what the program was read from. `made` is how the program's text was
-    completed, where that of the model is a draft or names arrays. `keeps` has to last as long as this.
+    `folder` is the folder of `@model_path`, and `model` the source of the program. `made` is the completed text of the
+    program, where the model's text is a draft or names arrays. `keeps` has to last as long as this.
     """
 
     program: proto.Program
@@ -55,12 +57,12 @@ class Subject:
 
     @property
     def name(self) -> str | None:
-        """What errors call it."""
+        """The name of the program in errors."""
         return self.model.name if self.model else None
 
     @property
     def description(self) -> proto.ModelDescription | None:
-        """What its model says of it."""
+        """The description in its model."""
         return self.model.description if self.model else None
 
     @cached_property
@@ -70,14 +72,18 @@ class Subject:
 
     @with_room
     def errors(self) -> list[Finding]:
-        """Return the errors that `check` finds in the program; those of a draft were told when it was completed."""
+        """Return the errors that `check` finds in the program; errors of a draft were reported when it was
+        completed.
+        """
         if self.made is not None:
             return []
         with gc_paused:
             return [finding for finding in verify_read(self.read) if finding.severity == "error"]
 
     def refuse(self, findings: Collection[Finding]) -> None:
-        """Raise MiltextError with all of the findings but those that comments in the text ignore, if any is left."""
+        """Raise MiltextError with all of the findings but the ignored ones (by comments in the text), if any is
+        left.
+        """
         if not findings:
             return
         told, text = self.told(findings)
@@ -89,7 +95,7 @@ class Subject:
     def told(self, findings: Collection[Finding]) -> Checked:
         """Return diagnostics of findings, with the text that their spans point into.
 
-        It is the draft or the text that the program came from, else what `print` shows of it.
+        It is the draft or the text from which the program was read, else the output of `print`.
         """
         try:
             root = parse_tree(self._printed, whole=True).root
@@ -102,7 +108,7 @@ class Subject:
 
     @cached_property
     def _text(self) -> str | None:
-        """The text that the program was read from, if it was, and is what that says still."""
+        """The text from which the program was read, if any, and if it still matches the program."""
         if self.made is not None:
             return self.made.text
         text = self.model.text if self.model else None
@@ -120,12 +126,12 @@ def _placeless(finding: Finding) -> Diagnostic:
 
 
 def opened(subject: Runnable | Subject, weights: str | os.PathLike[str] | None = None) -> Subject:
-    """Return what is to be run: a Model, a Program, MIL text, or the path of a file or folder that has one.
+    """Return the subject to run: a Model, a Program, MIL text, or the path of a file or folder that contains one.
 
     Text is a string with a line end, or that begins with `program`. The weight files that it names are in the folder
-    `weights`, or in the model's own. The arrays that a text names are beside it, those of a string in that folder or
-    the working folder. Raise ParseError for a text, and ModelError, as `load` and `build` do; TypeError for what is
-    none of these.
+    `weights`, or in the model's own. The arrays that a text names are beside it, the arrays of a string in that folder
+    or the working folder. Raise ParseError for a text, and ModelError, as `load` and `build` do; TypeError for any
+    other argument.
     """
     folder = None if weights is None else Path(weights)
     if isinstance(subject, Subject):
@@ -161,7 +167,7 @@ def _of_model(model: Model, folder: Path | None) -> Subject:
 
 
 def _of_draft(model: Model, folder: Path | None) -> Subject:
-    """Return a draft as it is completed; the arrays that it names are stored in a weight file that lasts as long."""
+    """Return a draft after its completion; the arrays that it names are stored in a weight file that lasts as long."""
     from miltext.drafting.building import completed, told_in_draft
 
     whole, made = completed(model)
@@ -180,7 +186,7 @@ def _stored(whole: TextModel, folder: Path | None) -> Model:
     from miltext.models.building.build import store
     from miltext.models.opening import load
 
-    made = TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True)  # Windows keeps what is mapped
+    made = TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True)  # Windows keeps mapped files
     path = Path(made.name) / "model.mlmodel"
     store(whole, path, folder)
     model = load(path)

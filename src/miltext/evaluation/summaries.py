@@ -1,4 +1,4 @@
-"""What a value is like: a row of a table for people, a record for programs."""
+"""Summary of a value: a row of a table for people, a record for programs."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
 
 FEW = 6
-"""A tensor of so many elements is shown by them."""
+"""The most elements of a tensor that is shown by its elements."""
 
 MOST_PROBABLE = 5
 """How many entries of a dictionary are shown."""
 
 PIECE = 1 << 16
-"""How many elements are looked at at once, so that what is made of them stays in the processor's cache."""
+"""Number of elements read at once, so that their intermediate values stay in the processor's cache."""
 
 FASTER = {"f2": np.float32, "b1": np.uint8}
-"""What elements are looked at as, where numpy is slow with their own type or lacks what is to be done."""
+"""Types as which elements are read, where numpy is slow with their own type or lacks an operation on it."""
 
 STRINGS = "OU"
 """The kinds of numpy types that strings have."""
@@ -70,7 +70,7 @@ def summarize(*arrays: Array) -> Summary:
 
 
 def _pieces(arrays: Iterable[Array]) -> Iterator[Array]:
-    """Yield the elements of arrays as flat arrays, in whatever order they lie."""
+    """Yield the elements of arrays as flat arrays, in memory order."""
     for array in arrays:
         faster = FASTER.get(array.dtype.str[1:], array.dtype)
         pieces: Any = np.nditer(array, ["external_loop", "buffered", "zerosize_ok"], buffersize=PIECE)
@@ -79,7 +79,7 @@ def _pieces(arrays: Iterable[Array]) -> Iterator[Array]:
 
 
 def type_of(value: Any, declared: Type) -> Type:
-    """Return the type of a value: that which is declared, with the sizes that it has."""
+    """Return the type of a value: the declared one, with the actual sizes."""
     if isinstance(declared, TensorType) and isinstance(value, np.ndarray):
         return TensorType(declared.dtype, value.shape)
     if isinstance(declared, ListType) and isinstance(value, list):
@@ -101,7 +101,7 @@ def table(rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def row(name: str, value: Any, declared: Type) -> tuple[str, ...]:
-    """Return the cells of a value's row: its name, its type, and its statistics, or itself if it is short."""
+    """Return the cells of a value's row: its name, its type, and its statistics, or its elements if it is short."""
     head = name, spelled(type_of(value, declared))
     if isinstance(value, Mapping):
         return *head, _entries(value)
@@ -121,7 +121,7 @@ def _arrays(value: Any) -> list[Array]:
 
 
 def _entries(value: Mapping[Any, Any]) -> str:
-    """Return the greatest entries of a dictionary, as those of classes by their probability."""
+    """Return the greatest entries of a dictionary, as of classes by their probability."""
     ordered = sorted(value.items(), key=lambda entry: -math.inf if math.isnan(entry[1]) else entry[1], reverse=True)
     shown = [f"{_element(key)} {_number(number)}" for key, number in ordered[:MOST_PROBABLE]]
     return _shortened(shown, len(ordered))
@@ -157,9 +157,9 @@ def _number(number: Number) -> str:
 
 
 def record(name: str, value: Any, declared: Type) -> dict[str, Any]:
-    """Return what a row says as JSON can say it, and a value that is short or a dictionary as a whole.
+    """Return the facts of a row as JSON, and a short value or a dictionary as a whole.
 
-    What is not finite in such a value is the string `nan`, `inf` or `-inf`.
+    A number in such a value that is not finite becomes the string `nan`, `inf` or `-inf`.
     """
     made = type_of(value, declared)
     found: dict[str, Any] = {"name": name, "type": spelled(made)}

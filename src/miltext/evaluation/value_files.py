@@ -1,7 +1,7 @@
-"""Arrays in files, `.npy` and `.npz`: read as inputs, and written of what was made.
+"""Arrays in files, `.npy` and `.npz`: inputs to read, and results to write.
 
-Nothing is ever pickled. What numpy has no type for is written in one that it has, and read back as it was: strings as
-those of a fixed length, a dictionary as pairs with the fields `key` and `value`.
+Nothing is ever pickled. A value without a type in numpy is written in another, and read back as it was: strings as
+strings of a fixed length, a dictionary as pairs with the fields `key` and `value`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PIECE = 1 << 18
 """How many elements are written, or bytes read, at once."""
 
 PAIR = ("key", "value")
-"""The fields of a dictionary that is written as an array."""
+"""The fields of a dictionary written as an array."""
 
 
 NAME = "name an .npy, or an .npz where several arrays are given"
@@ -51,13 +51,13 @@ LONGEST = (1 << 16) - 1
 
 
 def read_array(path: Path) -> Any:
-    """Return what a `.npy` holds. Raise MiltextError (MIL836) for one that cannot be read, and for pickles."""
+    """Return the value of a `.npy`. Raise MiltextError (MIL836) for a file that cannot be read, and for pickles."""
     with refusing(lambda failure: _unreadable(path, failure)), reading(path) as file:
         return _value(file, stamp(file).size)
 
 
 def read_archive(path: Path) -> dict[str, Any]:
-    """Return what a `.npz` holds, by name. Raise MiltextError (MIL836) as `read_array` does."""
+    """Return the values of a `.npz`, by name. Raise MiltextError (MIL836) as `read_array` does."""
     with refusing(lambda failure: _unreadable(path, failure)), reading(path) as file:
         if file.read(2) != b"PK":
             raise ValueError("it does not begin like a .npz, as numpy.savez writes it")
@@ -77,7 +77,7 @@ def _members(archive: ZipFile) -> Iterator[tuple[str, Any]]:
 
 
 def _value(stream: IO[bytes], size: int) -> Any:
-    """Return what a stream of so many bytes holds: an array, or the dictionary of one that has pairs."""
+    """Return the value of a stream of so many bytes: an array, or the dictionary of an array of pairs."""
     layout = read_layout(stream)
     array = _elements(stream, layout, size - layout.start)
     if array.dtype.names == PAIR:
@@ -138,7 +138,7 @@ def npy_pieces(value: Any) -> Iterator[bytes]:
 
 
 def npz_pieces(values: Iterable[tuple[str, Any]]) -> Iterator[bytes]:
-    """Yield named values as a `.npz`, in pieces: each value is written before the next is asked for.
+    """Yield named values as a `.npz`, in pieces: each value is written before the next is taken.
 
     A list is an array if its elements are alike, else each of them is one: `NAME/0`, `NAME/1`. Raise Unstorable.
     """
@@ -178,13 +178,13 @@ def _parts(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 
 
 def _are_alike(elements: list[Array | None]) -> bool:
-    """Tell whether the elements of a list, of which those that were never written are None, are all of one shape."""
+    """Return whether the elements of a list, None where never written, are all of one shape."""
     shapes = {None if each is None else each.shape for each in elements}
     return len(shapes) < 2 and None not in shapes
 
 
 class _Pieces:
-    """A file that is only written to; what was written is taken from it."""
+    """A file for writing only, whose contents are taken out piece by piece."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -194,12 +194,12 @@ class _Pieces:
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing: what was written is there."""
+        """Do nothing: all is written at once."""
 
     close = flush
 
     def taken(self) -> list[bytes]:
-        """Return what was written since this was last asked for."""
+        """Return the bytes written since the last call."""
         pieces, self._pieces = self._pieces, []
         return pieces
 
@@ -209,7 +209,7 @@ class Unstorable(ValueError):
 
 
 def storable(value: Any) -> Array:
-    """Return a value as an array that numpy saves without pickling. Raise Unstorable where that loses something."""
+    """Return a value as an array that numpy saves without pickling. Raise Unstorable where that loses information."""
     if isinstance(value, Mapping):
         keys, numbers = _of_fixed_length([*value]), np.array([*value.values()])
         pairs = np.empty(len(value), [(PAIR[0], keys.dtype), (PAIR[1], numbers.dtype)])

@@ -40,7 +40,7 @@ class FixedList(list["Array | None"]):
 
 
 class State:
-    """What a state holds, from one call to the next."""
+    """The value of a state, from one call to the next."""
 
     def __init__(self, held: Array) -> None:
         self.held = held
@@ -58,9 +58,9 @@ def rounded(array: Array, dtype: str) -> Array:
 
 
 def _whole(array: Array, dtype: DType) -> Array:
-    """Return floats as integers: the ends of an integer type for those beyond, and 0 for NaN.
+    """Return floats as integers: the ends of an integer type for numbers beyond, and 0 for NaN.
 
-    What to make of these is left open by C, numpy and Metal; it is what FCVTZS does, Arm's conversion of floats.
+    C, numpy and Metal leave these results open; this follows FCVTZS, Arm's conversion of floats.
     """
     wide = np.nan_to_num(array.astype(np.float64), nan=0)
     below, above = wide <= dtype.minimum, wide >= dtype.maximum
@@ -72,7 +72,7 @@ WORTH_WIDENING = 1 << 12
 """The least number of elements that `_widen` and `_narrow` are faster for than numpy's own conversions."""
 
 AT_ONCE = 1 << 14
-"""How many elements are converted at once: what is made of them stays in a core's cache.
+"""Number of elements converted at once: their intermediate values stay in a core's cache.
 
 It is small enough for the C library to take from memory that it has: of larger arrays, each page is new each time.
 """
@@ -108,7 +108,7 @@ def _widen(halves: Array, floats: Array) -> None:
 
 
 def narrowed(array: Array) -> Array:
-    """Return an array as fp16: each number as the nearest, and of two the one that is even."""
+    """Return an array as fp16: each number as the nearest, and of two the even one."""
     if array.dtype != np.float32 or array.size < WORTH_WIDENING or not array.flags.c_contiguous:
         return array.astype(np.float16, copy=False)
     narrow = np.empty(array.shape, np.float16)
@@ -119,14 +119,14 @@ def narrowed(array: Array) -> Array:
 
 
 LEAST_NORMAL, OVERFLOWING = 0x38800000, 0x477FF000
-"""The bits in float32 of 2^-14, the least number of fp16 that is not subnormal, and of 65520, which it has not."""
+"""The bits in float32 of 2^-14, the least normal number of fp16, and of 65520, which it has not."""
 
 
 def _narrow(floats: Array, halves: Array) -> None:
     """Write float32 numbers as fp16: by their bits, many at once, where numpy's conversion takes one after the other.
 
-    The bits that fp16 lacks are rounded away by adding just less than half of the last one that it has, or half where
-    that is odd; a carry goes into the exponent, as it should. Subnormal numbers are whole multiples of 2^-24.
+    The bits that fp16 lacks are rounded away by adding just less than half of its last bit, or half where that is odd;
+    a carry goes into the exponent, as it should. Subnormal numbers are whole multiples of 2^-24.
     """
     bits = floats.view(np.int32)
     made = np.bitwise_and(bits, 0x7FFFFFFF)
@@ -138,7 +138,7 @@ def _narrow(floats: Array, halves: Array) -> None:
     np.right_shift(made, 13, out=spare)
     spare &= 1
     made += spare
-    made -= (127 - 15 << 23) - 0xFFF  # the other bias of the exponent, and what rounds
+    made -= (127 - 15 << 23) - 0xFFF  # the other bias of the exponent, and the rounding
     made >>= 13
     np.maximum(made, 0, out=made)
     if subnormal.any():
@@ -150,9 +150,9 @@ def _narrow(floats: Array, halves: Array) -> None:
 
 
 class Constants:
-    """The constants of a program: those in weight files are views of the mapped file, others are read once.
+    """The constants of a program: constants in weight files are views of the mapped file, others are read once.
 
-    What has to be unpacked or decoded of a weight file is made anew each time, so that it does not stay in memory.
+    Values to unpack or decode from a weight file are made anew each time, so that it does not stay in memory.
     """
 
     def __init__(self, model_path: Path | None) -> None:
@@ -160,7 +160,7 @@ class Constants:
         self._known: dict[int, Any] = {}
 
     def read(self, message: Message) -> Any:
-        """Return the value that a Value holds. Raise WeightsError for one whose file cannot be read."""
+        """Return the contents of a Value. Raise WeightsError for an unreadable weight file."""
         known = self._known.get(id(message))
         if known is not None:
             return known
@@ -171,13 +171,13 @@ class Constants:
         return value
 
     def keeps(self, message: Message) -> bool:
-        """Tell whether a value was read, and is kept."""
+        """Return whether a value was read, and is kept."""
         return id(message) in self._known
 
     def find(self, message: Message) -> None:
-        """Make sure that a value can be read. Raise WeightsError, and Unfit for one that is not as its type says.
+        """Make sure that a value can be read. Raise WeightsError, and Unfit for a value that contradicts its type.
 
-        Of a value in a weight file, only the head of its record is looked at.
+        Of a value in a weight file, only the head of its record is read.
         """
         if message.WhichOneof("value") == "blobFileValue":
             self._folder.blob(message)
@@ -191,7 +191,7 @@ class Constants:
 
 
 def _is_view(dtype: DType | None) -> bool:
-    """Tell whether weights of a data type are carried as the file has them."""
+    """Return whether weights of a data type are carried as the file has them."""
     return dtype is not None and dtype.bits >= 8 and dtype.name not in WITHOUT_NUMPY
 
 
@@ -222,7 +222,7 @@ def _immediate(message: Message) -> Any:
 
 
 def _frozen(value: Any) -> Any:
-    """Return a value whose arrays nobody can write into."""
+    """Return a value whose arrays are read-only."""
     for array in value if isinstance(value, list) else [value]:
         if isinstance(array, np.ndarray):
             array.flags.writeable = False

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
 SIZE = 7
-"""How many characters a marker has, unless git asks for another number."""
+"""Number of characters of a marker, unless git sets another."""
 
 
 class Conflict(NamedTuple):
-    """What stands in each version where both sides changed it; empty where a version has nothing."""
+    """The texts of the versions at a place that both sides changed; empty where a version has nothing."""
 
     base: str
     ours: str
@@ -60,13 +60,13 @@ def _lines(text: str) -> list[str]:
 
 
 def _ends_its_line(written: str) -> bool:
-    """Whether what is written after this has to begin a line: this ends with a marker or a comment."""
+    """Return whether further text has to begin a line: this text ends with a marker or a comment."""
     line = written.rpartition("\n")[2]
     return "//" in line or line.startswith(">" * SIZE)
 
 
 def without_conflicts(text: str) -> str:
-    """Return a text without its conflicts: in a base that git merged of two, what stands there was never agreed on."""
+    """Return a text without its conflicts: in a base that git merged of two, their contents were never agreed on."""
     kept, depth = list[str](), 0
     for line in text.splitlines(keepends=True):
         depth += line.startswith("<" * SIZE)
@@ -77,5 +77,5 @@ def without_conflicts(text: str) -> str:
 
 
 def has_markers(text: str) -> bool:
-    """Whether a conflict is left in a text."""
+    """Return whether a conflict is left in a text."""
     return any(line.startswith(("<" * SIZE, ">" * SIZE)) for line in text.splitlines())

@@ -1,4 +1,4 @@
-"""Weights by what they hold: the same place in all versions for the same contents, and real places in the end."""
+"""Weights by contents: the same place in all versions for the same contents, and real places in the end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from miltext.schema.walk import Held
 
 Content = tuple[str, int, int, str]
-"""What a record holds: its data type, its size, the bits that are none of an element's, and the digest."""
+"""The contents of a record: its data type, its size, the padding bits, and the digest."""
 
 Place = tuple[str, int]
 """A file's name and an offset, as a program has them."""
@@ -34,7 +34,7 @@ class Unplaced(Exception):
 class Contents:
     """The contents of the weights of several versions, each at one place.
 
-    What ours has keeps its place; all else has one behind the end of the file.
+    The contents of ours keep their places; all others get a place behind the end of the file.
     """
 
     def __init__(self, progress: Progress | None = None) -> None:
@@ -77,21 +77,21 @@ class Contents:
         return self._places[content]
 
     def content(self, blob: Blob, progress: Progress | None = None) -> Content:
-        """Return what a record holds; `progress` gets the bytes of one that is read for that."""
+        """Return the contents of a record; `progress` gets its bytes if it is read for that."""
         key = blob.path, blob.offset
         if key not in self._known:
             self._known[key] = blob.dtype.name, blob.size, blob.padding_bits, blob.digest(progress)
         return self._known[key]
 
     def at(self, place: Place) -> Blob:
-        """Return a record that has the contents at a place. Raise Unplaced for a place that none has."""
+        """Return a record with the contents at a place. Raise Unplaced for a place without contents."""
         if place not in self._blobs:
             raise Unplaced(f"there is no record at offset {place[1]} of `{place[0]}`")
         return self._blobs[place]
 
 
 def compared_work(models: Iterable[Model]) -> int:
-    """Return how many bytes of records are told as progress when the programs of models are named anew."""
+    """Return the number of bytes of records that `progress` receives when the programs of models are named anew."""
     sizes = dict[tuple[Path, int], int]()
     for stage in (stage for model in models for stage in model.programs()):
         folder = BlobFolder(stage.model.model_path)
@@ -102,12 +102,12 @@ def compared_work(models: Iterable[Model]) -> int:
 
 
 def _place_of(place: Any) -> Place:
-    """Return where a value says that it is; a file has one name, however it is spelled."""
+    """Return the place that a value names; a file has a single name, however it is spelled."""
     return normpath(place.fileName), place.offset
 
 
 def programs_of(model: Model) -> list[Program]:
-    """Return the programs of a model: its own, or those of a pipeline's models; none of a model of another kind."""
+    """Return the programs of a model: its own, or a pipeline's models' programs; none of a model of another kind."""
     return [stage.model.program for stage in model.programs()]
 
 
@@ -121,7 +121,7 @@ def _values(programs: Iterable[Program]) -> Iterator[Held]:
 
 
 def file_for(name: str, folder: Path) -> Path:
-    """Return where a weight file of a program's name for it is written in a folder, of which its own is made."""
+    """Return the path in a folder for a program's weight file, and make the folder of that."""
     path = folder / name.partition("/")[2]
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
@@ -162,10 +162,10 @@ def written_anew(programs: Sequence[Program], contents: Contents, folder: Path, 
 def replaced(
     own: Sequence[Program], merged: Sequence[Program], contents: Contents, source: Path, target: Path, name: str
 ) -> None:
-    """Write a copy of a weight file in which the records that programs name hold what the merged ones have there.
+    """Write a copy of a weight file in which the named records have the contents of the merged programs' records.
 
-    Both are equal but for what their weights hold. Raise Unplaced where a record would have to hold two
-    things, or one of another type or size.
+    The programs are equal but for the contents of their weights. Raise Unplaced where a record would need two contents,
+    or another type or size.
     """
     wanted = dict[int, Blob]()
     path = resolve(name, source)

@@ -1,4 +1,4 @@
-"""What an edited text says of a merge in conflict: whose description is taken, and which program is of which model."""
+"""Decisions in an edited text on a merge in conflict: the side of the description, and the model of each program."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ OURS, THEIRS = 1, 2
 
 
 class Undecided(Exception):
-    """The text does not say what is taken."""
+    """The text does not decide which side is taken."""
 
 
 def side_taken(text: str, clashes: Sequence[Clash]) -> int:
     """Return whose comments a text keeps on the places that both sides changed: 1 for ours, 2 for theirs.
 
-    A side that has nothing at a place is taken where the comment of the other is gone. Raise Undecided.
+    A side without a comment at a place is taken where the comment of the other was removed. Raise Undecided.
     """
     shown = {line.strip() for line in text.splitlines() if line.lstrip().startswith("//")}
     taken = [_sides_at(clash, shown) for clash in clashes]
@@ -35,7 +35,7 @@ def side_taken(text: str, clashes: Sequence[Clash]) -> int:
 
 
 def _sides_at(clash: Clash, shown: Collection[str]) -> set[int]:
-    """Return the sides whose comment is shown; the one that has none, where none is shown."""
+    """Return the sides whose comment is shown; the side without comments, where none is shown."""
     comments = {side: clash.conflict[side] for side in (OURS, THEIRS)}
     if comments[OURS] == comments[THEIRS]:
         raise Undecided(f"a comment cannot say whose `{clash.place}` is taken: take one side whole, ours or theirs")
@@ -48,10 +48,10 @@ def _places(clashes: Sequence[Clash]) -> str:
 
 
 def programs_in(text: str, headings: Collection[str], needed: Collection[str]) -> dict[str, str]:
-    """Return the text of each program that a text has below its heading, with the lines before as empty ones, so that
-    places stay. An empty heading is that of the only program: the whole text.
+    """Return the text of each program below its heading, with the lines before as empty ones, so that places stay. An
+    empty heading belongs to the only program: the whole text.
 
-    Raise Undecided for a heading that is `needed` and not there, or there twice, and for what stands before the first.
+    Raise Undecided for a heading that is `needed` and missing, or there twice, and for text before the first.
     """
     if "" in headings:
         return {"": text}

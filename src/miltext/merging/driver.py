@@ -1,7 +1,7 @@
-"""What git's merge drivers do with one file of a package: the model, its weights, the manifest.
+"""Merge of one file of a package for git's merge drivers: the model, its weights, the manifest.
 
-git asks for each file by itself, and takes a file that one side alone changed without asking. So each time all files of
-the package are merged, with those that git settles by itself as they will be; and the one that was asked for is given.
+git calls the driver for each file by itself, and takes a file that one side alone changed without a call. So each time
+all files of the package are merged, with git's own decisions on the others; and the requested file is returned.
 """
 
 from __future__ import annotations
@@ -34,11 +34,13 @@ WEIGHTS = "weight.bin"
 
 
 BESIDE = ".conflict.mil"
-"""What the name of a text with conflicts ends with, after the name of the model that it is of."""
+"""The suffix of a text with conflicts, after the name of its model."""
 
 
 class Outcome(NamedTuple):
-    """What a driver made of a file: its bytes, None where ours stays; why; and the merged text, if there is one."""
+    """The result of a driver for a file: its bytes, None where ours stays; the reasons; and the merged text, if there
+    is one.
+    """
 
     data: bytes | None
     reasons: Sequence[str] = ()
@@ -68,14 +70,14 @@ def _merge_manifest(path: str, files: Sequence[str]) -> Outcome:
 
 
 def ways_out(path: PurePosixPath) -> str:
-    """Return what to say of a package in conflict."""
+    """Return the ways out for a package in conflict."""
     name = str(whole_model(path))
     package = shlex.quote(f"./{name}" if name.startswith("-") else name)
     return f"`miltext merge --resolve ours {package}` takes ours whole, its weights too; or theirs, or an edited text"
 
 
 def whole_model(path: PurePosixPath) -> PurePosixPath:
-    """Return the package or compiled model that a path is or belongs to; the path itself where it is in none."""
+    """Return the package or compiled model of a path; the path itself where it is in none."""
     return next((each for each in (path, *path.parents) if each.suffix.lower() in MODEL_FOLDERS), path)
 
 
@@ -102,7 +104,7 @@ def _merge_part(path: str, files: Sequence[str], markers: Markers) -> Outcome:
 
 
 def _only_model(found: Trees) -> str:
-    """Return the name of the model in a folder, which has one in all versions; in both where both added it.
+    """Return the name of the only model in a folder, the same in all versions; in both where both added it.
 
     Raise NotFound.
     """
@@ -137,13 +139,13 @@ class _Package:
         self.target.mkdir()
 
     def merged(self, markers: Markers) -> MergedModel:
-        """Merge the model, as git will have its other files."""
+        """Merge the model, with its other files as git will have them."""
         base, ours, theirs = self._models
         return merge_models(base, ours, theirs, self.target, markers, self._kept)
 
     def one_side(self, merged: MergedModel, weights: PurePosixPath | None) -> Outcome:
         """Return the side whose model is whole in a conflict: ours, unless git takes the weight file of theirs, and our
-        weights are not in it. Of a weight file, that is theirs where git takes the model of theirs.
+        weights are not in it. For a weight file, return theirs where git takes the model of theirs.
         """
         if weights is not None and self._kept.model == 2:
             theirs = self._models[2].model_path

@@ -1,4 +1,4 @@
-"""Files as git's filters make them: of what git-lfs keeps, git itself has pointers."""
+"""Files as git's filters make them: git itself stores pointers to the objects of git-lfs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from miltext.models.contents import LFS_POINTER
 
 _WITHOUT_DOWNLOADS = {"GIT_LFS_SKIP_DOWNLOAD_ERRORS": "1"}
-"""What has git-lfs give the pointer of an object that it cannot get, and not fail."""
+"""Variables with which git-lfs writes the pointer of an object that it cannot get, in place of a failure."""
 
 
 class NotHere(Exception):
@@ -20,7 +20,7 @@ class NotHere(Exception):
 
 
 def ask(*arguments: str, input: bytes = b"") -> str:
-    """Return what git answers; nothing where it refuses."""
+    """Return git's answer; nothing where it refuses."""
     return os.fsdecode(_ask(*arguments, input=input))
 
 
@@ -31,7 +31,7 @@ def _ask(*arguments: str, input: bytes = b"") -> bytes:
 
 
 def is_filtered(path: str) -> bool:
-    """Whether a filter stands between git's object of a path and its file."""
+    """Return whether a filter stands between git's object of a path and its file."""
     said = ask("check-attr", "-z", "filter", "--", path).split("\0")
     return said[2:3] not in ([], ["unspecified"], ["unset"], [""])
 
@@ -39,7 +39,7 @@ def is_filtered(path: str) -> bool:
 def write_as_checked_out(blob: str, path: str, target: Path) -> None:
     """Write an object to a file as git would write it to a path of the working tree.
 
-    Raise NotHere for one that git-lfs cannot get.
+    Raise NotHere for an object that git-lfs cannot get.
     """
     words = ["git", "cat-file", "--filters", f"--path={path}", blob]
     with open(target, "wb") as file:
@@ -52,7 +52,7 @@ def write_as_checked_out(blob: str, path: str, target: Path) -> None:
 
 
 def as_stored(data: bytes, path: str) -> bytes:
-    """Return what git stores of a path whose file has these bytes, which git-lfs keeps. Raise OSError."""
+    """Return the bytes that git stores for a path whose file has these bytes, which git-lfs keeps. Raise OSError."""
     if not is_filtered(path):
         return data
     name = ask("hash-object", "-w", "--stdin", f"--path={path}", input=data).strip()
@@ -63,9 +63,9 @@ def as_stored(data: bytes, path: str) -> bytes:
 
 @contextmanager
 def as_checked_out(files: Sequence[str], path: str) -> Iterator[Sequence[str]]:
-    """Give the names of files with what git would write to a path, where it stores of that what the files have.
+    """Yield the names of files as git would check them out to a path, given files with the stored bytes.
 
-    An empty file stays one: there is nothing. Raise NotHere.
+    An empty file stays empty: it has no object. Raise NotHere.
     """
     if not is_filtered(path):
         yield files

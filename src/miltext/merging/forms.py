@@ -1,4 +1,4 @@
-"""The phrases of a statement, or of a head, that can be merged each by itself: words, and lists of things with keys."""
+"""The phrases of a statement, or of a head, that can be merged each by itself: words, and lists of keyed phrases."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from miltext.syntax.parser import SyntaxFailure
 from miltext.syntax.tree import Node, Statement, named, tree_of
 
 words_of = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"]+').findall
-"""What a text says, whatever its layout: strings, and all else without white space."""
+"""The words of a text without its layout: strings, and all else without white space."""
 
 FUNCTION = "program(1.3){"
-"""What a function stands behind, to be read as a part of a program."""
+"""The prefix that makes a function a part of a program for the parser."""
 
 Normal = tuple[str, ...]
 """A phrase without its layout: its tokens."""
 
 
 class Part(NamedTuple):
-    """A phrase: where it stands in the text of its form, and what it says."""
+    """A phrase: its place in the text of its form, and its tokens."""
 
     span: Span
     normal: Normal
 
 
 class Listed(NamedTuple):
-    """A list of phrases, each under its key; a list that is absent has its place, and no width."""
+    """A list of phrases, each under its key; an absent list has its place, and no width."""
 
     span: Span
     brackets: tuple[str, str]
@@ -55,10 +55,10 @@ class Unfit(Exception):
 
 
 class Form:
-    """The text of an item without what stands in its braces: its `segments`, one more than pairs of braces.
+    """The text of an item without the contents of its braces: its `segments`, one more than pairs of braces.
 
-    `lead` and `trail` are the comments and spaces around it, the `core` is what is between them, and the `bounds` are
-    where segments end in that. `kind` is the rule of its phrase.
+    `lead` and `trail` are the comments and spaces around it, the `core` is the text between them, and the `bounds` are
+    the ends of segments in the core. `kind` is the rule of its phrase.
     """
 
     def __init__(self, kind: str, segments: Sequence[str], lead: int, trail: int) -> None:
@@ -69,7 +69,7 @@ class Form:
         self.bounds = [min(end - lead, len(self.core)) for end in accumulate(map(len, segments))]
 
     def segments(self, core: str | None = None, bounds: Sequence[int] | None = None) -> list[str]:
-        """Return the core cut at its bounds, or another one at its own."""
+        """Return the core cut at its bounds, or another core at its own bounds."""
         core, bounds = (self.core, self.bounds) if core is None or bounds is None else (core, bounds)
         return [core[start:end] for start, end in zip([0, *bounds], bounds, strict=False)]
 
@@ -103,7 +103,7 @@ class Form:
 
     @cached_property
     def normal(self) -> object:
-        """What the core says, whatever its layout and the order of what has keys."""
+        """The tokens of the core, without layout, and without the order of keyed items."""
         try:
             items = {key: {at: part.normal for at, part in each.items.items()} for key, each in self.lists.items()}
             ordered = [
@@ -117,12 +117,12 @@ class Form:
 
     @cached_property
     def words(self) -> dict[str, Part]:
-        """The words by what they are: the type of an operation, the version of a program."""
+        """The words by their part: the type of an operation, the version of a program."""
         return dict(self._words())
 
     @cached_property
     def lists(self) -> dict[str, Listed]:
-        """The lists by what they hold. Raise Unfit."""
+        """The lists by the kind of their items. Raise Unfit."""
         return dict(self._lists())
 
     def _words(self) -> Iterator[tuple[str, Part]]:
@@ -210,7 +210,7 @@ def _keyed(parts: Iterator[tuple[str, Part]]) -> dict[str, Part]:
 
 
 def normal(phrase: Node) -> Normal:
-    """Return what a phrase says: its tokens, without parentheses around one binding; rank 0 in its short spelling."""
+    """Return the tokens of a phrase, without parentheses around one binding; rank 0 in its short spelling."""
     if phrase.name == "argument" and len(phrase.children) == 5:
         return tuple(_tokens(child for child in phrase.children if child.token not in ("(", ")")))
     return tuple(_tokens([phrase]))
@@ -235,5 +235,5 @@ def _said(token: Node) -> str:
         text = without_spaces(text)
         return text[7:-4] if text.endswith(",[]>") else text
     if token.name == "NAME":
-        return f"${name_of(text)}"  # no word that is not a name: `$"inf"` is not `inf`
+        return f"${name_of(text)}"  # only names, no other words: `$"inf"` is not `inf`
     return without_spaces(text) if token.name == "LIST" else text

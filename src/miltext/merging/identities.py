@@ -1,4 +1,4 @@
-"""What is the same in three versions of a text: functions, statements, values; and what each is called in the end."""
+"""Partners in three versions of a text: functions, statements, values; and the final name of each value."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _found(side: Side) -> None:
 class _Placed:
     """A side's graph, with the item of each operation and the hole of each block.
 
-    A draft may say several operations in one statement, which is the last one's.
+    A draft may write several operations in one statement, which then belongs to the last one.
     """
 
     def __init__(self, side: Side, keys: Keys) -> None:
@@ -103,7 +103,7 @@ def _operations(body: Node) -> Iterator[Node]:
 
 
 class _Link:
-    """The base and another version, in which what corresponds gets the base's keys."""
+    """The base and another version, whose parts get the keys of their partners in the base."""
 
     def __init__(self, base: Side, side: Side) -> None:
         keys = Keys()
@@ -166,9 +166,10 @@ class _Link:
                 self._replaced(old, new)
 
     def _kept(self, old: Hole, new: Hole) -> Iterator[tuple[Item, Item]]:
-        """Yield the statements that take nothing and stand in both versions as they are: constants, whoever uses them.
+        """Yield the statements without operands that stand in both versions unchanged: constants, apart from their
+        users.
 
-        By its uses, a constant may seem to be another one that they took before.
+        By its uses, a constant may seem to be another constant that they took before.
         """
         base, side = self._base.side, self._side.side
         there = {_names(item): item for item in old.items}
@@ -178,8 +179,8 @@ class _Link:
                 yield other, item
 
     def _replaced(self, old: Hole, new: Hole) -> None:
-        """Link statements without a partner, and without blocks, whose results have the same names: others took the
-        place of those in the base.
+        """Link statements without a partner, and without blocks, whose results have the same names: new statements
+        replaced the base's.
         """
         known = {item.key for item in new.items if item.key is not None}
         left = {_names(item): item for item in old.items if item.key not in known and item.results and not item.holes}
@@ -189,7 +190,7 @@ class _Link:
 
 
 def _names(item: Item) -> tuple[str, ...]:
-    """Return the names of what an item makes."""
+    """Return the names of an item's results."""
     return tuple(value.name.text for value in item.results)
 
 
@@ -197,13 +198,13 @@ def _names(item: Item) -> tuple[str, ...]:
 
 
 class _Added:
-    """What both versions added under one name gets the same key."""
+    """Gives the same key to items that both versions added under one name."""
 
     def __init__(self, ours: Side, theirs: Side) -> None:
         self._ours, self._theirs = ours, theirs
 
     def items(self, mine: Item, other: Item) -> None:
-        """Link two items that correspond, and what is in them."""
+        """Link two corresponding items, and their contents."""
         if mine.key is None and other.key is None:
             other.key = mine.key = mine
         self._values(mine.results, other.results)
@@ -227,7 +228,7 @@ class _Added:
                 self.items(partner, item)
 
     def _name(self, side: Side, item: Item) -> tuple[str, ...]:
-        """Return the names of what an item makes; what it says, if it makes nothing."""
+        """Return the names of an item's results; without results, its words."""
         return _names(item) or tuple(words_of(side.written(item.node.start, item.node.end)))
 
     def _values(self, mine: Iterable[Value], other: Iterable[Value]) -> None:
@@ -241,8 +242,8 @@ class _Added:
 
 
 class Names:
-    """What each value is called in the end, by its key; `disputed` are the keys that the two sides name differently,
-    or whose name the other side gives to something else.
+    """The final name of each value, by its key; `disputed` are the keys that the two sides name differently, or whose
+    name the other side gives to another value.
     """
 
     def __init__(self, base: Side | None, ours: Side, theirs: Side) -> None:
@@ -265,7 +266,7 @@ class Names:
         return other if mine == before else mine
 
     def _find_clashes(self, before: Mapping[Key, str], ours: Side, theirs: Side) -> None:
-        """Find names that several values of one function would have, and had on neither side."""
+        """Find names that several values of one function would get, but had on neither side."""
         there = {item.key: item for item in theirs.program.holes[0].items}
         for item in ours.program.holes[0].items:
             if item.key not in there:

@@ -1,4 +1,4 @@
-"""What is wrong with a merged text that was wrong on neither side: types that no longer fit, say."""
+"""Errors of a merged text that neither side has, as types that no longer fit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def new_errors(merged: str, ours: str, theirs: str, path: str | None = None) -> 
 
 
 def moved_weights(base: str, ours: str, theirs: str) -> str | None:
-    """Return what to say of a merged text whose sides place weights differently in a file; None if they do not."""
+    """Return the message for a merged text whose sides place weights differently in a file; None if they do not."""
     places = [{*_WEIGHT.findall(text)} for text in (base, ours, theirs)]
     if places[1] in (places[0], places[2]) or places[2] == places[0]:
         return None

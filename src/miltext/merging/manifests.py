@@ -9,10 +9,10 @@ _ITEMS, _ROOT = "itemInfoEntries", "rootModelIdentifier"
 
 
 def merge_manifests(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Return the merged manifest, item by item, with the identifiers that ours has; None for what is in conflict.
+    """Return the merged manifest, item by item, with the identifiers in ours; None for a conflict.
 
-    It is ours, byte for byte, unless theirs changed more than identifiers. An empty base says that both sides added the
-    package. What is not a manifest is in conflict with any other.
+    It is ours, byte for byte, unless theirs changed more than identifiers. An empty base means that both sides added
+    the package. Data that is not a manifest is in conflict with any other.
     """
     said = [_by_paths(data) for data in (base or b"{}", ours, theirs)]
     if said[1] is None or said[2] is None:
@@ -24,12 +24,14 @@ def merge_manifests(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
 
 
 def say_the_same(one: bytes, other: bytes) -> bool:
-    """Whether two manifests differ in nothing but identifiers and layout: coremltools lays one anew that it opens."""
+    """Return whether two manifests differ in nothing but identifiers and layout: coremltools changes the layout of a
+    manifest that it opens.
+    """
     return _by_paths(one) == _by_paths(other) is not None
 
 
 def _by_paths(data: bytes) -> dict[str, Any] | None:
-    """Return what a manifest says, by paths in place of identifiers; None for what is not a manifest."""
+    """Return the contents of a manifest, by paths in place of identifiers; None for data that is not a manifest."""
     from miltext.models.manifest import by_paths
 
     try:
@@ -55,8 +57,8 @@ def _merged(base: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]) 
 
 
 def _with_identifiers(merged: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]) -> bytes | None:
-    """Return a manifest with identifiers in place of paths: those of ours, or of theirs for what that added; None
-    where one identifier is of two items, or the model is not among the items.
+    """Return a manifest with identifiers in place of paths: from ours, or from theirs for its added items; None where
+    one identifier belongs to two items, or the model is not among the items.
     """
     known = {item["path"]: name for each in (theirs, ours) for name, item in each[_ITEMS].items()}
     if merged[_ROOT] not in merged[_ITEMS] or not merged[_ITEMS].keys() <= known.keys():

@@ -26,7 +26,7 @@ class Merged(NamedTuple):
 
 
 class Triple(NamedTuple):
-    """One item in the three versions, None in those that do not have it."""
+    """One item in the three versions, None in a version without it."""
 
     base: Item | None
     ours: Item | None
@@ -35,11 +35,11 @@ class Triple(NamedTuple):
 
 @with_room
 def merge_texts(base: str, ours: str, theirs: str, markers: Markers | None = None) -> Merged:
-    """Return the text that has what ours and theirs changed of a base, statement by statement.
+    """Return the text with the changes of ours and of theirs since a base, statement by statement.
 
-    The text is ours' with theirs' changes: comments, layout and line ends are kept. An empty base is none: what both
-    added under one name has to be equal. Raise ParseError for a version that is not MIL text; its path is the name.
-    Raise TypeError for what is not text.
+    The text is ours' with theirs' changes: comments, layout and line ends are kept. An empty base is none: items that
+    both added under one name have to be equal. Raise ParseError for a version that is not MIL text; its path is the
+    name. Raise TypeError for a value that is not text.
     """
     for text in (base, ours, theirs):
         if not isinstance(text, str):
@@ -63,7 +63,7 @@ def _has_returns(text: str) -> bool:
 
 
 def _base(text: str, name: str) -> Side | None:
-    """Return the base, None for an empty one and one that cannot be read for its conflicts. Raise ParseError."""
+    """Return the base, None if empty or not readable for its conflicts. Raise ParseError."""
     text = _plain(text)
     agreed = without_conflicts(text)
     if not agreed.strip():
@@ -97,7 +97,7 @@ class Merge:
         self._find_twice()
         return list(self._item(self._program))
 
-    # ---- what is in conflict for what stands elsewhere
+    # ---- items in conflict because of other items
 
     def _find_disputed(self) -> None:
         """Find the items whose names are disputed."""
@@ -110,7 +110,7 @@ class Merge:
                     self._in_conflict.add(item.key)
 
     def _find_missed(self) -> None:
-        """Find what one side deleted and the other changed or uses anew, and what that needs in turn."""
+        """Find items that one side deleted and the other changed or uses anew, and in turn the items that they need."""
         deleted = list(self._deleted(self._program))
         dropped = {_key(each): each for each in deleted if self._is_dropped(each)}
         self._in_conflict |= {_key(each) for each in deleted} - dropped.keys()
@@ -124,7 +124,9 @@ class Merge:
             missed = [key for key, each in dropped.items() if not used.isdisjoint(self._made(each))]
 
     def _find_races(self) -> None:
-        """Find what both sides added that uses a state after the same operation, and writes it: no order is right."""
+        """Find items that both sides added after the same operation that use a state, and write it: no order is
+        right.
+        """
         _, ours, theirs = self._sides
         states = ours.states() & theirs.states()
         if not states:
@@ -148,26 +150,26 @@ class Merge:
             self._in_conflict |= {_key(each) for each in items if self._uses_what_is_twice(each)}
 
     def _is_changed_by_both(self, triple: Triple) -> bool:
-        """Whether both sides changed an item, each otherwise, whatever the layout."""
+        """Return whether both sides changed an item, each otherwise, layout apart."""
         before, mine, other = (words_of(self._text(*each)) for each in zip(self._sides, triple, strict=True))
         return mine != other and before not in (mine, other)
 
     def _uses_what_is_twice(self, triple: Triple) -> bool:
-        """Whether a statement, merged, would use a value of which there are two."""
+        """Return whether a statement, merged, would use a value of which there are two."""
         if any(item.holes for _, item in self._present(triple)):
             return False
         used = set[Key]().union(*(side.uses(item) for side, item in self._present(triple)))
         return not self._twice.isdisjoint(used) and self._is_changed_by_both(triple)
 
     def _inside(self, triple: Triple) -> Iterator[tuple[Hole | None, Hole, Hole]]:
-        """Yield the holes of an item and of those inside it, as far as both sides have them."""
+        """Yield the holes that both sides have of an item and of its inner items."""
         for hole in self._holes(triple):
             yield hole
             for each in _triples(*hole):
                 yield from self._inside(each)
 
     def _deleted(self, triple: Triple) -> Iterator[Triple]:
-        """Yield what a side deleted, of the items inside of one that both sides have."""
+        """Yield the items that a side deleted inside an item that both sides have."""
         for hole in self._holes(triple):
             for each in _triples(*hole):
                 if each.ours is not None and each.theirs is not None:
@@ -176,7 +178,7 @@ class Merge:
                     yield each
 
     def _is_dropped(self, triple: Triple) -> bool:
-        """Whether at least one side deleted an item, and the other did not change it."""
+        """Return whether at least one side deleted an item, and the other did not change it."""
         if triple.base is None or (triple.ours is not None and triple.theirs is not None):
             return False
         if triple.ours is None and triple.theirs is None:
@@ -185,7 +187,7 @@ class Merge:
         return texts[0] == texts[1]
 
     def _unsettled(self, side: Side, item: Item) -> list[str]:
-        """Return the words of an item, in which what it makes has the names that this side gives to it."""
+        """Return the words of an item, with the names that this side gives to its values."""
         own = {side.key(value): value.name.text for value in side.values_in(item.start, item.end)}
         return words_of(side.written(item.start, item.end, {**self._own_names, **own}))
 
@@ -217,18 +219,18 @@ class Merge:
                 yield side, item
 
     def _holes(self, triple: Triple) -> Iterator[tuple[Hole | None, Hole, Hole]]:
-        """Yield the holes of an item that both sides have, as far as they correspond."""
+        """Yield the corresponding holes of an item that both sides have."""
         if triple.ours is None or triple.theirs is None or not self._is_alike(triple):
             return
         before = triple.base.holes if triple.base else [None] * len(triple.ours.holes)
         yield from zip(before, triple.ours.holes, triple.theirs.holes, strict=True)
 
     def _is_alike(self, triple: Triple) -> bool:
-        """Whether all versions of an item have the same holes."""
+        """Return whether all versions of an item have the same holes."""
         return len({tuple(hole.key for hole in item.holes) for item in triple if item is not None}) == 1
 
     def _text(self, side: Side | None, item: Item | None, names: bool = True) -> str:
-        """Return the text of an item; without `names`, what is disputed is called as on that side."""
+        """Return the text of an item; without `names`, disputed values have their names of that side."""
         if side is None or item is None:
             return ""
         return side.written(item.start, item.end, None if names else self._own_names)
@@ -258,7 +260,7 @@ class Merge:
         yield self._whole(triple) if side is None else side
 
     def _has_conflict(self, triple: Triple) -> bool:
-        """Whether an item, or one inside it, is in conflict for what stands elsewhere."""
+        """Return whether an item, or one inside it, is in conflict because of other items."""
         inside = (each for _, item in self._present(triple) for each in item.inside())
         return any(each.key in self._in_conflict for each in inside)
 
@@ -284,7 +286,7 @@ class Merge:
         return Form(item.node.name, [side.written(*stretch) for stretch in item.segments()], lead, trail)
 
     def _segment(self, triple: Triple, index: int) -> Conflict:
-        """Return a segment that is in conflict."""
+        """Return a segment in conflict."""
         texts = ["", "", ""]
         for place, (side, item) in enumerate(zip(self._sides, triple, strict=True)):
             if side is not None and item is not None:
@@ -301,7 +303,7 @@ class Merge:
                 yield self._text(self._sides[1], each.ours) or self._text(self._sides[2], each.theirs)
 
     def _in_order(self, base: Hole | None, ours: Hole, theirs: Hole) -> list[Triple]:
-        """Return the items of a hole in their order, which keeps each behind what it uses."""
+        """Return the items of a hole in their order, which keeps each behind the items that it uses."""
         triples = {_key(each): each for each in _triples(base, ours, theirs)}
         orders = [[item.key for item in hole.items] if hole else [] for hole in (base, ours, theirs)]
         order = merged_order(*orders)
@@ -313,7 +315,9 @@ class Merge:
 
 
 def _added(side: Side, hole: Hole, states: set[Key], known: set[Key]) -> dict[tuple[Key, Key], list[Item]]:
-    """Return what one side alone added, by the state that it uses and the last operation before that uses it."""
+    """Return the items that one side alone added, by the state that each uses and the last operation before that uses
+    it.
+    """
     found, last = defaultdict[tuple[Key, Key], list[Item]](list), dict[Key, Key]()
     for item in hole.items:
         for state in states & side.uses(item):
@@ -329,7 +333,7 @@ def _key(triple: Triple) -> Key:
 
 
 def _triples(base: Hole | None, ours: Hole, theirs: Hole) -> Iterator[Triple]:
-    """Yield the items of a hole in all versions: those of ours, and then those that only the others have."""
+    """Yield the items of a hole in all versions: first the items of ours, and then the rest."""
     found = [{item.key: item for item in hole.items} if hole else {} for hole in (base, ours, theirs)]
     for key in {**found[1], **found[2], **found[0]}:
         yield Triple(*[items.get(key) for items in found])

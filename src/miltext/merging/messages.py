@@ -1,4 +1,4 @@
-"""The merge of messages by their parts: what stands around a program in a model, with what the schema does not know."""
+"""The merge of messages by their parts: the parts of a model around its program, and fields unknown to the schema."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message
 
 Three: TypeAlias = "tuple[Part | None, Part | None, Part | None]"
-"""What is at one place in the base, in ours and in theirs."""
+"""The part at one place in the base, in ours and in theirs."""
 
 
 class Clash(NamedTuple):
-    """A place that both sides changed, and what is there in the base, in ours and in theirs; None for nothing."""
+    """A place that both sides changed, and its values in the base, in ours and in theirs; None for nothing."""
 
     place: str
     values: Sequence[str | None]
@@ -31,9 +31,9 @@ class Clash(NamedTuple):
 
 
 def merge_messages(base: Message, ours: Message, theirs: Message) -> list[Clash]:
-    """Write into ours what theirs changed; return the places that both changed, where ours is left as it is.
+    """Write theirs' changes into ours; return the places that both changed, where ours is left as it is.
 
-    Fields that the schema does not know are merged, too, each as a whole.
+    Fields unknown to the schema are merged, too, each as a whole.
     """
     merge = _Merge()
     three = part_of(base), part_of(ours), part_of(theirs)
@@ -50,9 +50,9 @@ class _Merge:
         self.clashes: list[Clash] = []
 
     def part(self, three: Three, place: str, is_new: bool = True) -> bytes:
-        """Return the wire of what is at a place in the end.
+        """Return the merged wire at a place.
 
-        A message that both sides began is merged field by field if `is_new` says so.
+        A message that both sides began is merged field by field if `is_new`.
         """
         base, ours, theirs = three
         said = [None if each is None else each.wire for each in three]

@@ -1,7 +1,7 @@
-"""Three versions of a model made one: its program, what stands around that, and its weights.
+"""Three versions of a model made one: its program, the parts around it, and its weights.
 
-Programs are merged as texts in which a weight has the same place wherever it holds the same. In the end, each weight
-gets its place in the weight file that the merge leaves.
+Programs are merged as texts in which weights of the same contents have the same place. In the end, each weight gets its
+place in the weight file that the merge leaves.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 
 
 class Kept(NamedTuple):
-    """What is settled before a merge: whose model file it is to be, and whose weight file each is to be.
+    """Decisions before a merge: the version of the model file, and of each weight file.
 
-    0 is the base, 1 ours, 2 theirs; None is for what may be written anew.
+    0 is the base, 1 ours, 2 theirs; None stands for a file that may be written anew.
     """
 
     model: int | None = None
@@ -60,10 +60,10 @@ class Kept(NamedTuple):
 
 
 class MergedModel(NamedTuple):
-    """What came of a merge: the text, with markers around what is in conflict, the description as comments; the model.
+    """The result of a merge: the text, with markers around conflicts, the description as comments; the model.
 
-    `conflicts` say in words what cannot be merged, `errors` what is wrong that was wrong on neither side. If there are
-    any, the model is that of the `side` whose weights are all in the files that are kept, ours if both are; None if
+    `conflicts` are messages about the parts that cannot be merged, `errors` the errors that neither side has. If there
+    are any, the model is the model of the `side` whose weights are all in the kept files, ours if both are; None if
     neither is.
     """
 
@@ -90,12 +90,12 @@ def merge_models(
     check: bool = True,
     progress: Progress | None = None,
 ) -> MergedModel:
-    """Merge what two versions of a model changed of a third; write new weight files into a folder.
+    """Merge the changes of two versions of a model since a third; write new weight files into a folder.
 
-    A pipeline is merged model by model, ML Programs operation by operation, and all else field by field; what the
-    schema does not know, such as the layers of a neural network, is one thing that one side may change. Without a base,
-    both sides added the model: what they have in common by name is merged. Errors that neither side has are looked for
-    unless `check` is false. Raise WeightsError for weights that cannot be read.
+    A pipeline is merged model by model, ML Programs operation by operation, and all else field by field; data unknown
+    to the schema, such as the layers of a neural network, is one thing that one side may change. Without a base, both
+    sides added the model: their common parts by name are merged. Errors that neither side has are looked for unless
+    `check` is false. Raise WeightsError for weights that cannot be read.
     """
     return _Merge(base, ours, theirs, kept or Kept(), progress).run(folder, markers, check)
 
@@ -104,14 +104,14 @@ def resolve_models(base: Model | None, ours: Model, theirs: Model, folder: Path,
     """Return the model of a text in which somebody resolved the conflicts of a merge; write its weight files into a
     folder.
 
-    Comments say whose description is taken where both sides changed it: those of one side, as the merge wrote them. In
-    that of a pipeline, they say also which model a program is of. Raise ParseError, ModelError and WeightsError.
+    Where both sides changed the description, the remaining comments choose the side, as the merge wrote them. In the
+    text of a pipeline, comments also name the model of each program. Raise ParseError, ModelError and WeightsError.
     """
     return _Merge(base, ours, theirs, Kept()).resolved(folder, text)
 
 
 class _Text(NamedTuple):
-    """The merged text of a program, those of both sides, and the line that says which model of a pipeline it is of."""
+    """The merged text of a program, the texts of both sides, and the line that names its model in a pipeline."""
 
     heading: str
     merged: Merged
@@ -126,8 +126,8 @@ class _Text(NamedTuple):
 
 
 class _Merge:
-    """A merge of three models; `clashes`, and the `texts` of their programs, grow. `given` are texts of programs that
-    somebody merged, by the models of both sides.
+    """A merge of three models; `clashes`, and the `texts` of their programs, grow. `given` are resolved texts of
+    programs, by the models of both sides.
     """
 
     def __init__(
@@ -147,11 +147,11 @@ class _Merge:
     def _side(self, number: int) -> Model:
         """Return the base (0), ours (1) or theirs (2)."""
         model = self._models[number]
-        assert model is not None  # nothing is taken of a base that is not there
+        assert model is not None  # nothing is taken of a missing base
         return model
 
     def resolved(self, folder: Path, text: str) -> MergedModel:
-        """Merge as `run` does, with what a text says of all that is in conflict."""
+        """Merge as `run` does, with the decisions of a text on all conflicts."""
         self._model(self._models, "", Markers())
         try:
             side = side_taken(text, self._clashes)
@@ -194,14 +194,14 @@ class _Merge:
         return Markers().text([piece for each in self._texts for piece in (each.heading, each.merged.text)])
 
     def _told(self, markers: Markers) -> str:
-        """Return what is in conflict: of the description as comments, and texts of programs."""
+        """Return the conflicts: of the description as comments, and texts of programs."""
         is_pipeline = self._side(1).is_pipeline
         texts = [each for each in self._texts if each.merged.conflicts or not is_pipeline]
         pieces = [piece for each in texts for piece in (each.heading, each.merged.text)]
         return markers.text([*(clash.conflict for clash in self._clashes), *pieces])
 
     def _errors(self, spec: Spec) -> tuple[str, list[Diagnostic]]:
-        """Return the errors that neither side has, and the text that they are in: those of one text at a time."""
+        """Return the errors that neither side has, and their text: the errors of one text at a time."""
         for each in self._texts:
             text = f"{each.heading}{each.merged.text}"
             if found := new_errors(text, each.ours, each.theirs):
@@ -210,14 +210,14 @@ class _Merge:
         return self._all(), [error(fault.code, fault.message) for fault in faults(spec) if fault.tells not in known]
 
     def _kept_whole(self, text: str, conflicts: Sequence[str], errors: Sequence[Diagnostic] = ()) -> MergedModel:
-        """Return a merge in conflict, with the model of the side that is whole with the files that are kept."""
+        """Return a merge in conflict, with the model of the side that is whole with the kept files."""
         for side in (1, 2):
             with suppress(Unplaced, ModelError):
                 return MergedModel(text, self._with_kept_weights(side), conflicts, errors, side)
         return MergedModel(text, None, conflicts, errors)
 
     def _with_kept_weights(self, side: int) -> Spec:
-        """Return the model of a side, with its weights where they are in the files that are kept. Raise Unplaced."""
+        """Return the model of a side, with its weights at their places in the kept files. Raise Unplaced."""
         spec = self._whole(self._side(side))
         programs = [*ml_programs(spec)]
         for name in weight_files(programs):
@@ -235,7 +235,7 @@ class _Merge:
     # ---- models
 
     def _model(self, triple: StageTriple, place: str, markers: Markers) -> Spec:
-        """Return a merged model; `place` is what its clashes begin with. Without a base, both sides added it."""
+        """Return a merged model; `place` is the prefix of its clashes. Without a base, both sides added it."""
         base, ours, theirs = triple
         assert ours is not None
         assert theirs is not None
@@ -302,7 +302,7 @@ class _Merge:
         pipeline.names.extend(stages.names(kept))
 
     def _stage(self, triple: StageTriple, place: str, markers: Markers) -> Spec | None:
-        """Return a merged model of a pipeline; None for one that a side took away, and the other did not change."""
+        """Return a merged model of a pipeline; None for a model that a side removed, and the other did not change."""
         if triple.ours is not None and triple.theirs is not None:
             return self._model(triple, place, markers)
         left = triple.ours or triple.theirs
@@ -340,7 +340,9 @@ class _Merge:
                 written_anew(programs, self._contents, folder, name)
 
     def _is_in_one(self, programs: Sequence[Program], folder: Path, name: str) -> bool:
-        """Whether the file of one side has all the weights: then it is copied, and they have their places there."""
+        """Return whether the file of one side has all the weights: then it is copied, and they keep their places
+        in it.
+        """
         for side in (self._side(1), self._side(2)):
             with suppress(Unplaced, ModelError):
                 placed_in(programs, self._contents, _folder(side), name)

@@ -1,4 +1,4 @@
-"""The order of things that two versions moved, added and took away, each from one order before."""
+"""The order of items that two versions moved, added and removed, each from one order before."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ K = TypeVar("K", bound=Hashable)
 
 
 def merged_order(base: Sequence[K], ours: Sequence[K], theirs: Sequence[K]) -> list[K]:
-    """Return all that both have, in ours' order, with what theirs added or moved behind what it follows there.
+    """Return all keys of both, in ours' order, with theirs' added or moved keys behind their predecessors there.
 
-    What both added at one place is ours' first; what both moved is where ours has it. What one side took away stays,
-    for the caller to judge.
+    Of keys that both added at one place, ours' come first; a key that both moved is where ours has it. A key that one
+    side removed stays, for the caller to judge.
     """
     own = set(ours)
     known, there = {*base}, {*theirs}
@@ -32,8 +32,8 @@ def merged_order(base: Sequence[K], ours: Sequence[K], theirs: Sequence[K]) -> l
 
 
 def replaced_twice(base: Collection[K], ours: Collection[K], theirs: Collection[K]) -> bool:
-    """Whether both took the same thing away, and each put another one there: a list of both would say what neither
-    does.
+    """Return whether both replaced the same key, each by another: a list of both replacements would match neither
+    side.
     """
     mine, other = {*ours}, {*theirs}
     added = mine.difference(base), other.difference(base)
@@ -41,7 +41,7 @@ def replaced_twice(base: Collection[K], ours: Collection[K], theirs: Collection[
 
 
 def _moved(base: Sequence[K], side: Sequence[K]) -> set[K]:
-    """Return what stands in another order on a side."""
+    """Return the keys in another order on a side."""
     places = {key: place for place, key in enumerate(side)}
     pairs = [(place, places[key]) for place, key in enumerate(base) if key in places]
     still = {place for place, _ in in_order(pairs)}
@@ -49,9 +49,9 @@ def _moved(base: Sequence[K], side: Sequence[K]) -> set[K]:
 
 
 def after_needs(order: Iterable[K], needs: Callable[[K], Collection[K]]) -> list[K]:
-    """Return an order in which each comes after what it needs of the others, as near to the given one as that allows.
+    """Return an order in which each key comes after the keys that it needs, as near to the given one as that allows.
 
-    What needs one another stays in the given order.
+    Keys that need one another stay in the given order.
     """
     waiting = list(order)
     left = set(waiting)

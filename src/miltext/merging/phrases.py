@@ -1,6 +1,6 @@
 """The merge of one statement, or of the head of a function, phrase by phrase.
 
-What one side changed is written into the text of the other, which keeps its layout.
+The changes of one side are written into the text of the other, which keeps its layout.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Edit = tuple[Span, str]
 
 
 def merge_forms(base: Form | None, ours: Form, theirs: Form) -> list[str | None]:
-    """Return the segments of a merged item, each with the comments around it; None for one that is in conflict."""
+    """Return the segments of a merged item, each with the comments around it; None for a segment in conflict."""
     segments = _merge_cores(base, ours, theirs)
     for place, kind in ((0, "lead"), (-1, "trail")):
         texts = [getattr(form, kind) if form is not None else None for form in (base, ours, theirs)]
@@ -35,9 +35,9 @@ def merge_forms(base: Form | None, ours: Form, theirs: Form) -> list[str | None]
 
 
 def chosen(base: T | None, ours: T, theirs: T, said: Sequence[object]) -> T | None:
-    """Return the side that changed something, or else the layout; None where both changed it, each otherwise.
+    """Return the side with a change, or else with a new layout; None where both changed it, each otherwise.
 
-    `said` is what each of the three says, whatever the layout.
+    `said` contains the three contents, without layout.
     """
     before, mine, other = said
     if mine == other:
@@ -75,7 +75,7 @@ def _each_alone(ours: Form, theirs: Form) -> list[str | None]:
 
 
 def _by_phrase(base: Form, ours: Form, theirs: Form) -> list[str | None]:
-    """Write what theirs changed into ours, or the other way round where theirs alone changed comments.
+    """Write theirs' changes into ours, or the other way round where theirs alone changed comments.
 
     Raise SyntaxFailure and Unfit.
     """
@@ -93,7 +93,7 @@ def _by_phrase(base: Form, ours: Form, theirs: Form) -> list[str | None]:
 
 
 def edited(form: Form, edits: Sequence[Edit]) -> tuple[str, list[int]]:
-    """Return the core of a form with something else written at some places, and its bounds."""
+    """Return the core of a form with the edits applied, and its bounds."""
     pieces, at, bounds, grown = list[str](), 0, [*form.bounds], 0
     for start, end, text in apart(form.core, [(*span, text) for span, text in sorted(edits)]):
         pieces += [form.core[at:start], text]
@@ -104,7 +104,9 @@ def edited(form: Form, edits: Sequence[Edit]) -> tuple[str, list[int]]:
 
 
 class _Merge:
-    """The `edits` that write what one side changed into the other, the canvas; and where both changed it, `broken`."""
+    """The `edits` that write one side's changes into the other, the canvas; and the places changed by both,
+    `broken`.
+    """
 
     def __init__(self, base: Form, canvas: Form, giver: Form) -> None:
         self._base, self._canvas, self._giver = base, canvas, giver
@@ -125,7 +127,7 @@ class _Merge:
         return found[0]
 
     def _is_another_operation(self) -> bool:
-        """Whether a side made another operation of it, and the other side changed what that takes."""
+        """Return whether a side replaced the operation, and the other side changed the operands."""
         if self._base.kind != "operation":
             return False
         types = [form.words["name"].normal for form in (self._canvas, self._giver)]
@@ -135,7 +137,7 @@ class _Merge:
         )
 
     def _changes(self, form: Form) -> set[str]:
-        """Return the words and lists that a side changed, of attributes only what a constant holds."""
+        """Return the words and lists that a side changed, of attributes only the value of a constant."""
         words = {key for key in form.words if form.words[key].normal != self._base.words[key].normal}
         lists = self._base.lists
         return words | {key for key, listed in form.lists.items() if _taken(listed, key) != _taken(lists[key], key)}
@@ -151,7 +153,7 @@ class _Merge:
             self.edits.append((mine.span, self._giver.core[slice(*other.span)]))
 
     def _list(self, key: str) -> None:
-        """Write what the giver changed in a list: phrase by phrase, or all anew where it has others."""
+        """Write the giver's changes in a list: phrase by phrase, or all anew where the keys differ."""
         before, mine, other = (form.lists[key] for form in (self._base, self._canvas, self._giver))
         if [*mine.items] != [*other.items]:
             self._rewrite(key, before, mine, other)
@@ -189,19 +191,19 @@ class _Merge:
 
 
 def _is_stamped(before: Listed, mine: Listed, other: Listed) -> bool:
-    """Whether both sides state anew what made a program, and when: then ours stays."""
+    """Return whether both sides state anew the tools and the date of a program: then ours stays."""
     said = [each.items[BUILD_INFO].normal if BUILD_INFO in each.items else None for each in (before, mine, other)]
     return said[0] not in said[1:]
 
 
 def _said(listed: Listed, key: str) -> object:
-    """Return what a list says; the order of arguments and attributes says nothing."""
+    """Return the contents of a list; the order of arguments and attributes does not count."""
     said = {name: part.normal for name, part in listed.items.items()}
     return said if _is_unordered(key) else [*said.items()]
 
 
 def _taken(listed: Listed, key: str) -> object:
-    """Return what a list says of what an operation takes."""
+    """Return the contents of a list that belong to an operation's operands."""
     if key == "attributes":
         return listed.items["val"].normal if "val" in listed.items else None
     return None if key == "results" else _said(listed, key)

@@ -1,7 +1,7 @@
-"""A package in conflict made one side's, or that of an edited text: all its files together, in git's index, too.
+"""A package in conflict resolved to one side, or to an edited text: all its files together, in git's index, too.
 
-git asks its drivers file by file, and takes a file that one side alone changed without asking. So after a conflict, a
-model of one side can stand beside a weight file of the other, and `git checkout --ours` takes back only what is in
+git calls its drivers file by file, and takes a file that one side alone changed without a call. So after a conflict, a
+model of one side can stand beside a weight file of the other, and `git checkout --ours` takes back only the files in
 conflict.
 """
 
@@ -30,7 +30,7 @@ from miltext.models.weight_paths import MODEL_PATH
 from miltext.review.repository import Repository
 
 SIDES = {"ours": 1, "theirs": 2}
-"""The sides that a package can be taken from, and which of the versions they are."""
+"""The sides from which a package can be taken, with their versions."""
 
 
 class Stage(NamedTuple):
@@ -43,20 +43,22 @@ class Stage(NamedTuple):
 
     @property
     def row(self) -> str:
-        """The version as git's index is told of it."""
+        """The version as a row for git's index."""
         return f"{self.mode} {self.object} {self.number}\t{self.path}\0"
 
 
 def _though_sparse() -> list[str]:
-    """Return the option that has git change files outside a sparse checkout, where there is one; older ones lack it."""
+    """Return the option with which git changes files outside a sparse checkout, where there is one; older ones
+    lack it.
+    """
     return ["--sparse"] if ask("config", "--type=bool", "core.sparseCheckout").strip() == "true" else []
 
 
 class InConflict:
     """A package, a compiled model or a file by itself that git could not merge; `path` is from the top.
 
-    Raise ModelError: MIL845 outside a repository, MIL860 where git has no conflict, MIL861 where git does not say what
-    it merges, MIL862 for changes that would be lost unless they may be.
+    Raise ModelError: MIL845 outside a repository, MIL860 where git has no conflict, MIL861 where the commits that git
+    merges are unknown, MIL862 for changes that would be lost unless they may be.
     """
 
     def __init__(self, name: str, *, force: bool = False) -> None:
@@ -79,8 +81,8 @@ class InConflict:
             self._unknown = NotFound("no commit that fits has what is in the index of the other files")
 
     def _found(self) -> Commits:
-        """Return the commits that git merges; that of ours alone where git does not tell the others, as where the
-        package has another name there.
+        """Return the commits that git merges; ours alone where git does not name the others, as where the package has
+        another name there.
         """
         objects = self._objects()
         try:
@@ -92,7 +94,7 @@ class InConflict:
             return "", "HEAD", ""
 
     def _require_all(self) -> None:
-        """Raise ModelError (MIL861) where git does not tell what theirs is."""
+        """Raise ModelError (MIL861) where git does not name theirs."""
         if self._unknown is not None:
             raise refusal(codes.COMMITS_UNKNOWN, str(self._unknown), self._name)
 
@@ -102,7 +104,7 @@ class InConflict:
         return Path(self._top, beside(self.path))
 
     def take(self, side: int) -> None:
-        """Have all files of a side, and no others. Raise ModelError."""
+        """Take all files of a side, and no others. Raise ModelError."""
         if side != SIDES["ours"]:
             self._require_all()
         self._refuse_changes()
@@ -120,7 +122,7 @@ class InConflict:
             self._git("rm", "-r", "-q", "-f", "--ignore-unmatch", *_though_sparse(), "--", *gone)
 
     def take_text(self, file: Path) -> MergedModel:
-        """Have what an edited text says, with the weights that it names, and what git merged besides.
+        """Take the contents of an edited text, with the weights that it names, and the other files that git merged.
 
         Nothing is changed where the result is not whole. Raise ModelError (MIL863) for a text with markers, and where
         one side has no such model.
@@ -128,7 +130,7 @@ class InConflict:
         self._require_all()
         self._refuse_changes()
         data = read_file(file)
-        text = decode(data, str(file)) if data else ""  # as where one side took away all that is in conflict
+        text = decode(data, str(file)) if data else ""  # as where one side removed all that conflicts
         if has_markers(text):
             raise refusal(codes.UNRESOLVED_CONFLICT, "conflicts are left between markers in this text", file)
         with TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True) as made:
@@ -143,7 +145,7 @@ class InConflict:
         return merged
 
     def leave_unmerged(self, but: str) -> None:
-        """Have all files but one in conflict again, whatever they hold: `git mergetool` goes from one to the next."""
+        """Mark all files but one as in conflict again, with any contents: `git mergetool` visits each in turn."""
         stages = [stage for stage in self._stages if stage.path != self._repository.path_of(but)]
         gone = (f"0 {'0' * len(stage.object)}\t{stage.path}\0" for stage in stages)
         rows = "".join([*gone, *(stage.row for stage in stages)])
@@ -175,7 +177,7 @@ class InConflict:
         return file, resolve_models(base, ours, theirs, folder / "merged", text)
 
     def _model_file(self) -> str:
-        """Return the path of the one model. Raise ModelError (MIL863)."""
+        """Return the path of the only model. Raise ModelError (MIL863)."""
         files = {file for tree in self._trees.versions[1:] for file in tree if file.endswith(".mlmodel")}
         if self._is_file:
             files = {PurePosixPath(self.path).name} & files
@@ -197,7 +199,7 @@ class InConflict:
         return [model, *paths]
 
     def _owned(self) -> list[str]:
-        """Return the paths of all files: those of any side, and those in the index."""
+        """Return the paths of all files: of any side, and of the index."""
         if not self._is_file:
             inside = {self._at(file) for tree in self._trees.versions for file in tree}
             return sorted({*inside, *self._git("ls-files", "-z", "--", self.path).split("\0")[:-1]})
@@ -229,15 +231,17 @@ class InConflict:
         return [Stage(mode, blob, int(number), path) for mode, blob, number, path in found]
 
     def _objects(self) -> dict[str, list[str]]:
-        """Return what each file in conflict is in the base, in ours and in theirs; empty where it is not there."""
+        """Return the objects of each file in conflict: in the base, in ours and in theirs; empty where it is
+        missing.
+        """
         files = dict[str, list[str]]()
         for stage in self._stages:
             files.setdefault(stage.path, ["", "", ""])[stage.number - 1] = stage.object
         return files
 
     def _refuse_changes(self) -> None:
-        """Raise ModelError (MIL862) where files that are not in conflict were changed since git stopped; and where
-        changes of them were in the index before, which only a merge without a commit of its own goes on with.
+        """Raise ModelError (MIL862) where files without a conflict were changed since git stopped; and where changes of
+        them were in the index before, which only a merge without a commit of its own keeps.
         """
         if self._force:
             return
@@ -249,11 +253,11 @@ class InConflict:
             raise refusal(codes.CHANGES_WOULD_BE_LOST, f"`{min(changed)}` has changes that would be lost", self._name)
 
     def _settled(self) -> set[str]:
-        """Return the paths of all files that are not in conflict."""
+        """Return the paths of all files without a conflict."""
         return {*self._owned()} - {stage.path for stage in self._stages}
 
     def _of_no_version(self) -> set[str]:
-        """Return the files that are not in conflict, and of which the index has what no version has."""
+        """Return the files without a conflict whose contents in the index are in no version."""
         known = [{self._at(file): blob for file, blob in tree.items()} for tree in self._trees.versions]
         listed = self._git("ls-files", "-s", "-z", "--", *self._settled()).split("\0")[:-1]
         rows = ((facts.split(), path) for facts, _, path in (row.partition("\t") for row in listed))
@@ -261,7 +265,7 @@ class InConflict:
         return {path for path, blob in staged.items() if blob not in [each.get(path) for each in known]}
 
     def _says_the_same(self, path: str) -> bool:
-        """Whether a file is a manifest that was laid out anew."""
+        """Return whether a file is a manifest with a new layout only."""
         file = self._top / path
         if PurePosixPath(path).name != MANIFEST or not file.is_file():
             return False

@@ -1,4 +1,4 @@
-"""One version of a text as items: functions, and the statements of their blocks, each with what stands around it."""
+"""One version of a text as items: functions, and the statements of their blocks, each with the comments around it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program
 
 _BESIDE = re.compile(r"(?:[ \t]|/\*(?:(?!\*/).)*\*/)*(?://[^\n]*)?(?=\n|\Z)")
-"""What belongs to the statement before it: the rest of its line, if that holds nothing but comments."""
+"""The part of a line that belongs to the statement before it: the rest, if it contains nothing but comments."""
 
 Key: TypeAlias = object
-"""What is the same in all versions where two values, or two items, are the same."""
+"""Identity of a value or an item: equal for partners in all versions."""
 
 
 @dataclass(eq=False, slots=True)
 class Hole:
-    """What stands in the braces of a program or a block, between two offsets: its items.
+    """The contents of the braces of a program or a block, between two offsets: its items.
 
     `inputs` are the values that the block takes.
     """
@@ -45,7 +45,7 @@ class Item:
     """A program, a function or a statement.
 
     It reaches from `start` to `end` with the comments before it and beside it, and without them as its `node` does.
-    `results` are the values that it makes, `holes` what stands in its braces.
+    `results` are the values that it makes, `holes` the contents of its braces.
     """
 
     node: Node
@@ -64,11 +64,11 @@ class Item:
         yield start, self.end
 
     def said(self, text: str) -> str:
-        """Return what it says in its text, without what stands around it."""
+        """Return its own text, without the comments around it."""
         return text[self.node.start : self.node.end]
 
     def inside(self) -> Iterator[Item]:
-        """Yield this item and those in its holes."""
+        """Yield this item and the items in its holes."""
         yield self
         for hole in self.holes:
             for item in hole.items:
@@ -76,9 +76,9 @@ class Item:
 
 
 class Side:
-    """A version of a text, whose line ends are plain newlines. Raise ParseError for a text that is not MIL's.
+    """A version of a text, whose line ends are plain newlines. Raise ParseError for another text than MIL's.
 
-    `keys` says which of its values are those of other versions, `names` what each is called in the end.
+    `keys` maps its values to their partners in other versions, `names` to their final names.
     """
 
     def __init__(self, text: str, path: str | None = None) -> None:
@@ -131,7 +131,7 @@ class Side:
         return Hole(start, end, items)
 
     def _beside(self, offset: int) -> int:
-        """Return the end of what belongs to the statement that ends at an offset."""
+        """Return the end of the text that belongs to the statement that ends at an offset."""
         match = _BESIDE.match(self.text, offset)
         return match.end() if match else offset
 
@@ -153,26 +153,26 @@ class Side:
     # ---- names
 
     def key(self, value: Value | None, name: str = "") -> Key:
-        """Return what a name means: a value as all versions know it, or the name itself where nothing has it."""
+        """Return the meaning of a name: a value as all versions know it, or the name itself where it is undefined."""
         return ("undefined", name) if value is None else self.keys.get(value, value)
 
     def states(self) -> set[Key]:
-        """Return the inputs that are states: in what order these are read and written matters."""
+        """Return the inputs of state type: the order of their reads and writes matters."""
         inputs = (value for item in self.program.inside() for hole in item.holes for value in hole.inputs)
         return {self.key(value) for value in inputs if value.phrase.children[0].name == "state_type"}
 
     def uses(self, item: Item) -> set[Key]:
-        """Return what an item names, with all in its holes."""
+        """Return the values that an item names, with all in its holes."""
         return self.named_in(item.start, item.end)
 
     def takes_nothing(self, item: Item) -> bool:
-        """Whether an item names only what it makes."""
+        """Return whether an item names only its own results."""
         return all(
             value is not None and value.name is name for name, value in self._scopes.between(item.start, item.end)
         )
 
     def named_in(self, start: int, end: int) -> set[Key]:
-        """Return what a stretch of the text names."""
+        """Return the values named in a stretch of the text."""
         return {self.key(value, name.text) for name, value in self._scopes.between(start, end)}
 
     def values_in(self, start: int, end: int) -> Iterator[Value]:
@@ -182,7 +182,7 @@ class Side:
                 yield value
 
     def written(self, start: int, end: int, names: Mapping[Key, str] | None = None) -> str:
-        """Return a stretch of the text, with the names that its values have in the end."""
+        """Return a stretch of the text, with the final names of its values."""
         names = self.names if names is None else names
         pieces, at = list[str](), start
         for name, value in self._scopes.between(start, end):
@@ -192,10 +192,10 @@ class Side:
                 at = name.end
         return "".join([*pieces, self.text[at:end]])
 
-    # ---- the Program that is paired
+    # ---- the Program to pair
 
     def paired_program(self) -> tuple[Program | None, Recovered | None]:
-        """Return the Program, or what can be read of a draft."""
+        """Return the Program, or the readable part of a draft."""
         program = attempt(self.text)
         if program is not None:
             return program, None

@@ -1,4 +1,4 @@
-"""The models of three versions of a pipeline: which are the same, their order in the end, and their names."""
+"""The models of three versions of a pipeline: their partners, their merged order, and their names."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
 
 Key: TypeAlias = "tuple[str, str | int]"
-"""What is the same in all versions for one model: its place in the base, or else its name or its place on its side."""
+"""Identity of a model in all versions: its place in the base, or else its name or its place on its side."""
 
 Keyed: TypeAlias = "dict[Key, Model]"
 
 
 class StageTriple(NamedTuple):
-    """One model of a pipeline in the three versions, None in those that do not have it."""
+    """One model of a pipeline in the three versions, None in a version without it."""
 
     base: Model | None
     ours: Model | None
@@ -30,15 +30,15 @@ class StageTriple(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What a pipeline calls it in a version that has it."""
+        """The pipeline's name for it, in a version that has it."""
         return next(each for each in (self.ours, self.theirs, self.base) if each is not None).pipeline_name
 
 
 class Stages:
     """The models of three versions of a pipeline, in their merged order.
 
-    Without a base, models of theirs are those of ours that they would be if ours was the base. `is_replaced` says that
-    both sides put another model in place of one: they are not merged then.
+    Without a base, models of theirs are matched with ours as if ours was the base. `is_replaced`: both sides put
+    another model in place of one: they are not merged then.
     """
 
     def __init__(self, base: Model | None, ours: Model, theirs: Model) -> None:
@@ -51,7 +51,7 @@ class Stages:
         self._names = [[*each.pipeline_names] if each is not None else [] for each in (base, ours, theirs)]
 
     def listed(self) -> list[str]:
-        """Return what each version has, by names and kinds."""
+        """Return the models of each version, by names and kinds."""
         return [
             ", ".join(f"{quote(model.pipeline_name)} {model.type}".removeprefix('"" ') for model in each.values())
             for each in self._versions
@@ -64,7 +64,7 @@ class Stages:
     def names(self, kept: Sequence[tuple[StageTriple, str]]) -> list[str]:
         """Return the names of a pipeline, of which the merged models have these; none if no model has one.
 
-        A version that has all of that has what else there is: names of no model, and empty ones.
+        The other names, empty ones and names of no model, are taken from a version with the same models and names.
         """
         made = [name for _, name in kept]
         fitting = []
@@ -78,7 +78,7 @@ class Stages:
 
 
 def _keyed(before: Keyed, models: Sequence[Model], side: str) -> Keyed:
-    """Return the models of a side by the keys of those in the base that they are; others by their names."""
+    """Return the models of a side by the keys of their partners in the base; others by their names."""
     old = [Stage(str(place), model) for place, model in enumerate(before.values())]
     new = [Stage(str(place), model) for place, model in enumerate(models)]
     known = {int(now.place): int(was.place) for was, now in paired(old, new) if was is not None and now is not None}

@@ -1,8 +1,8 @@
-"""The files of a package in the three commits that git merges, which tells a driver nothing but one file of each.
+"""The files of a package in the three commits that git merges; a driver receives one file of each only.
 
 A merge sets variables for its commits, and a rebase or a pick of several commits has a list of them. While git applies
-or reverts one commit, the one that made just this change is meant. Otherwise, only one version of the package may ever
-have had the file. A guess is not taken.
+or reverts one commit, the commit that made just this change is meant. Otherwise, only one version of the package may
+ever have had the file. A guess is not taken.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Tree = dict[str, str]
 
 
 class NotFound(Exception):
-    """The commits that are merged cannot be told for certain."""
+    """The commits of the merge cannot be found for certain."""
 
 
 class Staged(NotFound):
@@ -42,8 +42,8 @@ class Trees(NamedTuple):
         return self[:3]
 
     def settled(self, file: str, driver: str) -> int | None:
-        """Return which of the versions git takes of a file by itself, or leaves in a conflict; None if it asks the
-        driver of a name.
+        """Return the version of a file that git takes by itself, or leaves in a conflict; None if it calls the driver
+        of a name.
         """
         base, ours, theirs = (tree.get(file) for tree in self.versions)
         if base == ours != theirs:
@@ -54,9 +54,9 @@ class Trees(NamedTuple):
         return None if driver in asked[2:3] else 1
 
     def write(self, folder: Path, files: Iterable[str]) -> list[Path]:
-        """Write some files of each version into a folder of its own, as far as it has them, as git checks them out.
+        """Write the existing ones of some files of each version into a folder of its own, as git checks them out.
 
-        Raise NotFound for one that git-lfs keeps elsewhere.
+        Raise NotFound for a file that git-lfs keeps elsewhere.
         """
         written = dict[str, Path]()
         folders = [folder / name for name in self._fields[:3]]
@@ -79,9 +79,9 @@ class Trees(NamedTuple):
 
 
 def trees(path: str, depth: int, files: Sequence[str]) -> Trees:
-    """Return the files of the folder that a path is in, `depth` folders up, in the commits that are merged.
+    """Return the files of the folder that a path is in, `depth` folders up, in the commits of the merge.
 
-    The `files` are the base's, ours and theirs of that path; an empty base says that both sides added it. Raise
+    The `files` are the base's, ours and theirs of that path; an empty base means that both sides added it. Raise
     NotFound.
     """
     parents = PurePosixPath(path).parents
@@ -147,10 +147,10 @@ def _before(commit: str) -> str:
 
 
 def _listed() -> Iterator[Commits]:
-    """Yield the commits of the command that a rebase, or a pick of several commits, is at.
+    """Yield the commits of the current command in a rebase, or in a pick of several commits.
 
-    git writes its lists before it merges: a rebase has the command as the last that is done, a pick as the first to do.
-    Where it has stopped, something else may merge.
+    git writes its lists before it merges: a rebase has the command as the last done, a pick as the first to do. Where
+    it has stopped, something else may merge.
     """
     if any(ask("rev-parse", "--verify", "-q", head) for head in _STOPPED):
         return
@@ -164,21 +164,21 @@ def _listed() -> Iterator[Commits]:
 
 
 _STOPPED = ("CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
-"""What git sets when it stops at a commit, and takes away before it goes on."""
+"""Names that git sets when it stops at a commit, and removes before it continues."""
 
 _COMMAND = re.compile(r"(pick|revert|reword|edit|squash|fixup|[presf])\s+(?:-[cC]\s+)?([0-9a-f]+)\b")
 
 
 def _is_picking() -> bool:
-    """Whether git applies or reverts commits."""
+    """Return whether git applies or reverts commits."""
     return "GIT_REFLOG_ACTION" in os.environ or any(
         os.path.exists(ask("rev-parse", "--git-path", name).strip()) for name in _PICKING
     )
 
 
 def _picked(path: str, wanted: Sequence[str], picking: bool) -> Iterator[Commits]:
-    """Yield the commits that changed a file from the base to theirs, those of the stash alone unless git is picking;
-    then also those that changed it back.
+    """Yield the commits that changed a file from the base to theirs, of the stash alone unless git is picking; then
+    also commits with the reverse change.
     """
     which = ("--all", "--reflog") if picking else ("-g", "refs/stash")
     history = "log", *which, "--diff-merges=first-parent", "--raw", "--no-abbrev", "--no-renames", "--format=%H"
@@ -194,12 +194,12 @@ def _picked(path: str, wanted: Sequence[str], picking: bool) -> Iterator[Commits
 
 
 _PICKING = ("rebase-merge", "rebase-apply", "sequencer", "CHERRY_PICK_HEAD", "REVERT_HEAD")
-"""What is there while git applies or reverts commits, one after the other."""
+"""Names that exist while git applies or reverts commits, one after the other."""
 
 
 def stopped_at(files: Mapping[str, Sequence[str]]) -> Commits:
-    """Return the commits of a merge that stopped, in which files are what the index has of them: of the base, ours and
-    theirs. Of several bases, there is none.
+    """Return the commits of a merge that stopped, which have the files as in the index: in the base, ours and theirs.
+    Of several bases, there is none.
 
     Raise NotFound.
     """
@@ -216,12 +216,14 @@ def stopped_at(files: Mapping[str, Sequence[str]]) -> Commits:
 
 
 def is_told() -> bool:
-    """Whether git says which commit it has stopped at, as after a merge, a rebase or a pick, but not after a stash."""
+    """Return whether git names the commit at which it stopped, as after a merge, a rebase or a pick, but not after a
+    stash.
+    """
     return any(_object(head) for head in ("MERGE_HEAD", *_STOPPED))
 
 
 def fits(commits: Commits, files: Mapping[str, Sequence[str]]) -> bool:
-    """Whether files are these objects in commits; a commit that is not known fits."""
+    """Return whether files are these objects in commits; an unknown commit fits."""
     there = ((commit, path, blob) for path, blobs in files.items() for commit, blob in zip(commits, blobs, strict=True))
     return all(_object(f"{commit}:{path}") == blob for commit, path, blob in there if commit)
 

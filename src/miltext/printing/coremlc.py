@@ -1,7 +1,7 @@
-"""What Apple's compiler would write: a Program as the `model.mil` of its `.mlmodelc`.
+"""The text of Apple's compiler: a Program as the `model.mil` of its `.mlmodelc`.
 
-Core ML's errors cite that text (`model.mil:7:12`), which only a Mac makes. All 72 known texts of the compiler agree on
-what is done here; where the description leads beyond them, a warning says so.
+Core ML's errors cite that text (`model.mil:7:12`), which only a Mac makes. All 72 known texts of the compiler agree
+with this module; where the description leads beyond them, a warning reports it.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _VERSION = re.compile(r"[0-9]+(\.[0-9]+)*")
 
 
 class Versions(NamedTuple):
-    """The two entries that the compiler adds to buildInfo; None for one that is not asked for."""
+    """The two entries that the compiler adds to buildInfo; None for an unwanted entry."""
 
     component: str | None = None
     compiler: str | None = None
 
     def entries(self) -> dict[str, str]:
-        """Return the entries that are asked for, by key. Raise PrintError (MIL215) for what is not a version."""
+        """Return the wanted entries, by key. Raise PrintError (MIL215) for a text without the form of a version."""
         named = {"coremlc-component-MIL": self.component, "coremlc-version": self.compiler}
         asked = {key: version for key, version in named.items() if version is not None}
         for key, version in asked.items():
@@ -56,7 +56,7 @@ class Versions(NamedTuple):
 
 
 NEWEST = Versions("3600.16.1", "3600.25.1")
-"""Those of the newest compiler that is known."""
+"""The versions of the newest known compiler."""
 
 
 def as_coremlc(
@@ -69,9 +69,9 @@ def as_coremlc(
     """Return the `model.mil` that Apple's compiler would write for this Program.
 
     `specification_version` is the model's, and decides the dialect; `description` its ModelDescription, from which
-    FlexibleShapeInformation is made. `versions` are the compiler's: where none is asked for, that which the Program
-    has, or else the newest. Both messages may be coremltools' own. One warning says what the compiler drops, another
-    what is unproven: to `on_warning`, or as Python's. Raise PrintError for what Apple's syntax cannot say.
+    FlexibleShapeInformation is made. `versions` are the compiler's: by default the versions in the Program, or else the
+    newest. Both messages may be coremltools' own. One warning lists the parts that the compiler drops, another the
+    unproven ones: to `on_warning`, or as Python's. Raise PrintError for a Program that Apple's syntax cannot express.
     """
     own = own_copy(program)
     dropped = _drop(own)
@@ -94,13 +94,13 @@ def as_coremlc(
 
 
 def unproven_shapes(program: Program, description: ModelDescription) -> list[str]:
-    """Return what is unproven of the attribute that the text of a model has for its flexible inputs."""
+    """Return the unproven facts of the attribute for flexible inputs in the text of a model."""
     made = [_information(description, name, program.functions[name]) for name in sorted(program.functions)]
     return [doubt for _, doubts in made for doubt in doubts]
 
 
 def _drop(program: Program) -> list[str]:
-    """Take out of a Program what the compiler's text leaves out, and return what that was."""
+    """Remove from a Program the parts that the compiler's text leaves out, and return a list of them."""
     dropped: list[str] = []
     if program.version != 1:
         dropped.append(f"Program.version {program.version}")
@@ -122,7 +122,7 @@ def _drop(program: Program) -> list[str]:
 
 
 def _own_description(description: Message | None) -> ModelDescription:
-    """Return a description of miltext's own with what another copy of the schema's holds."""
+    """Return a description of miltext's own with the contents of another copy of the schema's."""
     if description is None:
         return ModelDescription()
     if description.DESCRIPTOR.full_name != ModelDescription.DESCRIPTOR.full_name:
@@ -131,7 +131,7 @@ def _own_description(description: Message | None) -> ModelDescription:
 
 
 def _add_flexible_shapes(program: Program, description: ModelDescription) -> list[str]:
-    """Give each function with flexible inputs its attribute, and return what is unproven about them."""
+    """Give each function with flexible inputs its attribute, and return the unproven facts about them."""
     doubts = []
     for name in sorted(program.functions):
         function = program.functions[name]
@@ -150,7 +150,7 @@ def _information(description: ModelDescription, name: str, function: Function) -
 
 
 def says_what_is_described(attribute: Value, description: ModelDescription, name: str, function: Function) -> bool:
-    """Tell whether the attribute that the compiler made for a function is that which its description asks for."""
+    """Return whether the attribute that the compiler made for a function matches the function's description."""
     made, _ = shape_information(_features(description, name, function))
     return made is not None and say_the_same(attribute, made)
 

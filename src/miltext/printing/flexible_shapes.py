@@ -4,7 +4,7 @@ It is not in the proto; the compiler makes it from the model's description. Its 
 
     (("DefaultShapes", {{"x", [1, 1]}}), ("RangeDims", {{"x", [[1, 1], [1, 8]]}}))
 
-and with enumerated shapes, seen in one, where each key is a hash of eight hexadecimal digits that is not published:
+and with enumerated shapes, seen in one, where each key is an unpublished hash of eight hexadecimal digits:
 
     (("DefaultShapes", {{"x", [4]}}), ("EnumeratedShapes", {{"543d0f94", {{"x", [1]}}}, {"9e38c1a4", {{"x", [4]}}}}))
 
@@ -32,10 +32,10 @@ SECTIONS = {
     "EnumeratedShapes": DictionaryType(STRING, SHAPES),
     "RangeDims": DictionaryType(STRING, ListType(TensorType("int32", (2,)), None)),
 }
-"""The parts of the attribute, in their order: a name, and the type of what stands beside it."""
+"""The parts of the attribute, in their order: a name, and the type of its value."""
 
 KEYS = "numbers in place of the keys of enumerated shapes"
-"""What is unproven of all enumerated shapes, whatever has them."""
+"""The doubt about enumerated shapes of any input."""
 
 Sizes = list[int]
 
@@ -43,8 +43,8 @@ Sizes = list[int]
 class Flexible(NamedTuple):
     """The shapes that an input takes: `ranges` has a least and a greatest size for each dimension, -1 for none.
 
-    Without `shapes` and `ranges` it takes the default alone.
-    `doubts` says what is unproven about the attribute that is made from them.
+    Without `shapes` and `ranges` it takes the default alone. `doubts` are the unproven facts of the attribute made from
+    them.
     """
 
     default: Sizes
@@ -54,7 +54,7 @@ class Flexible(NamedTuple):
 
 
 def shape_information(inputs: Iterable[FeatureDescription]) -> tuple[Value | None, list[str]]:
-    """Return the attribute for a function's inputs, None where all shapes are fixed, and what is unproven about it.
+    """Return the attribute for a function's inputs, None where all shapes are fixed, and the unproven facts about it.
 
     Raise PrintError (MIL213) for a size that int32 does not hold.
     """
@@ -97,7 +97,7 @@ def _refuse_wide(name: str, sizes: Flexible) -> None:
 
 
 def read_information(attribute: Value | None) -> dict[str, Flexible]:
-    """Return what FlexibleShapeInformation says, by the input's name; nothing in another form."""
+    """Return the contents of FlexibleShapeInformation, by the input's name; nothing in another form."""
     sections = {} if attribute is None else dict(filter(None, map(_section, attribute.immediateValue.tuple.values)))
     ranges = sections.get("RangeDims", {})
     enumerated = [_entries(each) for each in sections.get("EnumeratedShapes", {}).values()]
@@ -112,7 +112,7 @@ def read_information(attribute: Value | None) -> dict[str, Flexible]:
 
 
 def information_of(attribute: Value | None, names: Collection[str]) -> Value | None:
-    """Return a FlexibleShapeInformation with only what it says of some inputs; None if it says nothing of them."""
+    """Return a FlexibleShapeInformation with the entries of some inputs only; None if it has none of them."""
     found = read_information(attribute)
     if attribute is None or all(name in names for name in found):
         return attribute
@@ -129,7 +129,7 @@ def information_of(attribute: Value | None, names: Collection[str]) -> Value | N
 
 
 def _keep_entries(dictionary: Value, names: Collection[str]) -> None:
-    """Leave in a part of the attribute what it has for some inputs; of enumerated shapes, under each key."""
+    """Keep the entries of some inputs in a part of the attribute; of enumerated shapes, under each key."""
     pairs = dictionary.immediateValue.dictionary.values
     for place in reversed(range(len(pairs))):
         is_key = pairs[place].value.immediateValue.WhichOneof("value") == "dictionary"
@@ -140,7 +140,7 @@ def _keep_entries(dictionary: Value, names: Collection[str]) -> None:
 
 
 def say_the_same(one: Value, other: Value) -> bool:
-    """Tell whether two attributes say the same, whatever the keys of enumerated shapes are, and so their order."""
+    """Return whether two attributes are equal, apart from the keys of enumerated shapes, and so their order."""
     return _said(one) == _said(other)
 
 
@@ -153,7 +153,7 @@ def _said(attribute: Value) -> tuple[object, ...]:
 
 
 def _section(part: Value) -> tuple[str, dict[str, Value]] | None:
-    """Return the name of a part of the attribute, and what it has for each input or, of enumerated shapes, each key."""
+    """Return the name of a part of the attribute, and its value for each input or, of enumerated shapes, each key."""
     pair = part.immediateValue.tuple.values
     return (_word(pair[0]), _entries(pair[1])) if len(pair) == 2 else None
 
@@ -171,7 +171,7 @@ def _sizes(value: Value) -> Sizes:
 
 
 def flexible(feature: FeatureDescription) -> Flexible | None:
-    """Return the shapes that an array or an image takes; None for what is neither."""
+    """Return the shapes that an array or an image takes; None for other types."""
     kind = feature.type.WhichOneof("Type")
     if kind == "multiArrayType":
         return _array(feature.type.multiArrayType)
@@ -203,7 +203,7 @@ def channels_of(image: ImageFeatureType) -> int:
 
 
 def _image(image: ImageFeatureType) -> Flexible:
-    """Read an image as the tensor that the program takes: one of it, its channels, its height and its width."""
+    """Read an image as the tensor that the program takes: a batch of 1, its channels, its height and its width."""
     channels = channels_of(image)
     shapes = [[1, channels, size.height, size.width] for size in image.enumeratedSizes.sizes]
     ranges: list[Sizes] = []

@@ -2,22 +2,22 @@
 
 `graph(Reader(text))` is a dictionary of two lists, ready for `json.dumps`:
 
-- `values`: each `[name, type, line, maker, [lines of its uses]]`, as `reading.Definition`. Those without a name, of
-  operations inside others, are at the end.
+- `values`: each `[name, type, line, maker, [lines of its uses]]`, as `reading.Definition`. Values without a
+  name, of operations inside others, are at the end.
 - `nodes`: each `[parent, kind, label, line, makes, takes]`. `parent` is the number of a node before it, or -1; `makes`
-  and `takes` are numbers of values. Kinds and their labels: `function` (its name), `block` (its opset, or what its
-  operation calls it), `scope` (the beginning that names in it share, or nothing, if it only holds neighbours
+  and `takes` are numbers of values. Kinds and their labels: `function` (its name), `block` (its opset, or its name
+  in its operation), `scope` (the beginning that names in it share, or nothing, if it only holds neighbours
   together), `op` and `const` (the operation's type), `input` and `output` (the value's name).
 
 A scope is a stretch of the text, so values lead from earlier scopes to later ones. No scope holds more than
 `graph_scopes.MOST` operations and scopes: where names do not divide them, they are cut where the fewest values cross.
-Constants stand beside what first uses them.
+Constants stand beside their first users.
 
-In the browser, the SCRIPTS in their order define `drawGraph(element, data, {onSelect})`: it draws the graph into an
-element that is shown and has a size, in place of what was there, and calls `onSelect(line)` when a node is chosen. It
-returns `{select(line), find(words), focus()}`: `select` shows and chooses the node of a line, `find` shows the next
-node with these words and gives back how many there are, and `focus` goes into the graph. STYLE has its looks, in the
-names of `colours.css`. Nothing is fetched, and a Content-Security-Policy need not allow styles in attributes.
+In the browser, the SCRIPTS in their order define `drawGraph(element, data, {onSelect})`: it draws the graph into a
+visible element with a size, in place of its contents, and calls `onSelect(line)` when a node is chosen. It returns
+`{select(line), find(words), focus()}`: `select` shows and chooses the node of a line, `find` shows the next node with
+these words and returns their count, and `focus` moves into the graph. STYLE has its looks, in the names of
+`colours.css`. Nothing is fetched, and a Content-Security-Policy need not allow styles in attributes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ STYLE = Path(__file__).with_name("html_graph.css")
 
 
 def graph(reader: Reader) -> dict[str, list[Any]]:
-    """Return the graph of a text, as the module says."""
+    """Return the graph of a text, as described in the module."""
     named = len(reader.definitions)
     rows: list[list[Any]] = []
     todo = [(-1, node) for node in reversed(_Nodes(reader).all())]
@@ -54,7 +54,7 @@ def graph(reader: Reader) -> dict[str, list[Any]]:
 
 
 class _Nodes:
-    """The nodes of a text: `makers` has what makes each value, and `users` what uses it first."""
+    """The nodes of a text: `makers` has the maker of each value, and `users` its first user."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -66,7 +66,7 @@ class _Nodes:
                 self._users.setdefault(value, part)
 
     def all(self) -> list[Node]:
-        """Return the outermost nodes, each constant in the scope of what first uses it, or else where it stands."""
+        """Return the outermost nodes, each constant in the scope of its first user, or else in its own place."""
         top = Node("program", "", 1, self._reader.program, self._inside(self._reader.program))
         homes: dict[int, Node] = {}  # by a part, the node that its node is in
         own: dict[int, Node] = {}
@@ -87,7 +87,7 @@ class _Nodes:
         return top.inside
 
     def _inside(self, part: Part) -> list[Node]:
-        """Return the nodes inside a part, without its constants: what it gets, what it does, and what it gives back."""
+        """Return the nodes inside a part, without its constants: its inputs, its operations, and its outputs."""
         found = {kind: [inner for inner in part.inside if inner.kind == kind] for kind in ("input", "output")}
         inputs, outputs = (folded([self._node(inner) for inner in inners]) for inners in found.values())
         operations = [inner for inner in part.inside if inner.kind == "op" and not _is_constant(inner)]
@@ -105,7 +105,7 @@ class _Nodes:
         return node
 
     def _names(self, operation: Part) -> list[str]:
-        """Return the names of what an operation makes, and of the constants that it takes."""
+        """Return the names of an operation's outputs, and of the constants that it takes."""
         constants = [value for value in operation.takes if value >= 0 and _is_constant(self._makers[value])]
         return [self._reader.definitions[value].name for value in (*operation.makes, *constants) if value >= 0]
 

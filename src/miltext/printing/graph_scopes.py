@@ -1,9 +1,9 @@
-"""The operations of a block divided into nested scopes: by how their names begin, and where few values cross.
+"""The operations of a block divided into nested scopes: by the beginnings of their names, and where few values cross.
 
-The names of operations say little where a converter counts them (`var_304_cast_fp16`), but those of the weights that
-they use say much (`encoder_layers_0_self_attn_linear_q_weight`): the scope of an operation is the beginning of that one
-of these names that begins as most others do. A scope is a stretch of operations; it has those between, too, whose names
-say nothing.
+The names of operations reveal little where a converter counts them (`var_304_cast_fp16`), but the names of their
+weights reveal much (`encoder_layers_0_self_attn_linear_q_weight`): the scope of an operation is the beginning of that
+name among these whose beginning is the most frequent. A scope is a stretch of operations, including the ones between
+without a meaningful name.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ MOST = 32
 """The most nodes in one scope, constants aside."""
 
 FEW = 8
-"""The most inputs, outputs, functions or blocks of a part that are not in a scope."""
+"""The most inputs, outputs, functions or blocks of a part outside a scope."""
 
 _ENDS = frozenset((*BY_NAME, "cast", "palettized", "promoted", "quantized", "to"))
-"""Words that converters end a name with: what stands before them tells where a value comes from."""
+"""Words that converters end a name with: the words before them reveal the origin of a value."""
 
 _SHARE = 10
-"""A word begins scopes only where one in so many operations, from the first with it to the last, has it."""
+"""A word begins scopes only where at least one operation in so many, from the first with it to the last, has it."""
 
 _DEEPEST = 24
 """The most words of a name that make scopes."""
@@ -52,7 +52,7 @@ class Node:
 
 
 class NamePath(NamedTuple):
-    """The words that a name begins with, all but the last, and the name."""
+    """The first words of a name, all but the last, and the name."""
 
     words: tuple[str, ...]
     name: str
@@ -67,7 +67,7 @@ NOWHERE = NamePath((), "")
 
 
 class Run(NamedTuple):
-    """The operations from `start` to before `end`, whose paths go on with one word."""
+    """The operations from `start` to before `end`, whose paths continue with one word."""
 
     word: str
     start: int
@@ -77,7 +77,7 @@ class Run(NamedTuple):
 def paths_of(names: Sequence[str]) -> list[NamePath]:
     """Return the paths of an operation's names, its own first: `a.b.weight_to_fp16` is in `a` and `b`.
 
-    `input_37_cast_fp16` is nowhere, and a constant's name that begins with the operation's own does not say more.
+    `input_37_cast_fp16` is nowhere, and a constant's name that begins with the operation's own adds nothing.
     """
     found: list[NamePath] = []
     own: list[str] = []
@@ -96,19 +96,23 @@ def paths_of(names: Sequence[str]) -> list[NamePath]:
 
 
 def best_paths(names: Sequence[Sequence[str]]) -> list[NamePath]:
-    """Return the path of each operation, given all names that tell of it: the one that begins as most others do."""
+    """Return the path of each operation, of its own names and its constants': the path with the most frequent
+    beginning.
+    """
     found = [[path for path in paths_of(each) if path.words] for each in names]
     counts = Counter(word for paths in found for word in {path.words[0] for path in paths})
     return [max(paths, key=lambda path: (counts[path.words[0]], len(path.words)), default=NOWHERE) for paths in found]
 
 
 def scopes(nodes: Sequence[Node], names: Sequence[Sequence[str]], crossing: Sequence[int]) -> list[Node]:
-    """Return a block's operations in scopes; `names` tell of each, and `crossing` how many values cross before each."""
+    """Return a block's operations in scopes; `names` are the names for each, and `crossing` counts the values that
+    cross before each.
+    """
     return _Division(nodes, best_paths(names), crossing).divided(0, len(nodes), ())
 
 
 def folded(nodes: list[Node]) -> list[Node]:
-    """Return what is not an operation: as it is if it is little, and else in one scope."""
+    """Return nodes other than operations: as they are if they are few, and else in one scope."""
     if len(nodes) <= FEW:
         return nodes
     return [_gather(scopes(nodes, [()] * len(nodes), [0] * len(nodes)))]
@@ -123,7 +127,7 @@ class _Division:
         self._crossing = crossing
 
     def divided(self, start: int, end: int, prefix: tuple[str, ...]) -> list[Node]:
-        """Return the nodes of a stretch, those of each run in a scope."""
+        """Return the nodes of a stretch, with a scope for each run."""
         found: list[Node] = []
         places: list[int] = []
         at = start
@@ -144,9 +148,9 @@ class _Division:
         return Node("scope", path.label(len(prefix)), inside[0].line, None, inside)
 
     def _runs(self, start: int, end: int, prefix: tuple[str, ...]) -> list[Run]:
-        """Return the runs of a stretch; what stands between two of them goes to them if it is little beside them.
+        """Return the runs of a stretch; the operations between two of them join them if they are few beside them.
 
-        So does, in a scope, what stands at its ends.
+        So do, in a scope, the operations at its ends.
         """
         depth = len(prefix)
         words = [
@@ -168,9 +172,9 @@ class _Division:
         return runs
 
     def _gathered(self, nodes: list[Node], places: list[int]) -> list[Node]:
-        """Return no more than MOST nodes: if there are more, those beside each other without a scope get one.
+        """Return at most MOST nodes: if there are more, neighbours without a scope get one.
 
-        If there still are more, all do. `places` says where each begins.
+        If there still are more, all do. `places` are their first operations.
         """
         if len(nodes) > MOST and any(node.kind == "scope" for node in nodes):
             starts = [0, *[at for at in range(1, len(nodes)) if "scope" in (nodes[at].kind, nodes[at - 1].kind)]]
@@ -199,7 +203,7 @@ class _Division:
 
 
 def _is_little(gap: int, *runs: Run) -> bool:
-    """Tell whether a gap is no more than half as long as one of the runs beside it."""
+    """Return whether a gap is no more than half as long as either run beside it."""
     return any(2 * gap <= run.end - run.start for run in runs)
 
 
@@ -209,7 +213,7 @@ def _gather(nodes: list[Node]) -> Node:
 
 
 def _dense(words: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return the places of those words that are many between the first place of each and the last."""
+    """Return the places of the words that are dense between their first place and their last."""
     counts = Counter(word for _, word in words)
     first = {word: place for place, word in reversed(words)}
     last = {word: place for place, word in words}
@@ -217,7 +221,7 @@ def _dense(words: list[tuple[int, str]]) -> list[tuple[int, str]]:
 
 
 def _joined(words: list[tuple[int, str]]) -> list[Run]:
-    """Return the runs of equal words. A word that always stands alone makes none, and divides none."""
+    """Return the runs of equal words. A word never beside its equal makes none, and divides none."""
     lasting = {one[1] for one, other in pairwise(words) if one[1] == other[1]}
     runs: list[Run] = []
     for word, found in groupby((each for each in words if each[1] in lasting), key=itemgetter(1)):

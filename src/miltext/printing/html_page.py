@@ -1,7 +1,7 @@
 """MIL text as one HTML page: highlighted, its values linked to where they are defined, its blocks folding, its graph.
 
 The page needs nothing else: styles and scripts are in it, and its Content-Security-Policy allows no others. Its data is
-JSON that the scripts read when they are asked for it. Without scripts it is the text, which links and folds.
+JSON that the scripts read on demand. Without scripts it is the text, which links and folds.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ CLASSES: dict[_TokenType, str] = {
     Number: "m",
     String: "s",
 }
-"""The class of a token's span by its type, or by the nearest type above; what has none stands as it is."""
+"""The class of a token's span by its type, or by the nearest type above; a token without a class stands as it is."""
 
 COLOURS = Path(__file__).with_name("colours.css")
-"""The colours of all that is shown in a browser, by names that every style uses; the site copies the file."""
+"""The colours of all pages in a browser, by names that every style uses; the site copies the file."""
 
 TOKENS = COLOURS.with_name("tokens.css")
 """The style of the CLASSES, which all pages with MIL text in them share."""
@@ -86,13 +86,13 @@ def page(text: str, title: str) -> str:
 
 
 def document(title: str, style: str, script: str, body: str) -> str:
-    """Return a page of HTML: a title and a body that are HTML already, and a policy that allows nothing but these."""
+    """Return a page of HTML: a title and a body, both HTML already, and a policy that allows nothing but these."""
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; form-action 'none'"
     return _DOCUMENT.format(policy=policy, title=title, style=style, body=body, script=script)
 
 
 def _hash(source: str) -> str:
-    """Return what allows a style or a script in a page: https://www.w3.org/TR/CSP3/#grammardef-hash-source."""
+    """Return the hash that allows a style or a script in a page: https://www.w3.org/TR/CSP3/#grammardef-hash-source."""
     return f"'sha256-{b64encode(sha256(source.encode()).digest()).decode()}'"
 
 
@@ -100,7 +100,7 @@ def _hash(source: str) -> str:
 
 
 def _folded(lines: Iterator[list[Piece]]) -> Iterator[str]:
-    """Yield the lines, those of each block in an element that folds under its first line."""
+    """Yield the lines, with each block in an element that folds under its first line."""
     for number, line in enumerate(lines, 1):
         tokens = [piece.text for piece in line if piece.text.strip()]
         if tokens and tokens[0] == "}":
@@ -111,7 +111,7 @@ def _folded(lines: Iterator[list[Piece]]) -> Iterator[str]:
 
 
 def _spans(line: list[Piece]) -> Iterator[str]:
-    """Yield a line's pieces; a stretch of one class, or of numbers and what stands between them, is one element."""
+    """Yield a line's pieces; a stretch of one class, or of numbers and the pieces between them, is one element."""
     stretch, current, between = "", "", ""
     for piece in line:
         name = "" if piece.value is not None else class_of(piece.kind)

@@ -1,9 +1,9 @@
 """The operations of a Program as text, straight from its wire form: each becomes its line, or a message to be printed.
 
-Most operations say nothing but names, tensor types and short values. Reading them from the wire takes half the time
-of asking messages for them. And what has been read to its last byte, in a shape that is known here, is neither nested
-too deeply nor unknown to the schema: only the rest needs to be checked for that. An operation of no such shape is
-parsed alone, and left to the Printer, which says the same of all.
+Most operations contain nothing but names, tensor types and short values. Reading them from the wire takes half the time
+of reading them from messages. And bytes read to the last one, in a shape known here, are neither nested too deeply nor
+unknown to the schema: only the rest needs to be checked for that. An operation of no such shape is parsed alone, and
+left to the Printer, which writes the same text for all.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ if TYPE_CHECKING:
     Read = TypeVar("Read", bound=Message)
 
 LONGEST = 1 << 12
-"""An operation of more bytes holds a long literal, and is printed when its turn comes: text is made as it is needed."""
+"""An operation of more bytes contains a long literal, and is printed in its turn: text is made on demand."""
 
 _BYTE = 127
-"""The greatest length that is one byte."""
+"""The greatest length in one byte."""
 
 _KEY, _NAME, _OPERATION, _BLOB, _VALUE = KEY[0], NAME[0], BLOCK_OPERATIONS[0], BLOB[0], ENTRY_VALUE[0]
 _ARGUMENT, _OUTPUT, _ATTRIBUTE = OPERATION_INPUTS[0], OPERATION_OUTPUTS[0], OPERATION_ATTRIBUTES[0]
 
 _TO_NAME, _TO_STRING, _TO_OFFSET = HEAD + BINDING_HEAD, HEAD + STRING_ENTRY_HEAD, HEAD + HEAD + len(OFFSET)
-"""How far into the entry of an input its name begins, into that of an attribute its string, and into a blob its offset.
+"""Offset of the name in the entry of an input, of the string in the entry of an attribute, and of the offset in a blob.
 The size of the key, or of the path, is added.
 """
 
@@ -72,7 +72,7 @@ class _NotPlain(Exception):
 
 
 class _Names(dict[bytes, str]):
-    """Names by their wire form. Most need no quotes, and that is soon seen."""
+    """Names by their wire form. Most need no quotes, which is quickly seen."""
 
     def __init__(self, quoted: Callable[[str], str]) -> None:
         super().__init__()
@@ -100,7 +100,7 @@ class Operations:
         self.lines: Lines = {}
 
     def fresh(self) -> Operations:
-        """Return one for another program, with the memory of this one."""
+        """Return Operations for another program, with the memory of this one."""
         made = copy(self)
         made.lines = {}
         return made
@@ -116,26 +116,25 @@ class Operations:
         try:
             with gc_paused:
                 return _changed(wire, 0, len(wire), PROGRAM_FUNCTIONS, self._function)
-        except ValueError:  # an unknown field of a kind that is long out of use
+        except ValueError:  # an unknown field of a kind long out of use
             self.lines = {}
             return wire
 
-    # Down to the operations, a message is a part of the whole wire form, between two places: nothing is copied but
-    # what is left.
+    # Down to the operations, a message is a part of the whole wire form, between two places: only the rest is copied.
 
     def _function(self, wire: bytes, at: int, end: int) -> bytes:
-        """Return what is left of an entry of `functions`."""
+        """Return the rest of an entry of `functions`."""
         blocks = partial(self._block, _key_of(wire, at, end))
         function = partial(_changed, field=FUNCTION_BLOCKS, change=blocks)
         return _changed(wire, at, end, ENTRY_VALUE, function)
 
     def _block(self, function: str, wire: bytes, at: int, end: int) -> bytes:
-        """Return what is left of an entry of `block_specializations`."""
+        """Return the rest of an entry of `block_specializations`."""
         lines = self.lines[function, _key_of(wire, at, end)] = []
         return _changed(wire, at, end, ENTRY_VALUE, lambda *block: b"".join(self._rest(lines, *block)))
 
     def _rest(self, lines: list[str | Operation], block: bytes, at: int, end: int) -> Iterator[bytes]:
-        """Yield what is left of a Block, which includes operations with unknown fields."""
+        """Yield the rest of a Block, which includes operations with unknown fields."""
         for _, start, content, stop in spans(block, at, end):
             if block[start] != _OPERATION:
                 yield block[start:stop]
@@ -158,14 +157,14 @@ class Operations:
         return name
 
     def _input_head(self, wire: bytes) -> str:
-        """Read the entry of an input that is bound to one name, up to that: `x = `."""
+        """Read the entry of an input bound to one name, up to that: `x = `."""
         value = HEAD + wire[1]
         if wire[value:] != BINDING_HEADS[wire[-1]]:
             raise _NotPlain
         return f"{self._keys[wire[:value]]} = "
 
     def _string_head(self, wire: bytes) -> str:
-        """Read the entry of an attribute that is a string, up to that: `name = string(`; empty for another value."""
+        """Read the entry of a string attribute, up to the string: `name = string(`; empty for another value."""
         value = HEAD + wire[1]
         if wire[value:] != STRING_ENTRY_HEADS.get(wire[-1]):
             return ""
@@ -249,7 +248,7 @@ class Operations:
             at = start + size
             string = start + wire[start + 1] + _TO_STRING
             if wire[string - 1] == at - string and (head := heads[wire[start:string]]):
-                name = names.get(wire[string:at])  # mostly, that of the operation's output
+                name = names.get(wire[string:at])  # mostly, the name of the operation's output
                 quoted = quote(wire[string:at].decode()) if name is None or name[0] == "$" else f'"{name}"'
                 texts.append(f"{head}{quoted})")
             else:
@@ -277,13 +276,13 @@ class Operations:
 
 
 def _key_of(wire: bytes, at: int, end: int) -> str:
-    """Return the key of a map's entry; without one it is empty, or the entry has unknown fields."""
+    """Return the key of a map's entry; without a key it is empty, or the entry has unknown fields."""
     keys = (wire[content:stop] for _, start, content, stop in spans(wire, at, end) if wire[start] == KEY[0])
     return next(keys, b"").decode()
 
 
 def _changed(wire: bytes, at: int, end: int, field: bytes, change: Callable[[bytes, int, int], bytes]) -> bytes:
-    """Change what each field of that tag holds in the message between two places."""
+    """Change the contents of each field of that tag in the message between two places."""
     return b"".join(
         sized(field, change(wire, content, stop)) if wire[start] == field[0] else wire[start:stop]
         for _, start, content, stop in spans(wire, at, end)

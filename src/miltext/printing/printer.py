@@ -23,17 +23,17 @@ FUNCTION, OPERATION, CLOSING = " " * 4, " " * 12, " " * 8
 """Apple's indents: a function, the operations of its block, and the line that closes the block."""
 
 BlockLines: TypeAlias = "list[str | proto.Operation]"
-"""The operations of a block: text, or a message that is yet to be printed."""
+"""The operations of a block: text, or a message yet to be printed."""
 
 Lines = dict[tuple[str, str], BlockLines]
 """The operations of each block, by its function's name and its opset."""
 
 
 class TypeText(NamedTuple):
-    """A type as text, with what its literals depend on.
+    """A type as text, with the facts on which its literals depend.
 
     `shape` is None where no plain literal can be nested like the type: rank and dimensions disagree, a dimension is
-    neither a size nor `?`, or more than one is `?`. `wire` is the ValueType, None where it is absent.
+    neither a size nor `?`, or several are `?`. `wire` is the ValueType, None where it is absent.
     """
 
     text: str
@@ -48,7 +48,7 @@ class TypeText(NamedTuple):
 class Printer:
     """Raises messages to text in one style.
 
-    Maps print sorted by key; Python's order of strings is that of their UTF-8 bytes.
+    Maps print sorted by key; Python's order of strings is the order of their UTF-8 bytes.
     """
 
     def __init__(self, style: Style = PLAIN) -> None:
@@ -163,7 +163,7 @@ class Printer:
         return text + ";\n"
 
     def _operator(self, op_type: str) -> str:
-        """Return what an operation is called."""
+        """Return the name of an operation."""
         name = self.name(op_type)
         return name if name != DRAFT else self._ours(f"${quote(DRAFT)}", f"the name {quote(DRAFT)} of an operation")
 
@@ -274,18 +274,18 @@ class Printer:
         return known
 
     def long_value(self, value: proto.Value) -> str:
-        """Return a Value that is not looked up among those that were printed before."""
+        """Return a Value without a look-up among the Values printed before."""
         value_type = self.type_of(value, "type")
         doc = value.docString
         marked = self._ours(f"$doc({quote(doc)}) ", "a Value's docString") if doc else ""
         return f"{marked}{value_type.text}({self._raw(value, value_type)})"
 
     def literal(self, value: proto.Value) -> str:
-        """Return what stands in the parentheses after the type of a Value."""
+        """Return the text in the parentheses after the type of a Value."""
         return self._raw(value, self.type_of(value, "type"))
 
     def _raw(self, value: proto.Value, value_type: TypeText) -> str:
-        """Return what stands in the parentheses after a value's type."""
+        """Return the text in the parentheses after a value's type."""
         member = value.WhichOneof("value")
         if member == "blobFileValue":
             blob = value.blobFileValue
@@ -338,7 +338,7 @@ class Printer:
         return f"{{{', '.join(members)}}}"
 
     def _element(self, value: proto.Value, implied: TypeText | None) -> str:
-        """Return a Value inside another: raw where its type is what the container's implies."""
+        """Return a Value inside another: raw where its type is implied by the container's."""
         own = self.type_of(value, "type")
         if implied is None or own.wire != implied.wire or value.docString:
             return self._ours(f"$value({self.value(value)})", "a type or docString of an element's own")
@@ -350,7 +350,7 @@ def _size(text: str) -> int | None:
 
 
 def _inside(failure: PrintError, operation: proto.Operation) -> PrintError:
-    """Return the error with the innermost operation that it is about."""
+    """Return the error with the innermost operation around it."""
     finding = failure.diagnostics[0]
     if finding.notes:
         return failure

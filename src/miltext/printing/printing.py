@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message
 
 REMEMBERED = 4096
-"""How many names, types and values are remembered from one program to the next: most of what a small text costs."""
+"""Number of names, types and values remembered from one program to the next: most of the cost of a small text."""
 
 
 @with_room
@@ -40,11 +40,10 @@ def to_text(
     `dialect` is the version of the language, `1.0` or `1.3`; `floats` is `hex`, as Apple prints them, or `decimal`.
     Literals of more than `elide` elements are left out, and such a text does not read back. `program` may be any
     message of the full name `CoreML.Specification.MILSpec.Program`, coremltools' too. Raise PrintError where the
-    Program has fields that are not in the schema, is nested too deeply or, if `strict`, says what Apple's syntax
-    cannot.
+    Program has fields outside the schema, is nested too deeply or, if `strict`, cannot be expressed in Apple's syntax.
 
-    With `as_coremlc`, the text is what Apple's compiler would write instead: `miltext.printing.coremlc.as_coremlc`
-    says what that is and what the other arguments mean. It has no choice of dialect, floats and elision.
+    With `as_coremlc`, the text is as Apple's compiler would write it: `miltext.printing.coremlc.as_coremlc` describes
+    it and the other arguments. It has no choice of dialect, floats and elision.
     """
     style = Style(dialect, floats, elide, strict)
     if not as_coremlc:
@@ -68,6 +67,6 @@ def pieces(program: Message, style: Style = PLAIN) -> Iterator[str]:
 
 @memo(most=8)
 def _remembering(style: Style) -> tuple[Printer, Operations]:
-    """Return what prints in a style, with the names, types and small values that it has printed."""
+    """Return the printer of a style, with the names, types and small values that it has printed."""
     printer = Printer(style)
     return printer, Operations(printer)

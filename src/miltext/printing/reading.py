@@ -1,4 +1,4 @@
-"""A text as it is shown: its lines in tokens, what each name in it means, and its operations in their blocks."""
+"""A text for display: its lines in tokens, the meaning of each name in it, and its operations in their blocks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Definition(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A token of one line: a value's piece has its number, and says whether it defines it."""
+    """A token of one line: a value's piece has its number, and `defines` is true where the value is defined."""
 
     kind: _TokenType
     text: str
@@ -44,7 +44,7 @@ class Part:
     """A part of the text: a `program`, `function`, `block`, `op`, `input` or `output`, and the parts inside it.
 
     `label` is the name of a function, input or output, the opset or the number of a block, and an operation's type.
-    `makes` and `takes` are values by their numbers; those of the values without a name are negative, from -1 down.
+    `makes` and `takes` are values by their numbers; the numbers of values without a name are negative, from -1 down.
     """
 
     kind: str
@@ -56,9 +56,9 @@ class Part:
 
 
 class _Reading(NamedTuple):
-    """The phrases that are still to be read of a part, the values that these see, and what is to be done at the end.
+    """The unread phrases of a part, the values in their scope, and the action at the end.
 
-    `around` is the part that their parts are in: `part` itself, but in an operation what the operation is in.
+    `around` is the part around their parts: `part` itself, but in an operation the part around the operation.
     """
 
     children: Iterator[Node]
@@ -69,7 +69,7 @@ class _Reading(NamedTuple):
 
 
 class Reader:
-    """A text line by line, what each name in it means, and its parts.
+    """A text line by line, the meaning of each name in it, and its parts.
 
     `unnamed` are the values of a draft's operations that stand inside others.
     """
@@ -108,7 +108,7 @@ class Reader:
                 todo.pop()
 
     def _begin(self, child: Node, reading: _Reading) -> Iterator[_Reading]:
-        """Read a phrase, and yield what is to be read inside it."""
+        """Read a phrase, and yield the phrases to read inside it."""
         _, scope, part, around, _ = reading
         if isinstance(child, Statement):
             self._read_statement(child, scope, around)
@@ -137,7 +137,7 @@ class Reader:
         return self._part("block" if phrase.name == "specialization" else "function", name.token or "", phrase, part)
 
     def _begin_operation(self, phrase: Node, reading: _Reading) -> _Reading:
-        """Begin an operation, or one in the arguments of another: it stands before that one, as it is made before."""
+        """Begin an operation, or an operation in the arguments of another: it stands first, as it is made first."""
         _, scope, part, around, _ = reading
         name = next(named(phrase, "NAME"))
         operation = Part("op", name.token or "", self._line(phrase.start))
@@ -166,7 +166,7 @@ class Reader:
         self._define(name, at, head[1], scope, operation)
 
     def _read_value(self, phrase: Node, scope: dict[str, int], part: Part) -> None:
-        """Read a value with its type, which an operation makes, or else a block or a function gets."""
+        """Read a value with its type: an operation's output, or else an input of a block or a function."""
         *kinds, name = phrase.children
         kind = self._text[kinds[0].start : kinds[0].end] if kinds else DRAFT
         maker = part if part.kind == "op" else self._part("input", name.token or "", name, part)

@@ -1,4 +1,4 @@
-"""Canonical names: what the values of a program are called, by what makes them rather than by who wrote it."""
+"""Canonical names: names for the values of a program by their makers rather than by its author."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Operation, Program
 
 NAME = "name"
-"""The attribute that says what an operation was called."""
+"""The attribute with the original name of an operation."""
 
 
 def drop_names(program: Program) -> None:
@@ -42,7 +42,7 @@ def rename_values(program: Program) -> None:
 
 
 def _number_values(block: Block, kept: Collection[Value]) -> None:
-    """Name the values of a function's block, but for those that are `kept`, and other than these."""
+    """Name the values of a function's block, but for the `kept` ones, and other than these."""
     taken = {value.name for value in kept}
     numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
     for value in [each for each in block.defined() if each not in kept]:
@@ -53,8 +53,8 @@ def _number_values(block: Block, kept: Collection[Value]) -> None:
 def rename_all(function: Function, names: Mapping[str, str]) -> None:
     """Give the values of a function new names, by their old ones, which may be exchanged.
 
-    What repeats a name goes along: the `name` of the operation that makes a value, and the compiler's note of flexible
-    inputs.
+    Repetitions of a name are renamed too: the `name` of the operation that makes a value, and the compiler's note of
+    flexible inputs.
     """
     if ATTRIBUTE in function.attributes:
         function.set_attribute(ATTRIBUTE, _with_names(function.attributes[ATTRIBUTE], names))
@@ -67,7 +67,7 @@ def rename_all(function: Function, names: Mapping[str, str]) -> None:
 
 
 def _with_names(value: proto.Value, names: Mapping[str, str]) -> proto.Value:
-    """Return a copy of a value in which each string that is an old name is the new one."""
+    """Return a copy of a value in which each string equal to an old name is the new one."""
     made = value.__class__()
     made.CopyFrom(value)
     for each in (made, *inner_values(made)):
@@ -78,7 +78,7 @@ def _with_names(value: proto.Value, names: Mapping[str, str]) -> proto.Value:
 
 
 def rename(value: Value, name: str) -> None:
-    """Give a value a new name. A `name` attribute that repeats the old name of a first output goes along."""
+    """Give a value a new name. A `name` attribute that repeats the old name of a first output is renamed too."""
     maker = value.maker
     if maker is not None and maker.outputs[0] is value and names_itself(maker.message, value.name):
         maker.own().attributes[NAME].immediateValue.tensor.strings.values[0] = name

@@ -1,4 +1,4 @@
-"""The literal of a tensor's values: the usual one, nested like the type's shape, or one that names its field."""
+"""The literal of a tensor's values: the usual one, nested like the type's shape, or a literal with its field's name."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 Shape = tuple["int | None", ...]
 Data = bytes | Sequence[Any]
-"""What a field of a TensorValue holds: bytes, numbers or strings."""
+"""The contents of a TensorValue's field: bytes, numbers or strings."""
 
 
 class Style(NamedTuple):
     """How a Program is written.
 
     `dialect` is `1.0` or `1.3`, and `floats` is `hex` or `decimal`. Literals of more than `elide` elements are left
-    out, with their count and digest in their place. With `strict`, whatever Apple's syntax cannot say is a PrintError
-    instead of a spelling of ours.
+    out, with their count and digest in their place. With `strict`, a value that Apple's syntax cannot express is a
+    PrintError instead of a spelling of ours.
     """
 
     dialect: str = "1.3"
@@ -40,8 +40,8 @@ PLAIN = Style()
 def usual_literal(tensor: TensorValue, dtype: DType | None, shape: Shape | None, style: Style) -> str | None:
     """Return the literal that reads back as these values under a type of this data type and shape.
 
-    It is None where the values are in another field than the type's usual one, do not fill the shape, pass the
-    type's range, or have padding bits that are set.
+    It is None where the values are in another field than the type's usual one, do not fill the shape, pass the type's
+    range, or have nonzero padding bits.
     """
     data, sizes = _usual(tensor, dtype, shape)
     if dtype is None or sizes is None:
@@ -62,7 +62,7 @@ def element_count(tensor: TensorValue, dtype: DType | None, shape: Shape | None)
 
 
 def _usual(tensor: TensorValue, dtype: DType | None, shape: Shape | None) -> tuple[Data, list[int] | None]:
-    """Return what the usual field of a type holds, and its shape; None for a shape that it does not have."""
+    """Return the contents of the usual field of a type, and its shape; None for a shape that it does not have."""
     if dtype is None or shape is None or tensor.WhichOneof("value") != dtype.field:
         return b"", None
     data = field_data(tensor, dtype.field)
@@ -70,7 +70,7 @@ def _usual(tensor: TensorValue, dtype: DType | None, shape: Shape | None) -> tup
 
 
 def field_literal(tensor: TensorValue, field: str, style: Style) -> str:
-    """Return the values of a TensorValue as a flat list of what its field holds; of `bytes`, hexadecimal digits."""
+    """Return the values of a TensorValue as a flat list of its field's elements; of `bytes`, hexadecimal digits."""
     data = field_data(tensor, field)
     if field == "bytes":
         return f'"{bytes(data).hex()}"'
@@ -80,14 +80,14 @@ def field_literal(tensor: TensorValue, field: str, style: Style) -> str:
 
 
 def digest(tensor: TensorValue) -> str:
-    """Return the digest of a TensorValue's deterministic wire form, the same whatever wrote it."""
+    """Return the digest of a TensorValue's deterministic wire form, the same for any writer."""
     import hashlib
 
     return "sha256:" + hashlib.sha256(tensor.SerializeToString(deterministic=True)).hexdigest()
 
 
 def field_data(tensor: TensorValue, field: str) -> Data:
-    """Return what a field of a TensorValue holds: bytes for `bytes`, `floats` and `doubles`, else numbers or strings.
+    """Return the contents of a TensorValue's field: bytes for `bytes`, `floats` and `doubles`, else numbers or strings.
 
     Floats are taken from the wire: as Python numbers, signalling NaNs would not survive.
     """

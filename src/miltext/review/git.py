@@ -24,7 +24,7 @@ ATTRIBUTES = (
     f"*.mil diff={TEXT_DRIVER} merge={TEXT_DRIVER}",
     f"**/*.mlmodelc/**/model.mil merge={DRIVER}",
 )
-"""Which files are shown and merged how; `*.mil` is text already, and its hunks are headed by the function."""
+"""The attributes of files for display and merge; `*.mil` is text already, and its hunks are headed by the function."""
 
 SECTIONS = (
     *(f"diff.{driver}" for driver in (DRIVER, TEXT_DRIVER, MANIFEST_DRIVER)),
@@ -33,14 +33,16 @@ SECTIONS = (
     f"merge.{DRIVER}",
     f"merge.{TEXT_DRIVER}",
 )
-"""The sections of git's configuration that are ours."""
+"""Our sections of git's configuration."""
 
 IN_CONFLICT = 3
 """The status of the merge driver after conflicts: after any other failure, git is to merge by itself."""
 
 _NOTES = f"refs/notes/textconv/{DRIVER}"
 _NOTED = f"diff.{DRIVER}.cachetextconv"
-"""Where earlier versions had git keep texts, and how: as notes, which git does not write without a committer."""
+"""The ref and the setting with which earlier versions let git keep texts, as notes: git does not write these without a
+committer.
+"""
 
 _NAME_IT = 'git hash-object --no-filters -- "$1"'
 _COMPARE = 'git --no-pager diff --no-ext-diff --no-index -- "$LOCAL" "$REMOTE"'
@@ -59,11 +61,11 @@ _WORDS = (
 """The words of MIL text for `git diff --word-diff`: a number, a name or a string is one, and so is any other sign."""
 
 _MERGED = "%O %A %B %L %P %S %X %Y"
-"""What git gives to a merge driver: base, ours, theirs, the size of markers, the path, and names of the versions."""
+"""The arguments of a merge driver: base, ours, theirs, the size of markers, the path, and names of the versions."""
 
 _MERGE_LINES = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B || return 1"
 _KEEP_OURS = "return 1"
-"""The commands for git's shell that do as git does with texts and with other files, and fail as a driver has to."""
+"""The commands for git's shell that treat texts and other files as git does, and fail as a driver has to."""
 _BEGIN, _END = "# miltext: begin", "# miltext: end"
 _BLOCK = re.compile(rf"^{_BEGIN}\n.*?^{_END}\n", re.DOTALL | re.MULTILINE)
 
@@ -73,7 +75,7 @@ class GitError(Exception):
 
 
 class Installation:
-    """miltext in a repository's git, or with `everywhere` in that of every repository of the user.
+    """miltext in a repository's git, or with `everywhere` in the git of every repository of the user.
 
     The `options` are words for the command that shows models, with a space before each.
 
@@ -97,14 +99,14 @@ class Installation:
         return os.fsdecode(done.stdout).strip()
 
     def _asked(self, *arguments: str) -> str:
-        """Return what git answers; nothing if it refuses."""
+        """Return git's answer; nothing if it refuses."""
         try:
             return self._git(*arguments)
         except GitError:
             return ""
 
     def _attributes_file(self) -> Path:
-        """Return the user's file of attributes, or that of the repository which is not committed."""
+        """Return the user's file of attributes, or the repository's uncommitted one."""
         if not self._everywhere:
             return self._folder / self._git("rev-parse", "--git-path", "info/attributes")
         named = self._get("core.attributesFile", "--type=path")
@@ -116,7 +118,7 @@ class Installation:
         return self._asked("config", self.scope, *options, "--get", key)
 
     def configuration(self) -> dict[str, str]:
-        """Return the keys to set. The structural diff becomes git's difftool unless another one is chosen."""
+        """Return the keys to set. The structural diff becomes git's difftool unless the user chose another."""
         command = _command()
         chosen = {} if self._tool() not in ("", DRIVER) else {"diff.tool": DRIVER}
         return {
@@ -144,10 +146,10 @@ class Installation:
         return next(filter(None, asked), "")
 
     def _kept_or_name(self, command: str) -> str:
-        """Return a command for git's shell that shows a text that is kept, or has the given command make and keep it.
+        """Return a command for git's shell that shows a kept text, or has the given command make and keep it.
 
-        Texts have the names of objects, of which git and git-lfs give the bytes; outside a repository, none is kept.
-        Where the command fails, the name is all that is shown: git would stop.
+        Texts have the names of objects, whose bytes git and git-lfs provide; outside a repository, none is kept. Where
+        the command fails, only the name is shown: git would stop.
         """
         setup = f"miltext git setup{self._options}{' --global' * self._everywhere}"
         said = f'echo "miltext cannot be run; to record where it is now: {setup}"'
@@ -163,22 +165,22 @@ class Installation:
         return f"{version('miltext')}{self._options.replace(' ', '')}"
 
     def _or_itself(self, command: str) -> str:
-        """Return a command for git's shell that gives a file as it is if the given command fails."""
+        """Return a command for git's shell that outputs a file unchanged if the given command fails."""
         return f'f() {{ t=$({command} -- "$1" 2>/dev/null) && printf "%s\\n" "$t" || cat -- "$1"; }}; f'
 
     def _or_else(self, command: str, otherwise: str) -> str:
-        """Return a merge driver for git's shell that does something else where a command cannot be run."""
+        """Return a merge driver for git's shell with another action where a command cannot be run."""
         is_there = f"command -v {shlex.quote(shlex.split(command)[0])} >/dev/null"
         runs = f"{is_there} && {command} {_MERGED}"
         return f"f() {{ {runs}; case $? in 0) ;; {IN_CONFLICT}) return 1 ;; *) {otherwise} ;; esac; }}; f"
 
     def plan(self) -> str:
-        """Return what `install` writes, for people."""
+        """Return the settings that `install` writes, for people."""
         lines = [f"in {self.attributes}:", *(f"    {line}" for line in ATTRIBUTES), f"with git config {self.scope}:"]
         return "\n".join([*lines, *(f"    {key} = {value}" for key, value in self.configuration().items())])
 
     def record(self) -> dict[str, Any]:
-        """Return what `install` writes, for programs."""
+        """Return the settings that `install` writes, for programs."""
         return {
             "scope": self.scope.removeprefix("--"),
             "file": str(self.attributes),
@@ -187,7 +189,7 @@ class Installation:
         }
 
     def install(self) -> None:
-        """Write the settings in place of those that an earlier version wrote, and forget the texts that it made."""
+        """Write the settings in place of an earlier version's, and forget its texts."""
         for key, value in self.configuration().items():
             self._git("config", self.scope, key, value)
         self._asked("config", self.scope, "--unset-all", _NOTED)
@@ -197,7 +199,7 @@ class Installation:
         self._forget_texts()
 
     def remove(self) -> None:
-        """Remove what `install` wrote, and nothing else."""
+        """Remove the settings that `install` wrote, and nothing else."""
         for key in (*self.configuration(), _NOTED):
             if key.startswith(SECTIONS) and self._get(key):
                 self._git("config", self.scope, "--unset-all", key)
@@ -221,7 +223,7 @@ class Installation:
         write_file(self.attributes, [text.encode(errors="surrogateescape")])
 
     def _forget_texts(self) -> None:
-        """Delete the texts that the repository here keeps, if there is one; those of earlier versions, too."""
+        """Delete the texts that the repository here keeps, if there is one; texts of earlier versions, too."""
         self._asked("update-ref", "-d", _NOTES)
         if folder := self._asked("rev-parse", "--git-common-dir"):
             shutil.rmtree(self._folder / folder / FOLDER, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Texts of models that git has asked for, in files, so that a log is fast the second time.
+"""Texts of models shown by git, in files, so that a log is fast the second time.
 
 git's own way to keep them, as notes, makes commits: it ends `git diff` where git knows no name of a committer, as in
 containers.
@@ -16,14 +16,14 @@ FOLDER = "miltext-texts"
 """The folder in git's own where texts are kept, in a folder for each version of miltext and its options."""
 
 _NAME = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\.\w+")
-"""What a text is called: as git calls the object that it is of, with the ending of that."""
+"""The name of a text: git's name of its object, with the ending of the object's path."""
 
 MOST = 1 << 28
 """How many bytes of texts are kept; when there are more, the oldest are deleted, down to half of that."""
 
 
 def is_place(path: Path) -> bool:
-    """Whether a path is a place for a text: nothing else is replaced, and nothing beside it is deleted."""
+    """Return whether a path is a place for a text: nothing else is replaced, and nothing beside it is deleted."""
     return path.parent.parent.name == FOLDER and _NAME.fullmatch(path.name) is not None
 
 

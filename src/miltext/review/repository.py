@@ -1,7 +1,7 @@
-"""The repository of git that a folder is in: what git answers there, and the files of a revision or of now.
+"""The repository of git around a folder: git's answers there, and the files of a revision or of now.
 
-git itself writes the files of a revision into a folder, as into a checkout: with line ends, links, and what git-lfs
-keeps.
+git itself writes the files of a revision into a folder, as into a checkout: with line ends, links, and the objects of
+git-lfs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OPTIONS = {
     "core.splitIndex": "false",
     "core.fsmonitor": "false",
 }
-"""What git is told where it writes files for us: nothing is left out, and no hook runs."""
+"""Options of git where it writes files for us: nothing is left out, and no hook runs."""
 
 
 class Repository:
@@ -45,7 +45,7 @@ class Repository:
         self._prefix = self.ask("rev-parse", "--show-prefix") if has_files else ""
 
     def run(self, *arguments: str, input: bytes = b"", cwd: Path | None = None, **environment: str) -> bytes:
-        """Return what git writes, at the top unless another folder is given. Raise ModelError (MIL845)."""
+        """Return git's output, at the top unless another folder is given. Raise ModelError (MIL845)."""
         try:
             done = subprocess.run(
                 ["git", "--literal-pathspecs", *arguments],
@@ -63,13 +63,13 @@ class Repository:
         return done.stdout
 
     def ask(self, *arguments: str) -> str:
-        """Return what git answers, in one line."""
+        """Return git's answer, in one line."""
         return os.fsdecode(self.run(*arguments)).removesuffix("\n")
 
     def path_of(self, name: str) -> str:
         """Return the path of a file or folder from the top, which is empty for the top itself.
 
-        Raise ModelError (MIL846) for one that is outside.
+        Raise ModelError (MIL846) for a path outside.
         """
         path = posixpath.normpath(posixpath.join(self._prefix, name.replace(os.sep, "/")))
         if os.path.isabs(name):
@@ -80,7 +80,7 @@ class Repository:
         return "" if path == "." else path
 
     def name_of(self, path: str) -> str:
-        """Return the name of a path, from the folder that the repository was found from."""
+        """Return the name of a path, relative to the folder where the search for the repository began."""
         return posixpath.relpath(path or ".", self._prefix or ".")
 
     def tree_of(self, revision: str) -> str:
@@ -104,13 +104,13 @@ class Repository:
         raise refusal(codes.UNKNOWN_REVISION, f"`{one}` and `{other}` have no commit in common")
 
     def _peeled(self, revision: str, kind: str) -> str:
-        """Return the object of a kind that a revision leads to. Raise ModelError."""
+        """Return the object of a kind to which a revision leads. Raise ModelError."""
         found = self.ask("rev-parse", "--verify", "--quiet", revision)  # of `:/text`, all is text
         return self.ask("rev-parse", "--verify", "--quiet", f"{found}^{{{kind}}}")
 
 
 class Entry(NamedTuple):
-    """What git has at a path: the mode, and the name of the object."""
+    """git's entry at a path: the mode, and the name of the object."""
 
     mode: str
     object: str
@@ -120,7 +120,7 @@ class Files(ABC):
     """The files of a repository at one time, as `entries` by path from the top.
 
     They are below `folder`, once they have been fetched. `label` stands before a path, as in `HEAD~:Model.mlpackage`;
-    it is empty for the working tree. `title` is what people call them, `tree` the name of that object, if there is one.
+    it is empty for the working tree. `title` is their name for people, `tree` the name of that object, if there is one.
     """
 
     def __init__(self, repository: Repository, label: str, title: str, folder: Path, tree: str | None = None) -> None:
@@ -133,7 +133,7 @@ class Files(ABC):
     @property
     @abstractmethod
     def entries(self) -> Mapping[str, Entry]:
-        """What git has. Raise ModelError (MIL845) for an index with conflicts."""
+        """The entries in git. Raise ModelError (MIL845) for an index with conflicts."""
 
     @cached_property
     def folders(self) -> set[str]:
@@ -141,7 +141,7 @@ class Files(ABC):
         return {"", *(parent for path in self.entries for parent in parents(path))}
 
     def has(self, path: str) -> bool:
-        """Whether there is a file or folder at a path, perhaps behind links."""
+        """Return whether there is a file or folder at a path, perhaps behind links."""
         return path in self.entries or path in self.folders or bool(self.parts(path))
 
     def below(self, path: str) -> list[str]:
@@ -149,7 +149,7 @@ class Files(ABC):
         return [each for each in self.entries if not path or each.startswith(f"{path}/")]
 
     def parts(self, path: str) -> dict[str, Entry]:
-        """Return the file at a path, or those below it, with all links on the way and what they lead to."""
+        """Return the file at a path, or the files below it, with all links on the way and their targets."""
         found: dict[str, Entry] = {}
         todo, seen = [path], set[str]()
         while todo:
@@ -168,7 +168,7 @@ class Files(ABC):
 
     @abstractmethod
     def target(self, path: str) -> str:
-        """Return what a link leads to."""
+        """Return the target of a link."""
 
     def renamed_since(self, old: Files) -> Iterator[tuple[str, str]]:
         """Yield the old and the new path of each file that git takes for renamed since a tree."""
@@ -184,7 +184,7 @@ class Files(ABC):
 
     @abstractmethod
     def fetch(self, paths: Iterable[str], other: Files) -> None:
-        """Have these files below `folder`; one that `other` has as well is taken from there."""
+        """Fetch these files below `folder`; a file that `other` has as well is taken from there."""
 
 
 class Snapshot(Files):
@@ -221,7 +221,7 @@ class Snapshot(Files):
         return ["diff-tree", *options, tree, self.tree] if self.tree else ["diff-index", "--cached", *options, tree]
 
     def _share(self, path: str, other: Files) -> bool:
-        """Make a file another name of the one that the other side has of the same object, if it can be one."""
+        """Link a file to the other side's file of the same object, if it can be linked."""
         entry, there = self.entries[path], other.folder / path
         if other.entries.get(path) != entry or entry.mode in (LINK, SUBMODULE) or not os.path.isfile(there):
             return False
@@ -240,7 +240,7 @@ class Snapshot(Files):
 
 
 class WorkingTree(Files):
-    """The files as they are now, but for those that git ignores. Raise ModelError (MIL845) in a bare repository."""
+    """The files as they are now, without ignored ones. Raise ModelError (MIL845) in a bare repository."""
 
     def __init__(self, repository: Repository) -> None:
         if repository.top is None:
@@ -277,7 +277,7 @@ class WorkingTree(Files):
 
 
 def parents(path: str) -> Iterator[str]:
-    """Yield the folders that a path is in, the outermost first; not the top."""
+    """Yield the folders of a path, the outermost first; not the top."""
     for index, letter in enumerate(path):
         if letter == "/":
             yield path[:index]
@@ -296,5 +296,5 @@ def _rows(listing: bytes) -> Iterator[tuple[str, Entry, str]]:
 
 
 def _attributes(files: Files) -> dict[str, Entry]:
-    """Return the files that say how git writes others."""
+    """Return the files that define how git writes others."""
     return {path: entry for path, entry in files.entries.items() if path.endswith(".gitattributes")}

@@ -1,4 +1,4 @@
-"""The models of a git repository that differ between two of its revisions, each compared with what it was."""
+"""The models of a git repository that differ between two of its revisions, each compared with its old version."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
 
 SEARCHED = (".mil", ".mlmodel")
-"""How the names of those files end that are taken for models in folders."""
+"""The endings of files that count as models in folders."""
 
 _WITH_PARENT = re.compile(r"(?P<commit>.+)\^(?:!|-(?P<which>[0-9]*))", re.DOTALL)
-"""A commit and one of its parents, as git writes it."""
+"""A commit and a parent of it, as git writes them."""
 
 _POINTERS = (codes.LFS_POINTER_OF_MODEL, codes.LFS_POINTER_OF_WEIGHTS)
 """The codes of a git-lfs pointer in place of a file."""
 
 _SAID_OF_MANY = (MANIFEST, COREMLDATA, METADATA)
-"""Files that are so alike in all models that a likeness is no sign of a rename."""
+"""Files so alike in all models that a likeness does not prove a rename."""
 
 Compare = Callable[["Model", "Model"], Difference]
 """A function that compares two models."""
@@ -50,14 +50,15 @@ Compare = Callable[["Model", "Model"], Difference]
 
 @contextmanager
 def revisions(folder: Path, words: str, cached: bool = False) -> Iterator[Review]:
-    """Give what `words` ask for, of the repository that a folder is in: its files are at hand as long as this lasts.
+    """Yield the review of the revisions in `words`, of the repository around a folder: its files are at hand as long as
+    this lasts.
 
     `A..B` are two revisions, and `A...B` are B and the commit where it parted from A; `B^!` and `B^-` are B and its
     parent, `B^-2` B and its second parent. `A` is that revision and the working tree or, if `cached`, the index. Raise
-    ModelError (MIL845) for what git does not have.
+    ModelError (MIL845) for a revision that git does not have.
     """
     repository = Repository(folder)
-    made = TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True)  # Windows keeps what is mapped
+    made = TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True)  # Windows keeps mapped files
     with ended_by_signals(), made as place:
         yield Review(repository, *_sides(repository, words, cached, Path(place).resolve()))
 
@@ -105,11 +106,12 @@ class Review:
         self._sides = old, new
 
     def difference(self, names: Sequence[str], compare: Compare, *, breaking: bool = False) -> Difference:
-        """Return the differences of the models named, and of those in the folders named; of none, of all that differ.
+        """Return the differences of the named models, and of the models in named folders; without names, of all that
+        differ.
 
-        Those of one model that is named are as `compare` returns them, and it raises what that raises. Those of several
-        are the `models` of a Difference, where one that cannot be read is a note. With `breaking`, models that are new,
-        or called otherwise, are not among them. Raise ModelError (MIL846) for a name that neither revision has.
+        The differences of a single named model are as `compare` returns them, with its errors. The differences of
+        several are the `models` of a Difference, where an unreadable model is a note. With `breaking`, new and renamed
+        models are left out. Raise ModelError (MIL846) for a name that neither revision has.
         """
         paths = [self._path(name) for name in names] or [""]
         if len(paths) == 1 and all(_is_model(side, paths[0]) for side in self._sides):
@@ -171,12 +173,12 @@ class Review:
         return sorted(pairs, key=lambda pair: pair.new or pair.old or "")
 
     def _may_differ(self, path: str) -> bool:
-        """Whether anything of a model differs: its files, or those beside it that it names."""
+        """Return whether any file of a model differs: its own, or a named one beside it."""
         old, new = self._sides
         return old.parts(path) != new.parts(path) or self._differs_beside(path)
 
     def _differs_beside(self, path: str) -> bool:
-        """Whether a file differs that is below the folder of a text, and whose name is in the text."""
+        """Return whether a file below the folder of a text differs, and its name is in the text."""
         old, new = self._sides
         home = posixpath.dirname(path)
         beside = [each for each in self._changed if not home or each.startswith(f"{home}/")]
@@ -188,12 +190,12 @@ class Review:
 
     @cached_property
     def _changed(self) -> list[str]:
-        """The files that differ, but for models and what is in their folders."""
+        """The files that differ, but for models and the contents of their folders."""
         old, new = [side.entries for side in self._sides]
         return [path for path in {**old, **new} if old.get(path) != new.get(path) and _model_of(path) is None]
 
     def _moved(self, gone: Sequence[str], added: Sequence[str]) -> dict[str, str]:
-        """Return the models most files of which git takes for renamed, as old paths by new ones."""
+        """Return the models of which git takes most files for renamed, as old paths by new ones."""
         old, new = self._sides
         votes = Counter[tuple[str, str]]()
         for was, now in new.renamed_since(old):
@@ -207,7 +209,7 @@ class Review:
     # ---- one model
 
     def _model(self, pair: _Pair, compare: Compare, *, is_place_told: bool) -> ModelDifference:
-        """Return what became of a model; raise MiltextError for one that cannot be read."""
+        """Return the change of a model; raise MiltextError for an unreadable one."""
         old, new = self._sides
         if pair.old is not None and pair.new is not None:
             found, kind = self._compared(pair, compare)
@@ -230,7 +232,7 @@ class Review:
         return Difference(self._said(old, path), self._said(new, path))
 
     def _compared(self, pair: _Pair, compare: Compare) -> tuple[Difference, str]:
-        """Return the differences of a model, and what type of model it is."""
+        """Return the differences of a model, and its type."""
         old, new = self._sides
         assert pair.old is not None
         assert pair.new is not None
@@ -239,7 +241,7 @@ class Review:
             return self._told(compare(*models), pair), models[1].type
 
     def _opened(self, side: Files, other: Files, path: str) -> Model:
-        """Return a model whose files, and the weight files beside it that it names, are at hand."""
+        """Return a model after fetching its files, and the weight files beside it that it names."""
         side.fetch(side.parts(path), other)
         model = open_model(side.folder / path)
         if path not in side.folders:
@@ -253,11 +255,11 @@ class Review:
     # ---- names
 
     def _said(self, side: Files, path: str) -> str:
-        """Return what people call a path: `HEAD~:Model.mlpackage` or, in the working tree, its name from here."""
+        """Return the name of a path for people: `HEAD~:Model.mlpackage` or, in the working tree, its name from here."""
         return f"{side.label}{path}" if side.label else self._repository.name_of(path)
 
     def _called(self, text: str, pair: _Pair) -> str:
-        """Return a text with what people call paths in place of where they are."""
+        """Return a text with the names for people in place of the paths of files."""
         for side, path in zip(self._sides, pair, strict=True):
             if path is not None:
                 text = text.replace(str(side.folder / path), self._said(side, path))
@@ -275,7 +277,7 @@ class Review:
 
     @contextmanager
     def _naming(self, pair: _Pair) -> Iterator[None]:
-        """Have errors name files as they are called in the repository."""
+        """Replace the paths of files in errors by their names in the repository."""
         try:
             yield
         except MiltextError as failure:
@@ -293,7 +295,7 @@ class Review:
 
 
 def _models(side: Files, path: str) -> Iterator[str]:
-    """Yield the model at a path, or those below a folder; of a folder inside a model, that model."""
+    """Yield the model at a path, or the models below a folder; of a folder inside a model, that model."""
     if _is_model(side, path):
         yield path
         return
@@ -304,7 +306,7 @@ def _models(side: Files, path: str) -> Iterator[str]:
 
 
 def _is_model(side: Files, path: str) -> bool:
-    """Whether there is a file at a path, or a folder that is opened as a model."""
+    """Return whether there is a file at a path, or a folder to open as a model."""
     if path not in side.folders:
         return side.has(path)
     if path.lower().endswith(MODEL_FOLDERS):
@@ -314,7 +316,7 @@ def _is_model(side: Files, path: str) -> bool:
 
 
 def _model_of(path: str) -> str | None:
-    """Return the model that a file is or belongs to, as a search of folders finds it."""
+    """Return the model to which a file belongs, as a search of folders finds it."""
     for each in (*parents(path), path):
         name = posixpath.basename(each)
         if name.lower().endswith(MODEL_FOLDERS):
@@ -325,5 +327,5 @@ def _model_of(path: str) -> str | None:
 
 
 def _enclosing(path: str, models: Sequence[str]) -> str:
-    """Return the model of a list that a file is, or is in; empty for none."""
+    """Return the model in a list that is the file, or contains it; empty for none."""
     return next((each for each in (path, *parents(path)) if each in models), "")

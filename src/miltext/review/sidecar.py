@@ -29,12 +29,12 @@ _NAME = re.compile(rf"({'|'.join(map(re.escape, (*MODEL_FILES, *MODEL_FOLDERS)))
 def sidecars(
     path: Path, form: str, progress: Progress | None = None, width: int | None = None
 ) -> Iterator[tuple[Path, str]]:
-    """Yield the sidecars of a model, each with the text that it should have: one for each program of a pipeline.
+    """Yield the sidecars of a model, each with its proper text: a sidecar for each program of a pipeline.
 
-    `Model.mlpackage` has `Model.mlpackage.mil`, a model inside a pipeline `Model.mlpackage.1.mil`. The `form` is one of
+    `Model.mlpackage` has `Model.mlpackage.mil`, a model inside a pipeline `Model.mlpackage.1.mil`. The `form` is in
     FORMS; in each, weights are shown by their digests. With `width`, lists in lines of more columns are broken, as
-    `format_text` does. `progress` gets the number of bytes of each that is read. Raise
-    ModelError, WeightsError for a weight that cannot be read, and ParseError.
+    `format_text` does. `progress` gets the number of bytes of each weight read. Raise ModelError, WeightsError for a
+    weight that cannot be read, and ParseError.
     """
     stages = open_model(path).select_all()
     options = " ".join(["miltext sidecar", *options_of(form, width)])
@@ -47,22 +47,22 @@ def sidecars(
 
 
 def options_of(form: str, width: int | None) -> list[str]:
-    """Return the options that ask for a form and a width on the command line."""
+    """Return the options of a form and a width on the command line."""
     return [f"--{form}"] * (form != COMPACT) + [f"--width {width}"] * (width is not None)
 
 
 def is_sidecar(name: str) -> bool:
-    """Whether a file is a sidecar, by its name: a text for reading, and not a model."""
+    """Return whether a file is a sidecar, by its name: a text for reading, and not a model."""
     return _NAME.search(name) is not None
 
 
 def is_current(path: Path, text: str) -> bool:
-    """Whether a sidecar is up to date, whichever version of miltext made it."""
+    """Return whether a sidecar is up to date, made by any version of miltext."""
     return path.is_file() and _without_head(path.read_bytes()) == _without_head(_bytes(text))
 
 
 def write(path: Path, text: str) -> None:
-    """Write the text of a sidecar, and keep the line ends of one that exists. Raise OSError."""
+    """Write the text of a sidecar, and keep the line ends of an existing file. Raise OSError."""
     from miltext.models.files import write_file
 
     before = path.read_bytes().decode(errors="replace") if path.is_file() else ""
@@ -110,4 +110,4 @@ def _draft(model: Model, progress: Progress | None) -> Iterable[str]:
 COMPACT = "compact"
 
 FORMS = {COMPACT: _compact, "full": _full, "draft": _draft}
-"""The texts of a model for reading, by the options that ask for them."""
+"""The texts of a model for reading, by their options."""

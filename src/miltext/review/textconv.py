@@ -35,7 +35,9 @@ _SENTINEL = b"\xef\xbe\xad\xde"
 
 
 class Shown(NamedTuple):
-    """How models are shown: as drafts, where there is one; and with what says which tools made them, and when."""
+    """The form of models: as drafts, where there is one; and with the facts about the tools that made them, and
+    when.
+    """
 
     as_draft: bool = False
     build_info: bool = False
@@ -48,17 +50,17 @@ class Shown(NamedTuple):
         return _draft(program) if self.as_draft else _in_full(program)
 
     def description(self, model: Model) -> list[str]:
-        """Return what surrounds the program of a model."""
+        """Return the parts of a model around its program."""
         description = None if self.build_info else model.description
         stated = description.metadata.userDefined if description else ()
         return around(model, [key for key in stated if key.startswith(STAMP)])
 
 
 def file_text(path: Path, shown: Shown | None = None) -> Iterator[str]:
-    """Yield the text of a file, in pieces, as it is to be shown.
+    """Yield the text of a file for display, in pieces.
 
-    Of a file that cannot be read, yield the reason and the digest of its bytes; of a `.mil` that does not spell a
-    program, as a draft does not, the reason and the text as it is.
+    Of a file that cannot be read, yield the reason and the digest of its bytes; of a `.mil` that is not a program's
+    text, as a draft, the reason and the text as it is.
 
     Raise OSError where the file cannot be opened.
     """
@@ -73,7 +75,9 @@ def file_text(path: Path, shown: Shown | None = None) -> Iterator[str]:
 
 
 def _is_weights(path: Path) -> bool:
-    """Whether a file is a weight file, by its name or by its first record; one may be too large to be read whole."""
+    """Return whether a file is a weight file, by its name or by its first record; one may be too large to be read
+    whole.
+    """
     with open(path, "rb", buffering=0) as file:
         head = file.read(128)
     return head[64:68] == _SENTINEL or path.name.endswith("weight.bin")
@@ -136,7 +140,7 @@ def _model(model: Model, shown: Shown) -> Iterator[str]:
 
 
 def around(model: Model, without: Iterable[str] = ()) -> list[str]:
-    """Return what surrounds the program of a model, its version, its description and so on, as lines of comments;
+    """Return the parts of a model around its program, its version, its description and so on, as lines of comments;
     `without` some of the metadata that its users defined.
     """
     from google.protobuf import text_format

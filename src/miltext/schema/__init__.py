@@ -1,1 +1,1 @@
-"""What a program may hold: the schema's messages, data types, opsets and operations."""
+"""Contents of a program: the schema's messages, data types, opsets and operations."""

@@ -1,9 +1,8 @@
 """The data types of MIL: the one table that every other module derives from.
 
-Names, numbers and the `TensorValue` field of each type are facts of Apple's `MIL.proto` and of what
-coremltools 9.0 writes; blob numbers are those of its blob storage format, version 2. The floats are laid out as IEEE
-754 says, except for bfloat16 and OCP's 8-bit floats, of which E4M3 has no infinity, and has a NaN only where all
-bits are set.
+Names, numbers and the `TensorValue` field of each type are facts of Apple's `MIL.proto` and of coremltools 9.0's files;
+blob numbers are from its blob storage format, version 2. The floats are laid out as in IEEE 754, except for bfloat16
+and OCP's 8-bit floats, of which E4M3 has no infinity, and has a NaN only where all bits are set.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from typing import NamedTuple
 class DType(NamedTuple):
     """One scalar type.
 
-    `bits` is the width of one element (0 for a string), `kind` one of `bool string float int uint`,
-    `numpy` the dtype whose bytes hold one element (sub-byte types use a whole byte each, bf16 and
-    fp8 their bit pattern), `field` the member of `TensorValue` that usually carries the values, and
-    `blob` the number that the type has in a weight file, if it can stand there. A float has `mantissa` stored bits
-    of the fraction; one that is not `infinite` does not have an infinity, and has a single magnitude that is NaN.
+    `bits` is the width of one element (0 for a string), `kind` is `bool`, `string`, `float`, `int` or `uint`, `numpy`
+    the dtype whose bytes hold one element (sub-byte types use a whole byte each, bf16 and fp8 their bit pattern),
+    `field` the member of `TensorValue` that usually carries the values, and `blob` the number that the type has in a
+    weight file, if it can stand there. A float has `mantissa` stored bits of the fraction; a float that is not
+    `infinite` has no infinity, and a single magnitude for NaN.
     """
 
     name: str
@@ -88,7 +87,7 @@ FIELD_DTYPES: dict[str, DType] = {
 """How the elements of a `TensorValue` member are written where the text names the member, as in `$ints([1, 2])`."""
 
 AMBIGUOUS = frozenset(["float", "int", "long"])
-"""Those of ELSEWHERE that have another size in some places: `float` has 64 bits in Python, 32 in C."""
+"""The names in ELSEWHERE with another size in some places: `float` has 64 bits in Python, 32 in C."""
 
 ELSEWHERE: dict[str, str] = {dtype.proto_name.lower(): dtype.name for dtype in DTYPES} | {
     "half": "fp16",

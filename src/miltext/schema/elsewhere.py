@@ -1,7 +1,8 @@
 """Operations by the names that they have elsewhere: in PyTorch, ONNX, TensorFlow, NumPy, JAX and MLIR's dialects.
 
-What a name means there is told by those projects' own references, what each operation of MIL does by coremltools'.
-Names are in lower case and without underscores: one row serves `BatchNormalization` and `batch_normalization`.
+The meanings of the names are taken from those projects' own references, the behaviour of MIL's operations from
+coremltools'. Names are in lower case and without underscores: one row serves `BatchNormalization` and
+`batch_normalization`.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ OPERATIONS: dict[str, str] = {
     "upsample_nearest_neighbor": "upsample upsamplenearest upsampling",
     "while_loop": "while loop foriloop scan for",
 }
-"""Operations of MIL, and the names that they have elsewhere. Of several, the inputs tell which is meant."""
+"""Operations of MIL, and their names elsewhere. Of several, the inputs decide which is meant."""
 
 WAYS: dict[str, str] = {
     "it is `mul(x, -1)`": "neg negate negative negf",
@@ -223,7 +224,7 @@ WAYS: dict[str, str] = {
     "leave it out: it changes nothing when a model runs": "dropout alphadropout featuredropout requiresgrad",
     "leave it out: Core ML chooses where a model runs": "cpu cuda deviceput todevice",
 }
-"""What stands for a name elsewhere where no operation of MIL alone does."""
+"""Substitutes for a name elsewhere without a single operation of MIL."""
 
 NOWHERE = (
     "fft fft2 ifft ifft2 rfft irfft fftn ifftn stft istft dft svd qr eig eigh eigvals cholesky choleskysolve lu "
@@ -237,23 +238,25 @@ NOWHERE = (
     "labelencoder treeensemble sinc gridencode upfirdn melweightmatrix hannwindow hammingwindow blackmanwindow "
     "imagedecoder"
 )
-"""Names of operations elsewhere that MIL has nothing for."""
+"""Names of operations elsewhere without an equivalent in MIL."""
 
 _NONE = "MIL has no such operation; write it with those that it has, or compute it outside of the model"
 
 _VERSION = re.compile(r"(?:[123]d|nd|v\d|op)$")
-"""What a name may end in elsewhere, for its number of dimensions or its version: `conv2d`, `ConcatV2`."""
+"""Endings of a name elsewhere, for its number of dimensions or its version: `conv2d`, `ConcatV2`."""
 
 
 class Meant(NamedTuple):
-    """What a name from elsewhere is in MIL: the operations of which it may be one, or in words a `way` to write it."""
+    """The meaning of a name from elsewhere in MIL: the operations of which it may be one, or in words a `way` to write
+    it.
+    """
 
     operations: tuple[str, ...]
     way: str = ""
 
 
 def meant(name: str) -> Meant | None:
-    """Return what the name of an operation elsewhere is in MIL; None where nothing is known of it."""
+    """Return the meaning in MIL of an operation's name elsewhere; None for an unknown name."""
     plain = name.lower().replace("_", "")
     return _by_name().get(plain) or _by_name().get(_VERSION.sub("", plain))
 

@@ -24,8 +24,8 @@ COLORS = {
 """The colour spaces that an image has, by their names in the schema."""
 
 IMAGE_ELEMENTS = ("fp32", "fp16")
-"""The data types of tensors that are images outside of the program: coremltools 9.0 makes fp16 of GRAYSCALE_FLOAT16,
-else fp32 (`converters/mil/input_types.py`).
+"""The data types of tensors for images outside of the program: coremltools 9.0 makes fp16 of GRAYSCALE_FLOAT16, else
+fp32 (`converters/mil/input_types.py`).
 """
 
 DEFAULT_FIELDS = {
@@ -56,7 +56,7 @@ KINDS = {
     "sequenceType": "a sequence",
     "stateType": "a state",
 }
-"""What an entry may be, in words."""
+"""Names of the types of an entry, in words."""
 
 
 def word_of(number: int, words: Mapping[str, int]) -> str:

@@ -50,15 +50,15 @@ VALUES = tag(1)
 """The values of each member of TensorValue and ImmediateValue."""
 
 BINDING_HEADS = dict(enumerate(heads(ENTRY_VALUE, BINDINGS, BINDING_NAME, longest=120)))
-"""What comes before the name in the entry of an input that is bound to it alone, by the length of the name."""
+"""Bytes before the name in the entry of an input bound to it alone, by the length of the name."""
 
 _STRING_TYPE = sized(VALUE_TYPE, sized(TENSOR_TYPE, number_tag(1) + varint(BY_NAME["string"].number)))
 
 STRING_CONTENT_HEADS = heads(IMMEDIATE, TENSOR, TENSOR_VALUES["strings"], VALUES, longest=112)
-"""What comes before a string that is the content of a Value, by the length of the string."""
+"""Bytes before a string that makes up the content of a Value, by the length of the string."""
 
 STRING_HEADS = {size: _STRING_TYPE + head for size, head in enumerate(STRING_CONTENT_HEADS)}
-"""What comes before the string in a Value `string("...")`, by the length of the string."""
+"""Bytes before the string in a Value `string("...")`, by the length of the string."""
 
 STRING_ENTRY_HEADS = {size: ENTRY_VALUE + varint(len(head) + size) + head for size, head in STRING_HEADS.items()}
 """The same with the entry of an attribute around the Value."""
@@ -66,4 +66,4 @@ STRING_ENTRY_HEADS = {size: ENTRY_VALUE + varint(len(head) + size) + head for si
 BINDING_HEAD, STRING_HEAD, STRING_ENTRY_HEAD = (
     len(table[0]) for table in (BINDING_HEADS, STRING_HEADS, STRING_ENTRY_HEADS)
 )
-"""The sizes of these: one for all lengths."""
+"""The sizes of these heads: the same for all lengths."""

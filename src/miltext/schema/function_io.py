@@ -1,4 +1,4 @@
-"""What a function takes and gives: the names and types of its inputs, states and outputs."""
+"""The interface of a function: the names and types of its inputs, states and outputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Types = dict[str, "ValueType | None"]
 
 
 SIDES = ("input", "state", "output")
-"""The fields of a description that describe what a function takes and gives."""
+"""The fields of a description for a function's inputs, states and outputs."""
 
 
 class Interface(NamedTuple):
@@ -30,7 +30,7 @@ class Interface(NamedTuple):
 
     @property
     def sides(self) -> Mapping[str, Types]:
-        """The three, by those of the SIDES."""
+        """The three, by the names in SIDES."""
         return dict(zip(SIDES, self, strict=True))
 
 
@@ -40,7 +40,7 @@ def interfaces(program: Program) -> dict[str, Interface]:
 
 
 def interface(function: Function) -> Interface:
-    """Return the Interface of a function; without a block that is its own, it has no outputs."""
+    """Return the Interface of a function; without a block of its own, it has no outputs."""
     parameters: Types = {value.name: deepcopy(value.type) for value in function.inputs}
     states: Types = {name: kind for name, kind in parameters.items() if kind and kind.WhichOneof("type") == "stateType"}
     inputs: Types = {name: kind for name, kind in parameters.items() if name not in states}

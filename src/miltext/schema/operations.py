@@ -1,4 +1,4 @@
-"""What each op takes and gives, by opset: the table that checking, completion and editors look up.
+"""Inputs and outputs of each op, by opset: the table that checking, completion and editors look up.
 
 The facts are coremltools 9.0's, for Programs as it saves them; `scripts/make_ops.py` makes `ops.json`
 out of its registry. Opsets are text spellings (`ios17`); a proto spelling (`CoreML7`) is taken as well.
@@ -24,14 +24,14 @@ _PLACES = {name: place for place, opset in enumerate(OPSETS) for name in (opset.
 class Parameter(NamedTuple):
     """One parameter of an op.
 
-    `constant`: every value that it depends on has to be known when the program is compiled. `dtypes`
-    are the data types that it takes, empty where any may come; parameters of one `domain` share a data
-    type. `default` is what it is when it is left out, None where that depends on the op's other inputs or
-    leaving it out has a meaning of its own. `variadic`: it takes any number of bindings. `kinds` are those
-    of the values that it takes (`tensor list state tuple dictionary`). `attribute`: coremltools keeps it
-    among the op's attributes, not its inputs; other writers do not, so look in both. `asked` is what to write where it
-    would be left out, of one that is not required and that loaders of Core ML ask for all the same. `loose`:
-    coremltools refuses one that is not of its domain, and other loaders of Core ML may not.
+    `constant`: every value on which it depends has to be known when the program is compiled. `dtypes` are the data
+    types that it takes, empty for any; parameters of one `domain` share a data type. `default` is its value when it is
+    left out, None where that depends on the op's other inputs or leaving it out has a meaning of its own. `variadic`:
+    it takes any number of bindings. `kinds` are the kinds of values that it takes
+    (`tensor list state tuple dictionary`). `attribute`: coremltools keeps it among the op's attributes, not its inputs;
+    other writers do not, so look in both. `asked` is the text to write in place of an optional parameter that loaders
+    of Core ML require all the same. `loose`: coremltools refuses a value outside its domain, and other loaders of Core
+    ML may not.
 
     `shape` are the patterns of its shape (`miltext.schema.shape_patterns`), empty for any. Its elements are from
     `least` to `most`, numbers or sizes of those patterns, or some of the `words`, in capitals too if `any_case` is
@@ -58,7 +58,7 @@ class Parameter(NamedTuple):
 
     @property
     def limited(self) -> bool:
-        """Whether some elements of its data types are not taken."""
+        """Whether it refuses some elements of its data types."""
         return bool(self.words or self.least or self.most or self.axes)
 
     def __str__(self) -> str:
@@ -69,17 +69,17 @@ class Parameter(NamedTuple):
 
 
 class BlockSignature(NamedTuple):
-    """One nested block: what it is for, and the parameter whose values its inputs stand for, if it has inputs."""
+    """One nested block: its purpose, and the parameter whose values its inputs stand for, if it has inputs."""
 
     name: str
     inputs: str | None
 
 
 class Signature(NamedTuple):
-    """An op as one opset defines it.
+    """An op in the version of an opset.
 
-    `opset` is the one that brought this version. `outputs` are the least and the most of them, None
-    for no limit. `open`: it takes inputs that are not listed.
+    `opset` is the opset that brought this version. `outputs` are the least and the most of them, None for no limit.
+    `open`: it takes unlisted inputs.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Signature(NamedTuple):
         return sorted(self.parameters, key=lambda name: not self.parameters[name].required)
 
     def dtypes(self, parameter: str) -> frozenset[str]:
-        """Return the data types that one of the parameters takes; none of one that it does not have."""
+        """Return the data types that a parameter takes; none for an unknown parameter."""
         return self.parameters[parameter].dtypes if parameter in self.parameters else frozenset()
 
     def __str__(self) -> str:
@@ -106,15 +106,13 @@ class Signature(NamedTuple):
 def signature(op_type: str, opset: str | None = None) -> Signature | None:
     """Return the newest version of an op that `opset` has; None when it has none, or nothing is known of the op.
 
-    The opset is in either spelling; none, or one that is not in the opset table, stands for the newest.
+    The opset is in either spelling; none, or an unknown one, stands for the newest.
     """
     return _signature(op_type, opset_place(opset))
 
 
 def opset_place(opset: str | None) -> int:
-    """Return the place of an opset, in either spelling, among all of them; none, or one that is not known, is the
-    newest.
-    """
+    """Return the place of an opset, in either spelling, among all of them; none, or an unknown one, is the newest."""
     return _PLACES.get(opset or "", len(OPSETS) - 1)
 
 
@@ -124,9 +122,9 @@ def all_names() -> list[str]:
 
 
 def first_opset(op_type: str, has: Callable[[Signature], bool] = bool) -> str | None:
-    """Return the opset (text spelling) that brought an op or, of its versions, the first of which something is true.
+    """Return the opset (text spelling) that brought an op or, of its versions, the first that satisfies `has`.
 
-    None when nothing is known of the op, or that is true of no version.
+    None when nothing is known of the op, or no version fits.
     """
     return next((version.opset for version in versions(op_type) if has(version)), None)
 
@@ -148,7 +146,7 @@ def _first_taking() -> dict[str, str]:
 
 
 def versions(op_type: str, opset: str | None = None) -> list[Signature]:
-    """Return the versions of an op up to the one that an opset has, oldest first."""
+    """Return the versions of an op up to the version of an opset, oldest first."""
     places = [_PLACES[version["opset"]] for version in _table().get(op_type, ())]
     found = [_signature(op_type, place) for place in places if place <= opset_place(opset)]
     return [version for version in found if version]

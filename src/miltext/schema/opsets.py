@@ -1,7 +1,7 @@
 """Opsets: how the text spells them, how the proto does, and the specification that brings each.
 
-The spellings of iOS15 to iOS18 are what Apple's compiler prints for the proto's names; `ios26` follows
-the same naming in hand-written text. The specification versions are those of Apple's `Model.proto`.
+The spellings of iOS15 to iOS18 are Apple's compiler's for the proto's names; `ios26` follows the same naming in
+hand-written text. The specification versions are from Apple's `Model.proto`.
 """
 
 from __future__ import annotations

@@ -23,15 +23,14 @@ Bytes: TypeAlias = bytes | bytearray | memoryview
 
 
 class PackingError(ValueError):
-    """An array that a type cannot hold, or bytes that are not that many elements."""
+    """An array that a type cannot hold, or bytes for another number of elements."""
 
 
 def pack(array: Array, dtype: DType) -> bytes:
     """Return the elements of an array, in C order, as the little-endian, packed bytes of `dtype` (any but string).
 
-    An integer type takes arrays of any integer type whose values it has, a float type those of floats
-    that it holds without rounding; bf16 and fp8 are given as bit patterns (uint16, uint8). Raises
-    PackingError for anything else.
+    An integer type takes arrays of any integer type whose values it has, a float type arrays of floats that it holds
+    without rounding; bf16 and fp8 are given as bit patterns (uint16, uint8). Raise PackingError for anything else.
     """
     problem = misfit(array, dtype)
     if problem:
@@ -40,7 +39,7 @@ def pack(array: Array, dtype: DType) -> bytes:
 
 
 ROWS, COLUMNS = 128, 64
-"""The part of an array that is turned into C order at once: more of either would not stay in a processor's cache."""
+"""The part of an array to turn into C order at once: more of either would not stay in a processor's cache."""
 
 MOST = 1 << 25
 """How many elements of an array may be in memory at once."""
@@ -49,8 +48,8 @@ MOST = 1 << 25
 def pieces_in_order(array: Array, size: int) -> Iterator[Array]:
     """Yield the elements of an array in C order, in flat pieces, each but the last of a multiple of 8 elements.
 
-    They are of `size` elements; of some rows, as far as those fit into memory, where the array lies in another order,
-    as one by one each element would be far from the last.
+    They have `size` elements; for an array in another order, whole rows that fit into memory, as single elements in C
+    order would be far from each other.
     """
     if array.flags.c_contiguous or array[:ROWS].size > MOST:
         flat = array.reshape(-1) if array.flags.c_contiguous else array.flat
@@ -99,8 +98,8 @@ def unpack(data: Bytes, dtype: DType, count: int) -> Array:
 def pack_array(array: Array, bits: int) -> bytes:
     """Return the elements of an integer array, in C order, packed at `bits` (1 to 8) bits each.
 
-    Only the low `bits` bits of each element are taken: whether they hold its value is for the caller to
-    know, who knows the type.
+    Only the low `bits` bits of each element are taken: the caller, who knows the type, has to ensure that they contain
+    its value.
     """
     each, wide = _group(bits)
     elements = np.zeros((-(-array.size // each), each), np.uint8)
@@ -161,14 +160,14 @@ def _word(wide: int) -> str:
 def decode(patterns: Array, dtype: DType) -> Array:
     """Return the values of an array as `unpack` gives it: floats that numpy lacks as fp32, any other array as it is.
 
-    The bits of such a float, at the upper end of an fp32's, are a number that is smaller by a power of two.
+    The bits of such a float, at the upper end of an fp32's, are a number smaller by a power of two.
     """
     if dtype.kind != "float" or patterns.dtype.kind == "f":
         return patterns
     sign = 1 << dtype.bits - 1
     magnitude = patterns & patterns.dtype.type(sign - 1)
     values = (magnitude.astype(np.uint32) << np.uint32(23 - dtype.mantissa)).view(np.float32)
-    with np.errstate(invalid="ignore"):  # the bits of a bf16's NaN may be those of a signalling one
+    with np.errstate(invalid="ignore"):  # the bits of a bf16's NaN may be a signalling NaN's
         values *= np.float32(2.0 ** (128 - (1 << dtype.bits - 2 - dtype.mantissa)))
     greatest = sign - (1 << dtype.mantissa) if dtype.infinite else sign - 2
     values[magnitude > greatest] = np.nan
@@ -179,17 +178,17 @@ def decode(patterns: Array, dtype: DType) -> Array:
 
 
 def encode(values: Array, dtype: DType) -> Array:
-    """Return the bit patterns of numbers as a float that numpy lacks, in `dtype.numpy`; what `decode` takes apart.
+    """Return the bit patterns of numbers as a float that numpy lacks, in `dtype.numpy`; the inverse of `decode`.
 
-    They are rounded once, to the nearest, and of two to the even one. What is too large becomes an infinity, or the
-    NaN of a type that does not have one; so does an infinity.
+    They are rounded once, to the nearest, and of two to the even one. A number too large becomes an infinity, or the
+    NaN of a type without an infinity; so does an infinity.
     """
     wide = _to_double(values)
     magnitude = np.where(np.isfinite(wide), np.abs(wide), 0)
-    least = 2 - (1 << dtype.bits - 2 - dtype.mantissa)  # the exponent of the least number that is not subnormal
+    least = 2 - (1 << dtype.bits - 2 - dtype.mantissa)  # the exponent of the least normal number
     exponent = np.where(magnitude > 0, np.maximum(np.frexp(magnitude)[1] - 1, least), least)
     fraction = np.rint(np.ldexp(magnitude, dtype.mantissa - exponent))
-    patterns = fraction + (exponent - least) * (1 << dtype.mantissa)  # a fraction that is rounded up may carry
+    patterns = fraction + (exponent - least) * (1 << dtype.mantissa)  # a fraction rounded up may carry
     sign = 1 << dtype.bits - 1
     beyond = sign - (1 << dtype.mantissa) if dtype.infinite else sign - 1
     patterns = np.where(np.isinf(wide) | (patterns > beyond), beyond, patterns)
@@ -199,9 +198,9 @@ def encode(values: Array, dtype: DType) -> Array:
 
 
 def _to_double(values: Array) -> npt.NDArray[np.float64]:
-    """Return numbers as fp64, in which large integers keep a bit that says that they are more than it has of them.
+    """Return numbers as fp64, in which large integers keep a bit for the part beyond its precision.
 
-    Narrower floats that are made of these are as if they had been made of the integers.
+    Narrower floats made of these are as if they had been made of the integers.
     """
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
         low = values & values.dtype.type(2047)

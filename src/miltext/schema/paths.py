@@ -1,4 +1,4 @@
-"""How deep messages nest: protobuf's readers refuse what is deeper than their limit, so no text may say it."""
+"""Depth of messages: protobuf's readers refuse messages deeper than their limit, so no text may contain any."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ below the outermost one, and a Program must load from inside a Model."""
 TOO_DEEP = f"this is nested too deeply: protobuf's readers take no more than {LIMIT} messages inside one another"
 
 Path = tuple["str | int", ...]
-"""Where a message stands in a Program: field names, each followed by the key or the index of a repeated one."""
+"""The place of a message in a Program: field names, each followed by the key or the index of a repeated one."""
 
 
 def depth(path: Path) -> int:
-    """Return how many messages stand from the Program down to the one at a path; a map's entry is one, too."""
+    """Return the number of messages from the Program down to the message at a path; a map's entry counts, too."""
     return 1 + sum(isinstance(step, str) for step in path)
 
 
@@ -32,7 +32,7 @@ PARTS = ("blocks", "block_specializations", "operations")
 
 
 class Key(str):
-    """A step of a path that is the key of a map."""
+    """A step of a path: the key of a map."""
 
     __slots__ = ()
 
@@ -43,9 +43,9 @@ def block_path(function: str, opset: str) -> Path:
 
 
 def too_deep(wire: bytes, outermost: type[Message] = Program) -> Path | None:
-    """Return the path of the first message that stands deeper than LIMIT, in the bytes of one, a Program as a rule.
+    """Return the path of the first message that stands deeper than LIMIT, in the bytes of a message, usually a Program.
 
-    For bytes that protobuf would refuse for it; those of a message that loads take a while.
+    For bytes that protobuf would refuse for it; the bytes of a loadable message take a while.
     """
     todo: list[tuple[Any, bytes, Path, int]] = [(outermost.DESCRIPTOR, wire, (), 1)]
     while todo:
@@ -77,5 +77,5 @@ def _step(field: Any, index: int, payload: bytes) -> Path:
 
 
 def is_repeated(field: Any) -> bool:
-    """Whether a field is repeated; protobuf 6 names this anew and later drops the label."""
+    """Return whether a field is repeated; protobuf 6 names this anew and later drops the label."""
     return bool(field.is_repeated) if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED

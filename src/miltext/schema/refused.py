@@ -1,10 +1,10 @@
-"""What Core ML refuses of a function although coremltools' loader takes it: the one table, a row for each.
+"""Functions that Core ML refuses although coremltools' loader takes them: the one table, a row for each reason.
 
 Each row names its public source: coremltools 9.0 (`converters/mil/backend/mil/load.py` writes descriptions), the
-validator of models that coremltools publishes (`mlmodel/src/Validation`), or what its maintainers say in an issue. What
-coremltools' loader refuses is in the table of operations. Rows of a `model input` or a `model output` hold only where a
-function is known to be that of a model, for a text by itself may have any types. Conditions of shape [1] are no row:
-Apple's compiler takes them.
+validator of models that coremltools publishes (`mlmodel/src/Validation`), or its maintainers' words in an issue.
+Refusals of coremltools' loader are in the table of operations. Rows of a `model input` or a `model output` apply only
+to a known function of a model, for a text by itself may have any types. Conditions of shape [1] are not listed: Apple's
+compiler takes them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from miltext.schema.types import StateType, TensorType, Type, is_whole
 
 
 class Port(NamedTuple):
-    """Something of a function that a row may refuse.
+    """A part of a function that a row may refuse.
 
     The `side` is `input`, `output` or `constant`, each with a name and a type, of a model also `model input` and `model
-    output`; or `outputs`, all together. `opset` is that of the block. `times` says how often the block gives back that
-    name, or of all outputs how many there are. `is_taken`: the function takes a value of that name.
+    output`; or `outputs`, all together. `opset` is the block's. `times` is how often the block returns that name, or of
+    all outputs their number. `is_taken`: the function takes a value of that name.
     """
 
     side: str
@@ -36,7 +36,8 @@ class Port(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """One row: what is refused (`holds` of one side), how bad that is, the way out and the public source of the fact.
+    """One row: the refused condition (`holds` of one side), its severity, the way out and the public source of the
+    fact.
 
     `message` and `way_out` may name parts of the port: `{name}`, `{dtype}`, `{since}`.
     """
@@ -57,20 +58,20 @@ def _state(port: Port) -> TensorType | None:
 
 
 def dtype_of(port: Port) -> str:
-    """Return the data type of what a port has, or of what a state holds."""
+    """Return the data type of a port, or of a state's value."""
     held = _state(port) or port.type
     return held.dtype if isinstance(held, TensorType) else ""
 
 
 def _is_too_new(port: Port) -> bool:
-    """Tell whether a constant's elements share bytes in an opset before the first that unpacks them."""
+    """Return whether a constant's elements share bytes in an opset before the first that unpacks them."""
     dtype = dtype_of(port)
     first = since(dtype)
     return bool(first) and BY_NAME[dtype].packed and opset_place(port.opset) < opset_place(first)
 
 
 def _is_undescribed(port: Port) -> bool:
-    """Tell whether a tensor is of a data type that neither a multi-array nor a class label has."""
+    """Return whether a tensor is of a data type that neither a multi-array nor a class label has."""
     dtype = port.type.dtype if isinstance(port.type, TensorType) else ""
     is_label = dtype in LABEL_ELEMENTS and isinstance(port.type, TensorType) and port.type.shape == ()
     return dtype in BY_NAME and dtype not in ELEMENTS and not is_label

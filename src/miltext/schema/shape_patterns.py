@@ -1,8 +1,8 @@
 """The shapes that parameters take, as patterns over the names of sizes: `[n, c, *d]`, `[2*#d]`, `[h] | []`.
 
-A pattern lists dimensions. A letter is a size: the same in all the parameters of one operation. `*d` is a run of
-sizes, `*d{1,3}` one of so many, and `...` any run; `?` is any size, and a number itself. `#d` is how many sizes the run
-`*d` has, and `*k{#d}` a run of as many. A size may have a factor and an offset: `4*h`, `#d+1`. `[]` is a scalar; ` | `
+A pattern lists dimensions. A letter is a size: the same in all the parameters of one operation. `*d` is a run of sizes,
+`*d{1,3}` a run of so many, and `...` any run; `?` is any size, and a number itself. `#d` is how many sizes the run `*d`
+has, and `*k{#d}` a run of as many. A size may have a factor and an offset: `4*h`, `#d+1`. `[]` is a scalar; ` | `
 stands between alternatives.
 """
 
@@ -24,11 +24,11 @@ _TERM = re.compile(
 )
 
 ANY = "..."
-"""The run that is not bound to anything."""
+"""The unbound run."""
 
 
 class Term(NamedTuple):
-    """A size: `factor` times what `name` is bound to, plus `offset`; any size for an empty name and no factor.
+    """A size: `factor` times the value of `name`, plus `offset`; any size for an empty name and no factor.
 
     `name` begins with `#` for the number of sizes in a run.
     """
@@ -76,7 +76,7 @@ class Pattern(NamedTuple):
         return fixed + self.run.least, None if self.run.most is None else fixed + self.run.most
 
     def has_rank(self, rank: int) -> bool:
-        """Tell whether shapes of the rank may fit."""
+        """Return whether shapes of the rank may fit."""
         least, most = self.ranks
         return least <= rank and (most is None or rank <= most)
 
@@ -87,7 +87,7 @@ class Pattern(NamedTuple):
         return pairs, shape[start:end]
 
     def read(self, shape: Shape) -> Iterator[Said]:
-        """Yield each name with what it stands for by a shape of a fitting rank, where that is known."""
+        """Yield each name with its value by a shape of a fitting rank, where that is known."""
         pairs, run = self.split(shape)
         for term, size in pairs:
             if size is not None and term.factor and (size - term.offset) % term.factor == 0:
@@ -101,9 +101,9 @@ Patterns: TypeAlias = "tuple[Pattern, ...]"
 
 
 class Bound(NamedTuple):
-    """What a name stands for, a size or a run of them, and the parameter that says so.
+    """The value of a name, a size or a run of them, and the parameter that states it.
 
-    One that is not sure counts less: a vector with an element for each axis is made for the tensor that has these.
+    An uncertain value counts less: a vector with an element for each axis is made for the tensor that has these.
     """
 
     value: int | Shape
@@ -112,13 +112,15 @@ class Bound(NamedTuple):
 
 
 class Sizes:
-    """What the names of one operation's patterns stand for: what most of the parameters say, of as many the first."""
+    """The values of the names in one operation's patterns: the majority of the parameters decides, of as many the
+    first.
+    """
 
     def __init__(self) -> None:
         self.said: defaultdict[str, list[Bound]] = defaultdict(list)
 
     def bound(self, name: str) -> Bound | None:
-        """Return what a name stands for, None when no parameter says so."""
+        """Return the value of a name, None when no parameter states it."""
         said = self.said.get(name, ())
         if len(said) < 2:
             return said[0] if said else None
@@ -127,19 +129,19 @@ class Sizes:
         return max(said, key=lambda bound: (sure.count(bound.value), values.count(bound.value)))
 
     def of(self, name: str) -> Dimension:
-        """Return the size that a name stands for, None when that is not known."""
+        """Return the size of a name, None when unknown."""
         found = self.bound(name)
         return found.value if found is not None and isinstance(found.value, int) else None
 
     def said_by(self, terms: Iterable[Term | Run]) -> list[str]:
-        """Return the parameters that say what the names of terms stand for."""
+        """Return the parameters that state the values of terms' names."""
         found = (self.bound(term.name) for term in terms)
         return list(dict.fromkeys(bound.parameter for bound in found if bound))
 
     def bind(self, shapes: Mapping[str, tuple[Sequence[Pattern], Shape]]) -> None:
-        """Note what names stand for by the shapes of parameters, each with patterns of its rank.
+        """Note the values of names by the shapes of parameters, each with patterns of its rank.
 
-        Parameters that are wrong about the length of a run, and so have other sizes in its place, are not asked.
+        Parameters that are wrong about the length of a run, and so have other sizes in its place, are ignored.
         """
         read = {parameter: _shared(*given) for parameter, given in shapes.items()}
         for parameter, said in read.items():
@@ -166,7 +168,7 @@ class Sizes:
         return found
 
     def filled(self, pattern: Pattern) -> str:
-        """Spell a pattern with the sizes in place of the names that are known."""
+        """Spell a pattern with the known sizes in place of the names."""
         run = [] if pattern.run is None else self._run(pattern.run)
         return f"[{', '.join([*self._filled(pattern.before), *run, *self._filled(pattern.after)])}]"
 
@@ -184,9 +186,9 @@ class Sizes:
 
 
 def agreed(shapes: Mapping[str, tuple[Patterns, Shape]]) -> Sizes | None:
-    """Return what names stand for by the shapes of parameters that all fit, and say the same of each name.
+    """Return the values of names by the shapes of parameters that all fit, and agree about each name.
 
-    None where that is not so plain: then a Sizes that these are bound to counts what most of them say.
+    None in other cases: then a Sizes bound to these counts the majority.
     """
     sizes = Sizes()
     for parameter, (patterns, shape) in shapes.items():
@@ -204,7 +206,7 @@ def agreed(shapes: Mapping[str, tuple[Patterns, Shape]]) -> Sizes | None:
 
 @functools.lru_cache(maxsize=1 << 12)
 def said_alone(patterns: Patterns, shape: Shape) -> Sequence[Said] | None:
-    """Return what a shape says of names if it fits wherever these stand for that; None where this is not sure."""
+    """Return the values of names in a shape if it fits for these values; None where this is not sure."""
     if not patterns:
         return ()
     fitting = [pattern for pattern in patterns if pattern.has_rank(len(shape))]
@@ -220,25 +222,25 @@ def said_alone(patterns: Patterns, shape: Shape) -> Sequence[Said] | None:
 
 
 def _differ(first: Dimension, second: Dimension) -> bool:
-    """Tell whether two sizes are known, and not the same."""
+    """Return whether two sizes are known, and not the same."""
     return first is not None and second is not None and first != second
 
 
 def _shared(patterns: Sequence[Pattern], shape: Shape) -> list[Said]:
-    """Return what the names in all of the patterns stand for by a shape."""
+    """Return the values of the names in all of the patterns, by a shape."""
     said, *others = (list(pattern.read(shape)) for pattern in patterns)
     return [one for one in said if all(one in other for other in others)]
 
 
 @functools.cache
 def read_patterns(text: str) -> Patterns:
-    """Read the alternatives of a pattern. Raise ValueError for what is not a pattern."""
+    """Read the alternatives of a pattern. Raise ValueError for any other text."""
     return tuple(map(_read_pattern, text.split(" | ")))
 
 
 @functools.cache
 def read_term(text: str) -> Term:
-    """Read a size by itself: `#d-1`. Raise ValueError for what is not a size."""
+    """Read a size by itself: `#d-1`. Raise ValueError for any other text."""
     read = _read_term(text)
     if not isinstance(read, Term):
         raise ValueError(f"{text!r} is a run, not a size")

@@ -1,9 +1,11 @@
-"""What says which tools made a model, and when: each export states it anew, so most comparisons leave it out."""
+"""Facts about the tools that made a model, and when: each export states them anew, so most comparisons leave them
+out.
+"""
 
 from __future__ import annotations
 
 BUILD_INFO = "buildInfo"
-"""The attribute of a program that says so, a dictionary of strings."""
+"""The attribute of a program with these facts, a dictionary of strings."""
 
 STAMP = "com.github.apple.coremltools."
-"""How the keys of a description's metadata begin that say so."""
+"""The prefix of the keys in a description's metadata with these facts."""

@@ -1,8 +1,7 @@
 """Types as small tuples, read from a `ValueType` and written to one.
 
-A dimension is its size or None where it is unknown; a type of which too little is known to say even
-its rank (or none at all) is None. The class names are the schema's; data types are named as in
-`miltext.schema.dtypes`.
+A dimension is its size or None where it is unknown; a type so incomplete that even its rank is unknown (or none at all)
+is None. The class names are the schema's; data types are named as in `miltext.schema.dtypes`.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ Type: TypeAlias = TensorType | ListType | TupleType | DictionaryType | StateType
 
 
 def compatible(declared: object, inferred: object) -> bool:
-    """Tell whether one value can be of both types: they are of one kind, and equal wherever both are known."""
+    """Return whether one value can be of both types: they are of one kind, and equal at all known parts."""
     if declared is None or inferred is None or declared == inferred:
         return True
     if not isinstance(declared, tuple) or not isinstance(inferred, tuple) or type(declared) is not type(inferred):
@@ -63,7 +62,7 @@ def compatible(declared: object, inferred: object) -> bool:
 
 
 def join(first: Type, second: Type) -> Type:
-    """Return the most that is known of a value of one type or the other: sizes in which they differ are unknown."""
+    """Return the most precise type for a value of one type or the other: sizes in which they differ are unknown."""
     if first == second:
         return first
     if isinstance(first, TensorType) and isinstance(second, TensorType) and first.dtype == second.dtype:
@@ -76,17 +75,17 @@ def join(first: Type, second: Type) -> Type:
 
 
 def filled(type: Type, other: Type) -> Type:
-    """Return a type with the sizes that it leaves open as another one of its form has them."""
+    """Return a type with its open sizes taken from another type of its form."""
     return cast("Type", _merged(type, other, lambda own, others: others if own is None else own))
 
 
 def generalized(type: Type, other: Type) -> Type:
-    """Return a type with those sizes open that another one of its form leaves open."""
+    """Return a type in which the sizes left open by another type of its form are open, too."""
     return cast("Type", _merged(type, other, lambda own, others: None if others is None else own))
 
 
 def _merged(part: Any, other: Any, pick: Callable[[Any, Any], Any]) -> Any:
-    """Return what is picked of each part of two types, as far as they are of one form."""
+    """Return the result of `pick` for each part of two types, down to parts of different forms."""
     if not isinstance(part, tuple) or part.__class__ is not other.__class__ or len(part) != len(other):
         return pick(part, other)
     parts = [_merged(own, others, pick) for own, others in zip(part, other, strict=True)]
@@ -94,7 +93,7 @@ def _merged(part: Any, other: Any, pick: Callable[[Any, Any], Any]) -> Any:
 
 
 def is_known(type: Type) -> bool:
-    """Tell whether nothing but sizes is missing, so that the type can be written."""
+    """Return whether nothing but sizes is missing, so that the type can be written."""
     if isinstance(type, ListType):
         return is_known(type.element)
     if isinstance(type, TupleType):
@@ -105,17 +104,17 @@ def is_known(type: Type) -> bool:
 
 
 def is_whole(part: object) -> bool:
-    """Tell whether nothing of a type, or of a part of one, is unknown."""
+    """Return whether nothing of a type, or of a part of one, is unknown."""
     return all(map(is_whole, part)) if isinstance(part, tuple) else part is not None
 
 
 def has_sizes(part: object) -> bool:
-    """Tell whether a type, or a part of one, states the size of anything."""
+    """Return whether a type, or a part of one, states the size of anything."""
     return any(map(has_sizes, part)) if isinstance(part, tuple) else isinstance(part, int)
 
 
 def spelled(type: Type, dialect: str = "1.3") -> str:
-    """Spell a type as MIL text of the dialect writes it; what is not known of it is in words."""
+    """Spell a type as MIL text of the dialect; unknown parts are in words."""
     if isinstance(type, TensorType):
         if not type.shape and dialect == "1.3":
             return type.dtype

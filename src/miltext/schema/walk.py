@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Held(NamedTuple):
-    """A Value of a Program and what holds it: a function's name, an operation if it is one's, and the name of its
+    """A Value of a Program and its holder: a function's name, its operation if it has one, and the name of its
     attribute or argument there.
     """
 
@@ -25,7 +25,7 @@ class Held(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What people call it: the output of a `const`; else the operation's output and the argument, `w.lut`."""
+        """Its name for people: the output of a `const`; else the operation's output and the argument, `w.lut`."""
         operation = self.operation
         if operation is None:
             return self.key
@@ -42,12 +42,12 @@ class Held(NamedTuple):
 
 
 def is_compressed(op_type: str) -> bool:
-    """Tell whether an operation of this type gives a constant that is held compressed."""
+    """Return whether an operation of this type makes a constant from a compressed form."""
     return op_type.startswith("constexpr_")
 
 
 def is_constant(operation: Operation) -> bool:
-    """Tell whether an operation only gives a value that is known: a `const`, or a compressed one."""
+    """Return whether an operation only makes a known value: a `const`, or a compressed one."""
     return operation.type == "const" or is_compressed(operation.type)
 
 
@@ -63,7 +63,7 @@ def blocks_of(function: Function) -> dict[str, Block]:
 
 
 def own_opset(function: Function) -> str | None:
-    """Return the opset of the function's own block: its own, or that of the only block there is."""
+    """Return the opset of the function's own block: its own, or the only block's."""
     blocks = function.block_specializations
     if function.opset in blocks:
         return function.opset
@@ -98,7 +98,7 @@ def parts(program: Program) -> Iterator[tuple[Path, Part]]:
 
 
 def statements(program: Program) -> Iterator[tuple[Path, Operation]]:
-    """Yield the operations of a Program that are in no other one, with their paths."""
+    """Yield the operations of a Program that stand in no other operation, with their paths."""
     for name in sorted(program.functions):
         for opset, block in blocks_of(program.functions[name]).items():
             path = block_path(name, opset)
@@ -116,7 +116,7 @@ def block_parts(block: Block, path: Path = ()) -> Iterator[tuple[Path, Part]]:
 
 
 def operations_in(block: Block) -> Iterator[Operation]:
-    """Yield a block's operations, each before those inside it."""
+    """Yield a block's operations, each before its inner ones."""
     return (part for _, part in block_parts(block) if _is_operation(part))
 
 
@@ -130,7 +130,7 @@ def _is_operation(part: Part) -> TypeGuard[Operation]:
 
 
 def values(program: Program) -> Iterator[Held]:
-    """Every Value that is an attribute or an argument, and every one inside such a Value."""
+    """Yield every Value used as an attribute or an argument, and every Value inside such a Value."""
     for path, part in parts(program):
         function = str(path[1]) if path else ""
         operation = part if _is_operation(part) else None

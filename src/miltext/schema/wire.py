@@ -1,8 +1,8 @@
 """The few rules of protobuf's wire format that lowering and printing need.
 
-Phrases become wire bytes rather than message objects: joining bytes costs a fraction of building and copying
-messages, a float's bits pass untouched (setting a field of one quiets a signalling NaN), and any copy of the schema
-can read the result. The format is that of https://protobuf.dev/programming-guides/encoding/.
+Phrases become wire bytes rather than message objects: joining bytes costs a fraction of building and copying messages,
+a float's bits pass untouched (setting a field of one quiets a signalling NaN), and any copy of the schema can read the
+result. Source of the format: https://protobuf.dev/programming-guides/encoding/.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ LENGTH_DELIMITED = 2
 """The wire type of messages, strings and bytes: the last three bits of a field's tag."""
 
 _FIXED = {1: 8, 5: 4}
-"""The sizes of numbers that are not varints, by wire type."""
+"""The sizes of numbers other than varints, by wire type."""
 
 _GROUP, _END_OF_GROUP = 3, 4
-"""The wire types around a group, which no schema has had since proto3: only fields that are not known have them."""
+"""The wire types around a group, which no schema has had since proto3: only unknown fields have them."""
 
 HEAD = 2
-"""The size of a tag and a length of one byte each: what comes before the content of most fields."""
+"""The size of a tag and a length of one byte each: the bytes before the content of most fields."""
 
 _SHORT = [bytes([number]) for number in range(128)]
 
@@ -53,8 +53,7 @@ def sized(tag: bytes, payload: bytes) -> bytes:
 
 
 def heads(*fields: bytes, longest: int) -> list[bytes]:
-    """Return what comes before content of each length up to `longest` that is in fields inside one another, outermost
-    first.
+    """Return the bytes before content of each length up to `longest` in fields inside one another, outermost first.
 
     No length may pass 127: each is one byte.
     """
@@ -83,11 +82,11 @@ def number_tag(field: int) -> bytes:
 
 
 def spans(message: bytes, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the fields of a message, or of one that stands between two places of another: their numbers, and where each
-    one, what it holds, and its end are.
+    """Yield the fields of a message, or of a message between two places of another: their numbers, and the offsets of
+    each field, of its contents, and of its end.
 
-    A group is one field with all that it holds; a message ends where one that it stands in ends. Raise ValueError at
-    a wire type that there is not.
+    A group is one field with all its contents; a message ends at the end of the message around it. Raise ValueError at
+    an unknown wire type.
     """
     end, stop = start, len(message) if stop is None else stop
     while end < stop:

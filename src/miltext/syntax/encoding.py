@@ -1,8 +1,8 @@
-"""Element texts to what a `TensorValue` field holds, and back, for every data type but string.
+"""Element texts to the contents of a `TensorValue` field, and back, for every data type but string.
 
-What a field holds is given as bytes (`floats` and `doubles` as little-endian fp32 and fp64, `bytes` as in
-weight files: little-endian, elements of fewer than 8 bits packed from the least significant bit on, the
-padding zero) or as a list of ints (`ints`, `longInts`, `bools`; uint64 in `longInts` as two's complement).
+The contents of a field are given as bytes (`floats` and `doubles` as little-endian fp32 and fp64, `bytes` as in weight
+files: little-endian, elements of fewer than 8 bits packed from the least significant bit on, the padding zero) or as a
+list of ints (`ints`, `longInts`, `bools`; uint64 in `longInts` as two's complement).
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _INTEGERS = re.compile(r"[-+0-9,]*")
 
 
 def encode(elements: Sequence[str], dtype: DType) -> Data:
-    """Return what the field of a type holds for these element texts.
+    """Return the contents of the field of a type for these element texts.
 
-    Raise LiteralError, with its `index`, at the first that is not an element of the type or out of its range.
+    Raise LiteralError, with its `index`, at the first text that is not an element of the type or is out of its range.
     """
     try:
         return _packed(_unpacked(elements, dtype), dtype)
@@ -100,7 +100,7 @@ def _joined(parts: Sequence[Data]) -> Data:
 
 
 def _unpacked(elements: Sequence[str], dtype: DType) -> Data:
-    """Return the elements encoded, those of fewer than 8 bits in a byte each."""
+    """Return the elements encoded, elements of fewer than 8 bits in a byte each."""
     if dtype.field in ("floats", "doubles"):
         return pack_floats(elements, FORMATS[dtype.name])
     if dtype.field == "bytes":
@@ -179,11 +179,11 @@ def _out_of_range(text: str, dtype: DType) -> str:
 
 
 def decode(data: bytes | Sequence[int], dtype: DType, count: int, *, decimal: bool = False) -> list[str]:
-    """Return the element texts of what the field of a type holds: `encode` reads them back to the same data.
+    """Return the element texts of the contents of a type's field: `encode` reads them back to the same data.
 
-    Floats are given as `hex_text` or, if `decimal`, `decimal_text` has them. Bits past the last element are
-    passed over (`padding_is_clear`). Raise ValueError if the data is not that of `count` elements, and
-    LiteralError, with its `index`, at an int out of the type's range.
+    Floats are given as `hex_text` or, if `decimal`, `decimal_text` has them. Bits past the last element are passed over
+    (`padding_is_clear`). Raise ValueError if the data is not for `count` elements, and LiteralError, with its `index`,
+    at an int out of the type's range.
     """
     if isinstance(data, bytes):
         _check_size(data, dtype, count)
@@ -196,12 +196,12 @@ def decode(data: bytes | Sequence[int], dtype: DType, count: int, *, decimal: bo
         return [str(value % (1 << 64)) for value in data]
     texts = list(map(str, data))
     if data and not dtype.minimum <= min(data) <= max(data) <= dtype.maximum:
-        encode(texts, dtype)  # it refuses the first that is out of range
+        encode(texts, dtype)  # it refuses the first text out of range
     return texts
 
 
 def _decoded(data: bytes, dtype: DType, count: int, decimal: bool) -> Iterator[Iterable[str]]:
-    """Yield the texts, chunk by chunk; a chunk of whole elements is one of whole bytes too."""
+    """Yield the texts, chunk by chunk; a chunk of whole elements consists of whole bytes too."""
     size = _CHUNK * dtype.bits // 8
     for start in range(0, len(data), size):
         chunk = data[start : start + size]
@@ -218,7 +218,7 @@ def _check_size(data: bytes, dtype: DType, count: int) -> None:
 
 
 def padding_is_clear(data: bytes, dtype: DType, count: int) -> bool:
-    """Whether the bits of the last byte are zero that are not of any of `count` elements."""
+    """Return whether the bits of the last byte beyond `count` elements are zero."""
     used = count * dtype.bits % 8
     return not used or data[-1] >> used == 0
 

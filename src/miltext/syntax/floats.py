@@ -7,8 +7,7 @@ A literal is rounded once, to nearest even, from the exact value that it spells.
     inf  -inf  nan        `nan` is the quiet NaN with no sign and no payload
     $0x7fc00001           the bits, as many digits as the type has
 
-`$` is ours (docs/language.md); the others stand in real MIL text. How the types are laid out is said in
-`schema/dtypes`.
+`$` is ours (docs/language.md); the others stand in real MIL text. The layout of the types is in `schema/dtypes`.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 class Format(NamedTuple):
     """The layout of one float type: a sign bit, exponent bits, and `mantissa` stored bits of the fraction.
 
-    `quantum` is the exponent of the least subnormal (2^quantum); `greatest`, `infinity` and `nan` are the
-    bits of the greatest finite number, of infinity and of the NaN that is spelled `nan`.
+    `quantum` is the exponent of the least subnormal (2^quantum); `greatest`, `infinity` and `nan` are the bits of the
+    greatest finite number, of infinity and of the NaN with the spelling `nan`.
     """
 
     name: str
@@ -52,7 +51,7 @@ class Format(NamedTuple):
 
 
 def _format(dtype: DType) -> Format:
-    """Return the layout of a float type: of the exponents the greatest is that of infinity, if there is one."""
+    """Return the layout of a float type: the greatest exponent means infinity, if there is one."""
     name, bits, mantissa = dtype.name, dtype.bits, dtype.mantissa
     quantum = 2 - (1 << bits - 2 - mantissa) - mantissa
     infinity = (1 << bits - 1) - (1 << mantissa)
@@ -70,7 +69,9 @@ _BITS = re.compile(r"\$0[xX]([0-9a-fA-F]+)")
 
 
 def bits_of(text: str, form: Format) -> int:
-    """Return the bits of a float literal. Raise LiteralError if it is not one, or not one that the type can hold."""
+    """Return the bits of a float literal. Raise LiteralError if it is not a literal, or its number is not in the
+    type.
+    """
     negative = form.sign if text[:1] == "-" else 0
     if _HEX.fullmatch(text):
         if form.name == "fp16" and len(text) <= _LONGEST_EXACT_HEX:
@@ -91,10 +92,11 @@ def bits_of(text: str, form: Format) -> int:
 
 
 def _rounded(value: float, text: str, form: Format) -> int | None:
-    """Return the bits of the number nearest to what `text` spells; None if out of range. `value` is the nearest fp64.
+    """Return the bits of the number nearest to the exact value of `text`; None if out of range. `value` is the nearest
+    fp64.
 
-    Every number half-way between two of a narrower type is an fp64, and rounding keeps order: so the exact
-    value is on the same side of it as `value`, and matters only where `value` is such a number itself.
+    Every number half-way between two of a narrower type is an fp64, and rounding keeps order: so the exact value is on
+    the same side of it as `value`, and matters only where `value` is such a number itself.
     """
     if value in (0, math.inf):
         return None if value else 0
@@ -112,7 +114,7 @@ def _rounded(value: float, text: str, form: Format) -> int | None:
 
 
 def _side(text: str, value: float) -> int:
-    """Whether the magnitude that a number spells is less (-1), equal (0) or greater (1) than `value`."""
+    """Return whether the magnitude of a literal is less (-1), equal (0) or greater (1) than `value`."""
     text = text.lstrip("-+").lower()
     if not text.startswith("0x"):
         from decimal import Decimal
@@ -180,7 +182,7 @@ def decimal_text(bits: int, form: Format) -> str:
         return f"{sign}{value!r}"
     power = units == 1 << form.mantissa and exponent > form.quantum  # below a power of two, numbers lie closer
     low, high = math.ldexp(units - (0.25 if power else 0.5), exponent), math.ldexp(units + 0.5, exponent)
-    # As many digits as every decimal keeps through a normal number, so that no shorter one is missed.
+    # As many digits as every decimal keeps through a normal number, so that no shorter text is missed.
     digits = int(form.mantissa * math.log10(2)) - 1 if units >> form.mantissa else 0
     for text in _decimals(value, max(digits, 0), power):
         near = float(text)
@@ -244,7 +246,7 @@ def float_texts(data: bytes, form: Format, decimal: bool = False) -> list[str]:
 
 
 def _hex_texts(data: bytes, form: Format) -> list[str]:
-    """Return the texts of numbers as `hex_text` gives them: those of `float.hex`, without zeros behind the last digit.
+    """Return the texts of numbers as `hex_text` gives them: texts of `float.hex`, without zeros behind the last digit.
 
     NaNs and subnormals of fp64, which that spells otherwise, are done one by one.
     """
@@ -270,7 +272,7 @@ MANY = 4096
 
 
 def _has_numpy() -> bool:
-    """Whether numpy is there: in a browser it is not."""
+    """Return whether numpy is there: in a browser it is not."""
     try:
         import numpy as np  # noqa: F401
     except ImportError:
@@ -279,7 +281,8 @@ def _has_numpy() -> bool:
 
 
 def _hex_columns(data: bytes, form: Format) -> bytes:
-    """Return the texts of numbers as `hex_text` gives them, a space after each; `?` for what is not a normal number.
+    """Return the texts of numbers as `hex_text` gives them, a space after each; `?` for zero, a subnormal, an infinity
+    or NaN.
 
     They are put together from columns of integers, each of which is a few characters.
     """
@@ -307,8 +310,9 @@ def _hex_columns(data: bytes, form: Format) -> bytes:
 def _hex_tables(
     form: Format,
 ) -> tuple[NDArray[uint64], NDArray[uint64], NDArray[uint32], NDArray[uint32], NDArray[uint64]]:
-    """By sign and exponent, what comes before digits, what stands without any, and what comes after; between these two
-    the digits of twelve bits, and of the last of them.
+    """Return the tables of `_hex_columns`: by sign and exponent, the text before digits, and the text in its place
+    where there are none; the digits of twelve bits, and the same as last digits, without zeros; by sign and exponent,
+    the text after.
     """
     import numpy as np
 
@@ -365,7 +369,7 @@ def _pack_decimals(elements: Sequence[str], joined: str, form: Format) -> bytes 
 
 
 def _may_tie(values: list[float]) -> bool:
-    """Whether some number is half-way between two fp32 (29 bits are cut off), or so small that it may be."""
+    """Return whether some number is half-way between two fp32 (29 bits are cut off), or so small that it may be."""
     codes = struct.unpack(f"<{len(values)}Q", struct.pack(f"<{len(values)}d", *values))
     return any(code & 0x1FFFFFFF == 0x10000000 or 0 < code & 0x7FFFFFFFFFFFFFFF < _LEAST_NORMAL_FP32 for code in codes)
 

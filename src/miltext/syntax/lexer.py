@@ -15,7 +15,7 @@ from miltext.syntax.literals import FORBIDDEN
 from miltext.syntax.tables import WORD_END, Grammar, load_grammar, words_of
 
 STATEMENTS = frozenset(["OPERATION"])
-"""The coarse terminal for a whole plain operation: a tree has it whole until its phrases are asked for."""
+"""The coarse terminal for a whole plain operation: a tree has it whole until its phrases are read."""
 
 COARSE = STATEMENTS | {"TENSOR"}
 """All coarse terminals: the fast path of a parse that keeps no places."""
@@ -29,13 +29,13 @@ MOST_ESCAPES = 1 << 12
 """An expression reads so many escapes of a string at once: it remembers each until the string has ended."""
 
 _OTHER = rf"/\*[^{FORBIDDEN}]*|\$?\"[^{FORBIDDEN}\t\r\n]*|[-+.$0-9A-Za-z_@]+|[^ \t\r\n]"
-"""Text that is not a token, as far as it could have been one: no character of it is looked at twice."""
+"""Text other than a token, as far as it could have been one: each character of it is read once."""
 
 
 class Lexer:
-    """The terminals as one expression, and what its groups and words stand for.
+    """The terminals as one expression, and the meanings of its groups and words.
 
-    Of the grammar's coarse terminals only those in `coarse` are read.
+    Of the grammar's coarse terminals only the `coarse` ones are read.
     """
 
     def __init__(self, grammar: Grammar, coarse: frozenset[str]) -> None:
@@ -95,12 +95,14 @@ def _bounded(pattern: str) -> str:
 
 @lru_cache(maxsize=1)
 def _string_body() -> re.Pattern[str]:
-    """Return the expression for what stands between a string's quotes, or for the first part of it."""
+    """Return the expression for the text between a string's quotes, or for the first part of it."""
     return re.compile(_bounded(load_grammar().parts["STRING"])[1:-1])
 
 
 def string_body_end(text: str, quote: int) -> int:
-    """Where a string's closing quote stands, or else the first character that it cannot hold; `quote` opens it."""
+    """Return the offset of a string's closing quote, or else of the first character that it cannot contain; `quote`
+    opens it.
+    """
     body, start, end = _string_body(), quote, quote + 1
     while end > start:
         start, end = end, body.match(text, end).end()  # type: ignore[union-attr]  # it matches nothing, too
@@ -114,6 +116,6 @@ def lexer(coarse: frozenset[str]) -> Lexer:
 
 
 def dialect_of(text: str) -> str:
-    """Return the dialect that a text says it is in; 1.3 where that is not plain."""
+    """Return the dialect that a text states; 1.3 where that is unclear."""
     words = (word for terminal, word, _ in lexer(FINE).tokens(text, 0) if terminal != "COMMENT")
     return "1.0" if [*islice(words, 4)] == ["program", "(", "1.0", ")"] else "1.3"

@@ -17,9 +17,10 @@ FORBIDDEN = (
     r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
     r"\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"
 )
-"""Body of a regular expression's character class: what may never stand raw in MIL text. Control characters
-other than tab, line feed and carriage return; Unicode's bidirectional controls (CVE-2021-42574), line and
-paragraph separators, and the byte-order mark."""
+"""Body of a regular expression's character class: characters never allowed raw in MIL text. Control characters other
+than tab, line feed and carriage return; Unicode's bidirectional controls (CVE-2021-42574), line and paragraph
+separators, and the byte-order mark.
+"""
 
 MOST_EMPTY_LISTS = 4096
 """How many `[]` the literal of a shape without elements, such as `[1000, 0]`, may be made of."""
@@ -38,11 +39,11 @@ _TO_OUTLINE = {code: None for code in range(128) if chr(code) not in "[],"}
 
 
 class LiteralError(ValueError):
-    """A literal that is wrong.
+    """A wrong literal.
 
-    `start` and `end` are offsets, end exclusive, into the text that the
-    function was given. Where that was a sequence of elements, `index` is the place of the wrong one among
-    them, `element` its text, and the offsets point into `element`; `locate` finds it in the list's text.
+    `start` and `end` are offsets, end exclusive, into the text given to the function. Where that was a sequence of
+    elements, `index` is the place of the wrong one among them, `element` its text, and the offsets point into
+    `element`; `locate` finds it in the list's text.
     """
 
     def __init__(self, code: str, message: str, start: int, end: int, element: str | None = None) -> None:
@@ -66,9 +67,9 @@ def elements(text: str, shape: Shape) -> list[str]:
 
 
 def flatten(text: str, shape: Shape) -> str | None:
-    """Return the element texts of a list literal with one `,` between each, found without looking at each.
+    """Return the element texts of a list literal with one `,` between each, without a look at each.
 
-    None if the literal has no elements or is wrong: `elements` then says which.
+    None if the literal has no elements or is wrong: `elements` then decides which.
     """
     compact = without_spaces(text)
     count = compact.count(",") + 1
@@ -86,7 +87,7 @@ def flatten(text: str, shape: Shape) -> str | None:
 
 
 def rows(text: str, shape: Shape) -> list[str] | None:
-    """Return what stands in the innermost brackets of a list literal in the usual layout: `a, b` of each `[a, b]`.
+    """Return the texts in the innermost brackets of a list literal in the usual layout: `a, b` of each `[a, b]`.
 
     The elements are not looked at. None if the layout is another, or the literal is not nested like the shape.
     """
@@ -145,10 +146,10 @@ def _product(sizes: Sequence[int], most: int) -> int:
 
 
 def _is_nested(compact: str, sizes: list[int]) -> bool:
-    """Whether brackets and commas stand as the sizes, none of them zero, ask.
+    """Return whether brackets and commas stand as the sizes, none of them zero, require.
 
-    Two facts show it: without its elements the text is the outline built here from the sizes; and as many
-    separators (`]],[[`) are unbroken in the text as in the outline, so that elements stand only in their places.
+    Two facts show it: without its elements the text is the outline built here from the sizes; and as many separators
+    (`]],[[`) are unbroken in the text as in the outline, so that elements stand only in their places.
     """
     outline, depth = "", 0
     for axis in range(len(sizes) - 1, -1, -1):
@@ -164,14 +165,14 @@ def _is_nested(compact: str, sizes: list[int]) -> bool:
 
 
 class _Walk:
-    """A list literal read token by token: slow, and exact about what is wrong and where."""
+    """A list literal read token by token: slow, and exact about errors and their places."""
 
     def __init__(self, text: str, shape: Shape) -> None:
         self.text = text
         self.shape = shape
         self.sizes = list(shape)
         self.texts: list[str] = []
-        self.open: list[int] = []  # where each list that is open starts
+        self.open: list[int] = []  # the start of each open list
         self.found: list[int] = []  # how many items it has so far
         self.last = ""
         self.start = self.end = 0
@@ -252,7 +253,7 @@ class _Walk:
 
 
 def locate(text: str, index: int) -> tuple[int, int]:
-    """Where the element number `index` of a list literal stands: its offsets in the text, end exclusive."""
+    """Return the place of the element number `index` of a list literal: its offsets in the text, end exclusive."""
     return next(islice(_ELEMENT.finditer(text), index, None)).span()
 
 
@@ -297,8 +298,8 @@ _CODE_POINT = re.compile(r"0*([0-9a-fA-F]{1,6})")
 
 
 def quote(value: str) -> str:
-    r"""Return a string as MIL text: in double quotes, with `\"`, `\\`, `\n`, `\t`, and `\u{hex}` for what else may not
-    stand raw (`FORBIDDEN`, and the carriage return).
+    r"""Return a string as MIL text: in double quotes, with `\"`, `\\`, `\n`, `\t`, and `\u{hex}` for the other
+    characters not allowed raw (`FORBIDDEN`, and the carriage return).
     """
     if value.isprintable() and '"' not in value and "\\" not in value:
         return f'"{value}"'
@@ -306,7 +307,7 @@ def quote(value: str) -> str:
 
 
 def unquote(text: str) -> str:
-    """Return what a quoted string says. Raise LiteralError at a wrong escape or at a character that may not stand raw.
+    """Return the contents of a quoted string. Raise LiteralError at a wrong escape or at a character not allowed raw.
 
     `text` includes the quotes; tabs and line ends in it are taken as they are.
     """
@@ -347,5 +348,5 @@ def _code_point(digits: str, start: int, end: int) -> str:
 
 
 def visible(text: str) -> str:
-    """Return text that is safe in a line: `<U+2028>`, its number, for each character that may not stand raw."""
+    """Return text safe in a line: `<U+2028>`, its number, for each character not allowed raw."""
     return re.sub(rf"[\t\n\r{FORBIDDEN}\ud800-\udfff]", lambda match: f"<U+{ord(match[0]):04X}>", text)

@@ -1,4 +1,4 @@
-"""Functions of one argument that keep their results, for arguments that are short enough to come again."""
+"""Functions of one argument that keep their results, for short arguments, which are likely to come again."""
 
 from __future__ import annotations
 

@@ -12,13 +12,13 @@ from miltext.syntax.literals import quote
 from miltext.syntax.memo import memo
 
 RESERVED = frozenset({*BY_NAME, "tensor", "tensor_buffer", "list", "dict", "tuple", "state", "true", "false"})
-"""The words that are names only when quoted: `$"bool"`."""
+"""The words allowed as names only when quoted: `$"bool"`."""
 
 ARRAYS = ("$npy", "$npz", "$safetensors")
 """The words that an array in a file is named with, by the kind of the file."""
 
 DRAFT = "_"
-"""Where an operation begins, this stands for an output's type that is left out; an operation of that name is quoted."""
+"""Where an operation begins, this stands for an omitted output type; an operation of that name is quoted."""
 
 _ODD = re.compile(r"[^A-Za-z0-9_@]")
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
@@ -31,7 +31,7 @@ def name_text(name: str) -> str:
 
 
 def unfit(name: str) -> str:
-    """Return why a name is not one that MIL text has without quotes, empty if it is."""
+    """Return why a name needs quotes in MIL text, empty if it does not."""
     if name in RESERVED:
         return "is a reserved word"
     is_plain = PLAIN.fullmatch(name)
@@ -39,12 +39,12 @@ def unfit(name: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """Return a name as an identifier: what cannot stand in one is `_`."""
+    """Return a name as an identifier: characters not allowed in one become `_`."""
     return _ODD.sub("_", name if not name[:1].isdigit() else f"_{name}")
 
 
 def fitting(name: str, taken: Collection[str] = ()) -> str | None:
-    """Return an identifier that is like a name which is not one, and is not taken; None for a name without a letter."""
+    """Return an unused identifier like a name that is not one; None for a name without a letter."""
     near = f"_{identifier(name)}" if name.startswith("@") else identifier(name)
     if not near.strip("_@"):
         return None
@@ -53,14 +53,14 @@ def fitting(name: str, taken: Collection[str] = ()) -> str | None:
 
 
 class FreshNames:
-    """Names that nothing has yet, beside those that are `taken`."""
+    """Names unused so far, beside the `taken` ones."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self.taken = {*taken}
         self._numbers: dict[str, Iterator[int]] = {}
 
     def fresh(self, name: str, *, first: int = 1) -> str:
-        """Return an identifier: the name, or that with a number behind it that makes it new, from `first` on."""
+        """Return an unused identifier: the name, or the name with a number behind it, from `first` on."""
         name = identifier(name)
         name = f"_{name}" if name[:1] in ("", "@") else name
         if name in self.taken:

@@ -1,9 +1,8 @@
 """The parser: a small loop over the LALR tables that Lark built from the grammar.
 
-Lark's own parser is exact but spends most of its time on token objects and on a lexer of its own for each parser
-state. The loop here reads the same table with the lexer's one expression, and hands each finished phrase to the
-callback of that name, as Lark's parser does with a transformer. Tokens are plain strings unless a parse asks for
-something with a place.
+Lark's own parser is exact but spends most of its time on token objects and on a lexer of its own for each parser state.
+The loop here reads the same table with the lexer's one expression, and hands each finished phrase to the callback of
+that name, as Lark's parser does with a transformer. Tokens are plain strings unless a parse needs places.
 """
 
 from __future__ import annotations
@@ -16,7 +15,9 @@ from miltext.syntax.lexer import COARSE, END, FINE, lexer
 from miltext.syntax.tables import Rule, load_grammar
 
 NESTING_LIMIT = 2000
-"""How many unfinished phrases a text may hold at once. What protobuf can load needs about a third of it."""
+"""Number of unfinished phrases that a text may hold at once. A text that protobuf can load needs about a third of
+it.
+"""
 
 DEEP = 48
 """From this many unfinished phrases on, a Program might pass protobuf's limit on depth."""
@@ -41,7 +42,9 @@ class Places(NamedTuple):
 
 
 Plan: TypeAlias = "list[int | None]"
-"""Which values of a rule's symbols are children: None for an absent one, an index, or `~index` to take over a list."""
+"""The symbols of a rule whose values are children: None for an absent one, an index, or `~index` to take over a
+list.
+"""
 
 Reduction: TypeAlias = "tuple[int, Callback | None, Plan | None, str]"
 """Finishes a phrase: its size, the callback, the plan of its children if not all are, and its symbol."""
@@ -56,7 +59,7 @@ Stack: TypeAlias = "tuple[list[Row], list[Parsed]]"
 class SyntaxFailure(Exception):
     """The text breaks off from the grammar between `start` and `end`, where a terminal of `expected` could stand.
 
-    `read` is what was read of a tree by then.
+    `read` is the part of a tree read by then.
     """
 
     def __init__(self, start: int, end: int, expected: list[str]) -> None:
@@ -67,7 +70,7 @@ class SyntaxFailure(Exception):
         self.read: list[Parsed] = []
 
     def shift(self, by: int) -> None:
-        """Tell the place in a longer text, of which so many characters come before."""
+        """Shift the place into a longer text, after so many characters."""
         self.start += by
         self.end += by
 
@@ -82,7 +85,7 @@ class NestingFailure(SyntaxFailure):
 class Parser:
     """A parser of MIL text for `callbacks`: an object with a method for each rule, which takes the children.
 
-    Of the grammar's coarse terminals, only those in `coarse` are read.
+    Of the grammar's coarse terminals, only the `coarse` ones are read.
     """
 
     def __init__(self, callbacks: object, coarse: frozenset[str] = COARSE) -> None:
@@ -100,7 +103,9 @@ class Parser:
         self._number = {id(row): number for number, row in enumerate(self._rows)}
 
     def _fold(self, states: list[dict[str, int]], reductions: list[Reduction]) -> None:
-        """Where a token alone makes a phrase whatever follows, let one action read it and finish that phrase."""
+        """Where a token alone makes a phrase, regardless of the next token, let one action read it and finish that
+        phrase.
+        """
         for row, state in zip(self._rows, states, strict=True):
             for symbol, target in state.items():
                 follows = set(states[target].values()) if target >= 0 and symbol in self._terminals else ()
@@ -119,8 +124,8 @@ class Parser:
     ) -> tuple[Parsed, bool]:
         """Return the value of the text, and whether more than DEEP phrases were open at once.
 
-        Without a `stack`, the text is a whole program. With one, the parse goes on from it and from a position in the
-        text; after a SyntaxFailure it is what was read by then. Raise SyntaxFailure, and whatever a callback raises.
+        Without a `stack`, the text is a whole program. With one, the parse continues from it and from a position in the
+        text; after a SyntaxFailure it is the stack at that place. Raise SyntaxFailure, and any error of a callback.
         """
         place, comments = places or (None, None)
         scan, names, words = self._lexer.pattern.finditer, self._lexer.names, self._lexer.words
@@ -195,13 +200,15 @@ class Parser:
             reduce(states, values, *action)
 
     def expected(self, states: list[Row]) -> list[str]:
-        """Return the terminals that could come next: those that the table takes after the reductions they ask for."""
+        """Return the terminals that could come next: the terminals that the table takes after the reductions before
+        them.
+        """
         return [
             symbol for symbol in states[-1] if symbol in self._terminals or symbol == END if self.takes(states, symbol)
         ]
 
     def takes(self, states: list[Row], terminal: str) -> bool:
-        """Whether a terminal could come next."""
+        """Return whether a terminal could come next."""
         stack = list(states)
         while isinstance(action := stack[-1].get(terminal), tuple):
             size, _, _, origin = action
@@ -218,7 +225,7 @@ def reduce(
     plan: Plan | None,
     origin: str,
 ) -> Row:
-    """Make one phrase of the last `size`, and say which row comes after it."""
+    """Make one phrase of the last `size`, and return the row after it."""
     children = values[-size:]
     del values[-size:], states[-size:]
     if plan is not None:
@@ -232,7 +239,7 @@ def reduce(
 def shift_and_reduce(
     states: list[Row], values: list[Parsed], token: Parsed, callback: Callback, row: Row | None
 ) -> Row:
-    """Make a phrase of a token; without a row of its own, it is the next of a repetition. Say which row comes."""
+    """Make a phrase of a token; without a row of its own, it is the next of a repetition. Return the next row."""
     value = callback([token])
     if row is None:
         values[-1].append(value)
@@ -269,7 +276,7 @@ def _reduction(rule: Rule, callbacks: object) -> Reduction:
 
 
 def _plan(rule: Rule) -> Plan | None:
-    """Return the plan of a rule's children; None where each symbol's value is one."""
+    """Return the plan of a rule's children; None where each symbol's value is a child."""
     steps: Plan = []
     for index, (absent, inlined) in enumerate(rule.plan):
         steps += [None] * absent
@@ -279,7 +286,7 @@ def _plan(rule: Rule) -> Plan | None:
 
 
 def _grows(state: dict[str, int], reductions: list[Reduction]) -> bool:
-    """Whether a phrase that ends in this state makes a repetition grow and nothing else, whatever follows."""
+    """Return whether a phrase that ends in this state only makes a repetition grow, regardless of the next token."""
     after = set(state.values())
     if len(after) != 1 or (rule := -1 - after.pop()) < 0:
         return False

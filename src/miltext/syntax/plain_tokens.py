@@ -41,13 +41,13 @@ attribute_parts = _grouped("_ATTRIBUTE", "_PLAIN_NAME", "_PLAIN_TYPE", "_PLAIN_L
 """The name, the type and the literal of each attribute."""
 
 blob_parts = _grouped("_PLAIN_BLOB", "_PLAIN_TYPE", "STRING", "_PLAIN_TYPE", "_DIGITS").fullmatch
-"""The two types of a blob's fields, each with what it holds."""
+"""The two types of a blob's fields, each with its value."""
 
 tensor_parts = _grouped("TENSOR", "_WORD", "_SIZES").fullmatch
 """The data type of a tensor type, and its dimensions in brackets."""
 
 _CHUNK = 1 << 13
-"""How many characters are matched at once: what Python's expressions keep of a repetition stays small."""
+"""Number of characters matched at once: Python's memory for a repetition stays small."""
 
 _TO_BRACKETS = str.maketrans("", "", "".join(chr(code) for code in range(128) if chr(code) not in "[]"))
 _TO_OUTLINE = {code: "0" for code in range(128) if chr(code) not in "[],"}
@@ -55,7 +55,7 @@ _MISPLACED = ("0[", "]0", "][", "[,", ",]")
 
 
 def is_list(text: str) -> bool:
-    """Whether a list of plain elements without spaces, `[[1,2],[3,4]]`, is one by the rules of the grammar."""
+    """Return whether a list of plain elements without spaces, `[[1,2],[3,4]]`, is one by the rules of the grammar."""
     if text == "[]":
         return True
     if text.count("[") + text.count("]") == 2:

@@ -24,16 +24,17 @@ FULL_NAME = "CoreML.Specification.MILSpec.Program"
 
 
 def require_program(message: Message) -> None:
-    """Raise TypeError if a message is not a Program, whichever pool its class is from."""
+    """Raise TypeError if a message is not a Program, of any pool."""
     if getattr(getattr(message, "DESCRIPTOR", None), "full_name", None) != FULL_NAME:
         raise TypeError(f"expected a message {FULL_NAME}, got {type(message).__name__}")
 
 
 def own_copy(program: Message, take_out: Callable[[bytes], bytes] | None = None) -> Program:
-    """Return a Program of miltext's own with what `program` holds, without what `take_out` removes from its wire form.
+    """Return a Program of miltext's own with the contents of `program`, without the parts that `take_out` removes from
+    its wire form.
 
-    Raise PrintError if it is nested more deeply than protobuf reads, or has fields that the schema lacks, which
-    would be lost; TypeError if it is not a Program.
+    Raise PrintError if it is nested more deeply than protobuf reads, or has fields that the schema lacks, which would
+    be lost; TypeError if it is not a Program.
     """
     require_program(program)
     try:
@@ -57,13 +58,13 @@ def _inside_model(wire: bytes) -> Program:
 
 
 def _unknown(program: Message) -> str:
-    """Return the message that says which field of which message the schema does not have."""
+    """Return the message about the field, and its message, that the schema does not have."""
     from google.protobuf.unknown_fields import UnknownFieldSet
 
     message, path, number = next(
         (message, path, unknown.field_number)
         for path, message in messages(program)
-        for unknown in cast("Any", UnknownFieldSet(message))  # its type does not say that it iterates
+        for unknown in cast("Any", UnknownFieldSet(message))  # its type does not declare that it iterates
     )
     where = f"{message.DESCRIPTOR.name} at {spelled(path)}" if path else message.DESCRIPTOR.name
     return f"field {number} of {where} is not in the schema that this version of miltext knows, and would be lost"
@@ -72,7 +73,7 @@ def _unknown(program: Message) -> str:
 def spelled(path: Path) -> str:
     """Return a path as people read it: `functions["main"].block_specializations["CoreML8"].operations[3]`.
 
-    The middle of a long one is left out.
+    The middle of a long path is left out.
     """
     text = ""
     for step in path:

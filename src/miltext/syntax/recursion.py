@@ -1,4 +1,4 @@
-"""Room for calls: what nests as deep as protobuf allows is read and written alike, however deep its caller stands."""
+"""Room for calls: data nested as deep as protobuf allows is read and written alike, at any depth of the caller."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ CALLERS = 4
 
 
 def with_room(function: Callable[P, R]) -> Callable[P, R]:
-    """Have a function begin with most of the calls left that Python allows: on a new stack if they are taken."""
+    """Return a function that begins with most of the calls left that Python allows: on a new stack if they are
+    taken.
+    """
 
     @wraps(function)
     def run(*arguments: P.args, **named: P.kwargs) -> R:
@@ -35,7 +37,7 @@ def _is_deep() -> bool:
 
 
 def _on_a_new_stack(run: Callable[[], R]) -> R:
-    """Return what a call gives in a thread of its own, where the count of calls begins anew."""
+    """Return the result of a call in a thread of its own, where the count of calls begins anew."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1, "miltext") as pool:

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 TABLES = pathlib.Path(__file__).resolve().parent / "tables.json"
 
 WORD_END = r"(?![A-Za-z0-9_@])"
-"""What follows a word: nothing that would make it another name."""
+"""The end of a word: no character that would make it another name."""
 
 
 class Terminal(NamedTuple):
     """A terminal: its name, its regular expression, and its text where it has only one.
 
-    A `fast` one is a coarse token, for phrases that the rules can read too.
+    A `fast` terminal is a coarse token, for phrases that the rules can read too.
     """
 
     name: str
@@ -40,8 +40,8 @@ class Terminal(NamedTuple):
 class Rule(NamedTuple):
     """A rule: the callback's name, the symbol it makes, and which of its symbols are passed on.
 
-    `plan` has an entry for each symbol, how many absent optional ones come before it and whether its own children
-    take its place; `absent` counts those that come last.
+    `plan` has an entry for each symbol, how many absent optional ones come before it and whether its own children take
+    its place; `absent` counts the last ones.
     """
 
     callback: str
@@ -53,8 +53,8 @@ class Rule(NamedTuple):
 class Grammar(NamedTuple):
     """The tables. An entry of `states` maps a symbol to the next state, or to `-1 - rule` to reduce by it.
 
-    `starts` has the state in which the parse of each phrase begins that may be read by itself; in one of `ends` it is
-    done. `parts` has the expressions of the coarse terminals, and of those that they are made of.
+    `starts` has the first state for each phrase that may be read by itself; in a state of `ends` it is done. `parts`
+    has the expressions of the coarse terminals, and of their parts.
     """
 
     terminals: list[Terminal]
@@ -75,9 +75,9 @@ def grammar_file(name: str = "mil.lark") -> pathlib.Path:
 def lark_parser(start: str | Sequence[str] = "program", **options: Any) -> Lark:
     """Return a Lark parser of MIL text, made from the rules of `mil.lark`.
 
-    Its trees hold all tokens, and None for an optional phrase that is absent, so no part of a text is lost. `options`
-    are those of `lark.Lark`: `propagate_positions`, `transformer`, `parser="earley"`, `keep_all_tokens=False` and so
-    on. With several start symbols, name one in each call of `parse`.
+    Its trees hold all tokens, and None for an absent optional phrase, so no part of a text is lost. `options` are the
+    options of `lark.Lark`: `propagate_positions`, `transformer`, `parser="earley"`, `keep_all_tokens=False` and so on.
+    With several start symbols, name one in each call of `parse`.
     """
     return _parser_of("mil.lark", start, options)
 
@@ -111,7 +111,7 @@ def _end_words(terminal: TerminalDef) -> None:
 
 
 def words_of(pattern: str) -> list[str]:
-    """Return the words that the expression of a terminal is made of; none if it is of anything else."""
+    """Return the words of a terminal's expression; none if it contains anything else."""
     plain = pattern.removesuffix(WORD_END).replace("\\", "")
     alternatives = re.fullmatch(r"(?:\(\?:)?(\$?\w+(?:\|\$?\w+)*)\)?", plain)
     return alternatives[1].split("|") if alternatives else []

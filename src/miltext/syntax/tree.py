@@ -1,4 +1,4 @@
-"""The tree of a text: its phrases with their places. Plain operations are read when their phrases are asked for."""
+"""The tree of a text: its phrases with their places. Phrases of plain operations are read on demand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from miltext.syntax.plain_tokens import arguments_in, operation_head
 
 
 class Token(str):
-    """A token that knows its place, for what is made of it; a tree has thousands, and keeps them as plain words."""
+    """A token that knows its place, for the callbacks; a tree has thousands, and keeps them as plain words."""
 
     __slots__ = ("end", "start")
 
@@ -33,7 +33,7 @@ class Token(str):
 class Node(NamedTuple):
     """A finished phrase: a rule's callback name or, for a token, its terminal; and where it stands in the text.
 
-    `absent` are the indices of optional symbols that are not there, in the list of all of the rule's.
+    `absent` are the indices of missing optional symbols, in the list of all of the rule's.
     """
 
     name: str
@@ -49,20 +49,20 @@ class Node(NamedTuple):
 
 
 class Statement(Node):
-    """A plain operation: one token of the grammar, whose phrases are read when they are asked for."""
+    """A plain operation: one token of the grammar, whose phrases are read on demand."""
 
     text = ""
 
     @cached_property
     def children(self) -> list[Node]:
-        """The phrases of the operation; none where the grammar's rules refuse what the token allows."""
+        """The phrases of the operation; none where the grammar's rules refuse a text that the token allows."""
         try:
             return self.read().children
         except SyntaxFailure:
             return []
 
     def names(self) -> Iterator[tuple[int, int, str]]:
-        """Yield the name that it defines, and those that it uses: where each begins and ends, and what it says."""
+        """Yield the name that it defines, and the names that it uses: the begin, the end and the text of each."""
         parts = operation_head(self.text)
         assert parts is not None  # so it was read
         yield self.start + parts.start(2), self.start + parts.end(2), parts[2]
@@ -71,7 +71,7 @@ class Statement(Node):
 
     @property
     def type_span(self) -> Span:
-        """The place of the type of what it defines."""
+        """The place of the type of its output."""
         parts = operation_head(self.text)
         assert parts is not None  # so it was read
         return Span(self.start + parts.start(1), self.start + parts.end(1))
@@ -95,7 +95,7 @@ class TreeBuilder:
         return partial(_phrase, rule)
 
     def plain_operation(self, children: list[Statement]) -> Statement:
-        """Return an operation that was read as one token."""
+        """Return the phrases of an operation read as one token."""
         return children[0]
 
 
@@ -109,14 +109,14 @@ def _phrase(rule: str, children: list[Node | None]) -> Node:
 
 
 _NO_CHILDREN: list[Node] = []
-"""The children of every token: one list, which nobody changes."""
+"""The children of every token: one list, which stays unchanged."""
 
 _LONG = 64
-"""Characters of a word that is hardly there twice."""
+"""Characters of a word that hardly comes twice."""
 
 
 def leaf(terminal: str, text: str, start: int, offset: int = 0) -> Node:
-    """Return the node of a token; `offset` is where the text that it was read in begins in a longer one."""
+    """Return the node of a token; `offset` is the begin of the text in a longer one."""
     if terminal == "OPERATION":
         statement = Statement("operation", start, start + len(text), [])
         statement.text = text
@@ -134,9 +134,10 @@ def tree_parser(coarse: frozenset[str]) -> Parser:
 def tree_of(
     text: str, coarse: frozenset[str], rule: str = "program", comments: list[Span] | None = None, offset: int = 0
 ) -> Node:
-    """Return the tree of a text that is a phrase of a rule, in which these coarse terminals are read.
+    """Return the tree of a text, a phrase of a rule, in which these coarse terminals are read.
 
-    Places are those in a longer text, where it begins at `offset`. Raise SyntaxFailure, with the nodes `read` by then.
+    Places are offsets in a longer text, where it begins at `offset`. Raise SyntaxFailure, with the nodes `read` by
+    then.
     """
     parser = tree_parser(coarse)
     place = partial(leaf, offset=offset) if offset else leaf
@@ -150,7 +151,7 @@ def tree_of(
 
 
 def flat(values: Iterable[Parsed]) -> list[Node]:
-    """Return the nodes of a parse's stack: a repetition that is still growing is a list there."""
+    """Return the nodes of a parse's stack: a growing repetition is a list there."""
     nodes: list[Node] = []
     for value in values:
         if isinstance(value, Node):
@@ -163,8 +164,8 @@ def flat(values: Iterable[Parsed]) -> list[Node]:
 def last_nodes(values: Iterable[Parsed]) -> list[Node]:
     """Return the nodes of a parse's stack as `flat` does, but of each repetition only the last four symbols.
 
-    A message about the place where a parse stopped needs no more: what comes before in a repetition is finished, and no
-    bracket in it is open. A block may have thousands of operations, and a text thousands of mistakes.
+    A message about the place where a parse stopped needs no more: earlier symbols of a repetition are finished, and no
+    bracket in them is open. A block may have thousands of operations, and a text thousands of mistakes.
     """
     return flat(value if isinstance(value, Node) or value is None else value[-4:] for value in values)
 
@@ -179,7 +180,7 @@ def walk(phrase: Node) -> Iterator[Node]:
 
 
 def chain(root: Node, offset: int) -> list[Node]:
-    """Return the phrases that the character at an offset is in, outermost first."""
+    """Return the phrases around the character at an offset, outermost first."""
     found = [root]
     while True:
         children = found[-1].children
@@ -208,10 +209,10 @@ def tokens(root: Node) -> Iterator[Node]:
 def transformed(
     root: Node, lower: Callable[[Node, list[Parsed]], Parsed], spelled: Mapping[int, str] | None = None
 ) -> Parsed:
-    """Return what `lower` makes of a tree, phrase by phrase from the inside out.
+    """Return the result of `lower` for a tree, phrase by phrase from the inside out.
 
-    It takes a phrase and the values of its children: tokens, what it made of phrases, None for what is absent. A
-    Statement has one child, its token. `spelled` are other spellings of tokens by their places.
+    It takes a phrase and the values of its children: tokens, results for phrases, None for an absent one. A Statement
+    has one child, its token. `spelled` are other spellings of tokens by their places.
     """
     spelled = spelled or {}
     if isinstance(root, Statement):

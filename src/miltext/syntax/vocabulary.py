@@ -1,7 +1,7 @@
 """The words of MIL text by their kinds, for highlighters, completion and the editors' files.
 
 Each comes from its own table: keywords from the grammar, data types from `dtypes`, operations and parameters from
-`operations`. `keywords.json` keeps what the grammar says, so that a highlighter needs no Lark; `editors/generate.py`
+`operations`. `keywords.json` keeps the words of the grammar, so that a highlighter needs no Lark; `editors/generate.py`
 makes it.
 """
 
@@ -20,10 +20,10 @@ KEYWORDS_FILE = os.path.join(os.path.dirname(__file__), "keywords.json")
 
 
 DRAFT_WORDS = ("names", "consts", "defaults")
-"""What `infer` may be asked to write besides types, in the order of a text's head: `$draft(names, consts)`.
+"""Parts that `infer` can write besides types, in the order of a text's head: `$draft(names, consts)`.
 
-Of operations without one, the attribute `name`; of literals that are arguments, operations `const`; of parameters that
-are left out, their defaults.
+Of operations without one, the attribute `name`; for literal arguments, operations `const`; for omitted parameters,
+their defaults.
 """
 
 
@@ -31,7 +31,7 @@ class Keywords(NamedTuple):
     """The words that the grammar itself writes, each kind sorted.
 
     `declarations` are `program` and `func`; `constructors` make types of others, as `tensor` does; `fields` stand
-    before an equals sign inside a type or a BLOBFILE; `blobs` is `BLOBFILE`; `numbers` are the floats that are words.
+    before an equals sign inside a type or a BLOBFILE; `blobs` is `BLOBFILE`; `numbers` are the floats written as words.
     `markers` begin with `$`: of them `type_markers` stand where a type can.
     """
 
@@ -79,7 +79,7 @@ _KINDS = {
     "INF": "numbers",
     "NAN": "numbers",
 }
-"""What kind the words of a rule, or of a terminal of several words, are."""
+"""The kind of the words of a rule, or of a terminal of several words."""
 
 
 def keywords_of_the_grammar() -> Keywords:

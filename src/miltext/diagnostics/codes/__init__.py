@@ -1,6 +1,6 @@
 """The codes of all diagnostics, each by its name. docs/diagnostics.md has a section for each.
 
-A code keeps its meaning for good. A code that is no longer used is not reused.
+A code keeps its meaning for good. A retired code is not reused.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ NOT_LOADABLE = code(
     "MIL801", "not loadable by coremltools", WARNING, "change the program, if coremltools has to load the model"
 )
 
-# ---- programs that are run
+# ---- running programs
 
 NO_RULE = code(
     "MIL830",
@@ -231,7 +231,7 @@ UNKNOWN_COMPARED_VALUE = code(
     "MIL844", "unknown value to compare with", ERROR, "save the arrays under the names that `miltext print` shows"
 )
 
-# ---- revisions of git that are compared
+# ---- comparing revisions of git
 
 UNKNOWN_REVISION = code(
     "MIL845",

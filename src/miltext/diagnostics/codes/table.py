@@ -10,8 +10,8 @@ ERROR, WARNING, NOTE = "error", "warning", "note"
 class Row(NamedTuple):
     """A code's title, its severity, and the way out of it.
 
-    The severity is that of the first report. A verb may change it for an input: `build` refuses unknown operations, and
-    a fault of the original is a warning. The way out completes a message, so it has neither a capital nor a full stop.
+    The severity is the first report's. A verb may change it for an input: `build` refuses unknown operations, and a
+    fault of the original is a warning. The way out completes a message, so it has neither a capital nor a full stop.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""`compare`: two programs run on the same inputs, and their values held against each other."""
+"""`compare`: two programs run on the same inputs, and their values compared."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from miltext.evaluation.subjects import Runnable, Subject
 
 AGAINST = "the numbers given"
-"""What is said instead of a name for arrays that a program is held against."""
+"""Name shown for arrays that a program is compared with."""
 
 
 def compare(
@@ -41,22 +41,23 @@ def compare(
     allow_nan: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Comparison:
-    """Run two programs on the same inputs, and return how far the values of `b` are from those of `a`.
+    """Run two programs on the same inputs, and return how far the values of `b` are from those in `a`.
 
-    Each is the path of a model, a Model, a Program, or MIL text. Their values are paired as `diff` pairs them, so that
-    renamed values, another order and inserted operations do not matter. With `against` instead of `b`, values of `a`,
-    outputs or inner ones, are held against the arrays of these names, as a device or another framework made them.
+    Each program is the path of a model, a Model, a Program, or MIL text. Their values are paired as `diff` pairs them,
+    so that renamed values, another order and inserted operations do not matter. With `against` instead of `b`, values
+    of `a`, outputs or inner ones, are compared with the arrays of these names, as made by a device or another
+    framework.
 
-    `inputs` have the names that `a` gives them, or else `b`. Without `inputs`, and with a `seed` for what they lack,
-    they are random; the seed is also that of random operations. `state` is what states hold at first, and `runs` says
-    how often the two are run, with the states of the run before and other random inputs. `min_snr` is the ratio in dB
-    below which a value is too far: if it is None, 80 where both come from fp32 alone, 50 where both come from fp16 or
-    less, and 40 where one of them does, or comes from compressed weights; arrays count as fp32, unless they are fp16.
+    `inputs` are named as in `a`, or else as in `b`. Without `inputs`, and with a `seed` for missing ones, they are
+    random; the seed also applies to random operations. `state` contains the initial states, and `runs` is the number of
+    runs of the two programs, each with the states of the run before and other random inputs. `min_snr` is the ratio in
+    dB below which a value is too far: if it is None, 80 where both come from fp32 alone, 50 where both come from fp16
+    or less, and 40 where only one does, or comes from compressed weights; arrays count as fp32, unless they are fp16.
     `compute` and `allow_nan` are as in `run`, and so is `weights`, but not for packages and compiled models, which have
-    their own; `progress` is told of each operation.
+    their own; `progress` is called for each operation.
 
-    Raise MiltextError for what cannot be run, for inputs that do not fit (MIL842 where those of the two models differ),
-    and where nothing can be compared (MIL843, MIL844); OSError for files.
+    Raise MiltextError for a program that cannot be run, for inputs that do not fit (MIL842 where the inputs of the two
+    models differ), and where nothing can be compared (MIL843, MIL844); OSError for files.
     """
     _require(b, against, min_snr, runs)
     require_seed(seed)
@@ -96,7 +97,7 @@ def compare(
 
 
 def _require(b: object, against: object, min_snr: float | None, runs: int) -> None:
-    """Raise TypeError or ValueError for arguments that do not say what to compare, or would check nothing."""
+    """Raise TypeError or ValueError for arguments that name no comparison, or would check nothing."""
     if (b is None) == (against is None):
         raise TypeError("compare takes two programs, or one and `against`: give either `b` or `against`")
     if runs < 1 or (min_snr is not None and math.isnan(min_snr)):
@@ -106,17 +107,19 @@ def _require(b: object, against: object, min_snr: float | None, runs: int) -> No
 
 
 def _guesses(arrays: Mapping[str, Any] | None, is_chosen: object, runners: Sequence[Runner]) -> Iterator[str]:
-    """Yield a note where numbers from elsewhere are held against what random inputs make that nobody chose."""
+    """Yield a note where numbers from elsewhere are compared with results of random inputs that the caller did not
+    choose.
+    """
     if arrays is not None and not is_chosen and runners[0].evaluator.inputs:
         yield "the inputs are random: give those that the numbers were made from"
 
 
 def _nobody(_: int) -> None:
-    """Is told of progress where nobody asks for it."""
+    """Ignore progress."""
 
 
 def _usual(arrangement: Arrangement, arrays: Mapping[str, Any] | None, *, own: bool) -> list[float]:
-    """Return the threshold that each pair has where nobody chooses one."""
+    """Return the default threshold of each pair."""
     runners, pairs = arrangement.runners, arrangement.partners.pairs
     if arrays is None:
         return usual_between(runners[0], runners[1], pairs)

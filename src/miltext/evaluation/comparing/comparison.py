@@ -1,4 +1,4 @@
-"""The result of a comparison, and the forms that it is shown in."""
+"""The result of a comparison, and its forms."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from miltext.schema.paths import Path
 
 FORM = 1
-"""The version of the JSON form, which docs/compare.md describes: another one where a reader of this would go wrong."""
+"""The version of the JSON form, which docs/compare.md describes: a new one for a change that breaks its readers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedValue:
-    """A value and the one that it is held against: the names, the types of the operations, and the types as text.
+    """A value and its reference: the names, the types of the operations, and the types as text.
 
-    `kind` is `input`, `constant`, `value`, `output` or `state`. `measure` is the distance where it is worst; of an
-    operation that runs several times, `turn` says in which run, from 0. `lost` is how many dB the steepest fall was
-    from the worst of what the value is computed from, or from what rounding to its type leaves. `fell`: it is too far,
-    below the `min_snr` in dB that it should have.
+    `kind` is `input`, `constant`, `value`, `output` or `state`. `measure` is the largest distance; of an operation that
+    runs several times, `turn` is the number of that run, from 0. `lost` is the steepest fall in dB, from the worst
+    input of the value, or from the precision that rounding to its type leaves. `fell`: it is too far, below the
+    required `min_snr` in dB.
     """
 
     kind: str
@@ -47,10 +47,10 @@ class ComparedValue:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where precision was lost: the value, its distance then, and the ratios that its inputs had then, by name.
+    """Origin of a loss of precision: the value, its distance then, and the ratios that its inputs had then, by name.
 
-    `between` are the operations without partners before it, of the new program, and `removed` those of the old one.
-    `reaches_output`: what fell because of it leads to an output that fell.
+    `between` are the operations without partners before it, of the new program, and `removed` the operations of the old
+    one. `reaches_output`: an output fell because of it.
     """
 
     value: ComparedValue
@@ -65,7 +65,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class FirstOddity:
-    """Where a run first makes `NaN` or `infinity`, if it does: `side` is `old` or `new`."""
+    """The first `NaN` or `infinity` of a run, if any: `side` is `old` or `new`."""
 
     side: str
     kind: str
@@ -77,14 +77,14 @@ class FirstOddity:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs on the same inputs, those of `old` being the reference for those of `new`.
+    """Two runs on the same inputs; the values of `old` are the reference for those in `new`.
 
     `min_snr` is the ratio in dB below which an output is too far, the lowest of all outputs. `origins` are the values
-    that fell below it although what they are computed from had not, those first that an output fell for; `steepest` is
-    where most was lost on the way to the worst output, whether or not that fell. `values` are all that were compared
-    but `outputs`, in the order of the new program. `lost` are the names of outputs that only the old program has.
-    `notes` say what could not be compared. `ok`: no output fell, and none is lost. `told` locates findings in the text
-    of the new program.
+    that fell below it although their inputs had not, the causes of fallen outputs first; `steepest` is the largest loss
+    on the way to the worst output, whether or not that fell. `values` are all compared values but `outputs`, in the
+    order of the new program. `lost` are the names of outputs that only the old program has. `notes` list values that
+    could not be compared. `ok`: no output fell, and none is lost. `told` locates findings in the text of the new
+    program.
     """
 
     old: str
@@ -106,7 +106,7 @@ class Comparison:
 
     @property
     def first(self) -> Origin | None:
-        """The first value that falls below the threshold, of those that an output falls for if one does."""
+        """The first value that falls below the threshold, if possible a cause of a fallen output."""
         return self.origins[0] if self.origins else None
 
     @property
@@ -115,7 +115,7 @@ class Comparison:
         return located(self, self.origins).diagnostics
 
     def to_text(self, *, color: bool = False, full: bool = False) -> str:
-        """Return the comparison for people, with ANSI colours if asked; `full` lists all values."""
+        """Return the comparison for people, with ANSI colours if `color`; `full` lists all values."""
         return render_text(self, color, full)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Two runs in lockstep: each value waits only until its partners are made, is measured against them, and is let go."""
+"""Two runs in lockstep: each value waits only until its partners are made, is measured against them, and is freed."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from miltext.ir.parts import Op
 
 EXACT_INTEGERS = 150.0
-"""A ratio in dB that counts as exact, where no float's precision says so."""
+"""Ratio in dB that counts as exact, for types without a float's precision."""
 
 
 @dataclass(slots=True)
 class Waiting:
-    """A value as it was made, its declared type, the count of values that its run had made before, and `left`, of how
-    many partners it waits for.
+    """A value as made, its declared type, the number of values made before it in its run, and `left`, the number of
+    partners for which it waits.
     """
 
     value: Any
@@ -39,10 +39,10 @@ class Waiting:
 
 
 class Sighting(NamedTuple):
-    """A value measured: the `turn` says how often its operation had run before, as in a loop.
+    """A value measured: `turn` is the number of earlier runs of its operation, as in a loop.
 
-    `moment` is when the new program made it. `inputs` are the pairs of values that it comes from, with the ratio that
-    each had then; `lost` how many dB are lost from the worst of these to this one.
+    `moment` is when the new program made it. `inputs` are the pairs of its input values, with the ratio that each had
+    then; `lost` is the loss in dB from the worst of these to this value.
     """
 
     moment: int
@@ -54,10 +54,10 @@ class Sighting(NamedTuple):
 
 @dataclass(slots=True)
 class Track:
-    """What is known of a pair: its types, and how it was when it was worst, lost most, and first fell too low.
+    """The facts of a pair: its types, and its state when it was worst, lost most, and first fell too low.
 
-    A constant number, as the `y` of a `mul`, loses nothing: what takes it does. `is_rounded`: no constant, or the same
-    on both sides but for rounding.
+    A constant number, as the `y` of a `mul`, loses nothing: its user does. `is_rounded`: no constant, or the same on
+    both sides but for rounding.
     """
 
     types: tuple[str, str] | None = None
@@ -70,7 +70,7 @@ class Track:
 
 
 class Oddity(NamedTuple):
-    """Where a run first makes NaN or infinity: which of them, in how many elements, in which value and turn."""
+    """The first NaN or infinity of a run: its kind, the number of elements, the value and the turn."""
 
     kind: str
     elements: int
@@ -80,7 +80,9 @@ class Oddity(NamedTuple):
 
 @dataclass
 class Side:
-    """One run: what waits for partners, by value and turn, its bytes but for constants, how often each was made."""
+    """One run: the values that wait for partners, by value and turn, their bytes but for constants, how often each was
+    made.
+    """
 
     walked: Walked | None
     waiting: dict[tuple[Held, int], Waiting] = field(default_factory=dict)
@@ -90,12 +92,12 @@ class Side:
     size: int = 0
 
     def keep(self, key: tuple[Held, int], held: Waiting) -> None:
-        """Have a value wait."""
+        """Let a value wait."""
         self.waiting[key] = held
         self.size += held.size
 
     def drop(self, key: tuple[Held, int]) -> None:
-        """Let go of a value."""
+        """Free a value."""
         self.size -= self.waiting.pop(key).size
 
 
@@ -113,10 +115,10 @@ class Lockstep:
             self._of[1].setdefault(pair.new, []).append(index)
 
     def run(self, steps: Mapping[int, Generator[Made, None, Any]], progress: Callable[[int], object]) -> None:
-        """Pull both runs along to their ends, or one, against values that are there. Raise what they raise.
+        """Run both sides to their ends, or one, against given values. Raise their errors.
 
-        The one whose partners wait goes first; where values wait on both sides, the one on whose side fewer bytes do.
-        `progress` is told of each step.
+        The side whose partners wait runs first; where values wait on both sides, the side with fewer waiting bytes.
+        `progress` is called for each step.
         """
         running = dict(steps)
         while running:
@@ -139,7 +141,7 @@ class Lockstep:
             self._close(side, op)
 
     def put(self, side: int, value: Held, array: Any, type: Type, *, is_constant: bool = False) -> None:
-        """Take a value that one side has made, and measure what can be measured now."""
+        """Add a value made on one side, and measure all pairs that are complete now."""
         own = self.sides[side]
         turn, own.turns[value] = own.turns[value], own.turns[value] + 1
         own.moment += 1
@@ -153,7 +155,7 @@ class Lockstep:
                 self._meet(index, turn)
 
     def _meet(self, index: int, turn: int) -> None:
-        """Measure a pair, if both are there, and let go of what was measured against all its partners."""
+        """Measure a pair, if both values are there, and free the values measured against all their partners."""
         pair = self.partners.pairs[index]
         keys = (pair.old, turn), (pair.new, turn)
         old, new = (side.waiting.get(key) for side, key in zip(self.sides, keys, strict=True))
@@ -166,7 +168,7 @@ class Lockstep:
                 side.drop(key)
 
     def _close(self, side: int, op: Op) -> None:
-        """Let go of what was made inside an operation that has ended on both sides: its partners are not to come."""
+        """Free the values made inside an operation that has ended on both sides: no partners can follow."""
         for index in self._of[side].get(op.outputs[0], ()) if op.outputs else ():
             pair = self.partners.pairs[index]
             if self.sides[0].turns[pair.old] == self.sides[1].turns[pair.new]:
@@ -176,7 +178,7 @@ class Lockstep:
                     for key in [key for key in each.waiting if key[0] in inner]:
                         each.drop(key)
 
-    # ---- what is found
+    # ---- findings
 
     def _record(self, index: int, pair: Pair, turn: int, old: Waiting, new: Waiting) -> None:
         track = self.tracks[index]
@@ -208,7 +210,9 @@ class Lockstep:
 
 
 def has_fallen(found: Measure, threshold: float) -> bool:
-    """Tell whether a value is too far from its reference; of what is not a float, each element has to be the same."""
+    """Return whether a value is too far from its reference; values other than floats have to be equal in each
+    element.
+    """
     return found.level < threshold
 
 

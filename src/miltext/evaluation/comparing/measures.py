@@ -1,4 +1,4 @@
-"""How far a value is from the one that it is held against."""
+"""Distance of a value from its reference."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from miltext.evaluation.rules import Array
 
 PIECE = 1 << 13
-"""How many elements are compared at once, so that what is made of them stays in the processor's cache.
+"""Number of elements compared at once, so that their intermediate values stay in the processor's cache.
 
 Of more than 10,000, OpenBLAS computes a dot product in threads, which take longer to wake than it takes.
 """
 
 SATURATED, APART = 1000.0, 4.0
-"""From where on a number can stand for infinity, as in a mask, and how many times smaller all others are then."""
+"""Least number that can stand for infinity, as in a mask, and the factor by which all others are smaller then."""
 
 SPREAD = 8.0
-"""How many times larger than the least the largest of the numbers is that stand for infinity, at most."""
+"""Greatest ratio between the largest and the least of the numbers that stand for infinity."""
 
 REAL = "biuf"
 """The kinds of numpy's types whose differences are numbers."""
@@ -32,17 +32,18 @@ REAL = "biuf"
 class Measure:
     """The distance of a value from its reference, both of `count` elements.
 
-    `equal` is the share of elements that are the same: NaN is the same as NaN. For floats there are more. `snr` is the
-    signal-to-noise ratio in dB, ten times the decimal logarithm of the sum of the reference's squares by that of the
+    `equal` is the share of equal elements: NaN equals NaN. The other measures are for floats. `snr` is the
+    signal-to-noise ratio in dB, ten times the decimal logarithm of the sum of the reference's squares by the sum of the
     differences' squares: infinite where nothing differs, `-inf` where the reference is all zeros and the other is not.
-    `maximum` is the largest difference, `cosine` that of the angle between the two. An element that is NaN or infinite
-    on one side only makes `maximum` infinite and `snr` `-inf`; `cosine` leaves it out. `nans` and `infinities` are how
-    many the reference and the other have, `vanished` how many are 0 in the other alone.
+    `maximum` is the largest difference, `cosine` the cosine of the angle between the two. An element that is NaN or
+    infinite on one side only makes `maximum` infinite and `snr` `-inf`; `cosine` leaves it out. `nans` and `infinities`
+    are the counts in the reference and the other, `vanished` the number of elements that are 0 in the other alone.
 
-    `saturated` is how many elements stand for infinity on both sides, as what a mask of -1e4 was added to: the energy
-    of few of them would hide what the others lose, so `snr` is the lower of that of all and that of the others alone.
+    `saturated` is the number of elements that stand for infinity on both sides, as after adding a mask of -1e4: the
+    energy of few such elements would hide the loss of the others, so `snr` is the lower of two ratios, over all
+    elements and over the others alone.
 
-    `misfit` says why nothing can be measured, as two shapes that differ; empty where it can.
+    `misfit` is the reason why nothing can be measured, as two shapes that differ; empty where it can.
     """
 
     count: int = 0
@@ -58,7 +59,7 @@ class Measure:
 
     @property
     def level(self) -> float:
-        """The ratio in dB; of what has none, infinite where all is the same, else `-inf`."""
+        """The ratio in dB; without a ratio, infinite where all elements are equal, else `-inf`."""
         if self.snr is not None:
             return self.snr
         return math.inf if self.equal == 1 and not self.misfit else -math.inf
@@ -87,7 +88,7 @@ def _kind(value: Any) -> str:
 
 
 def _alike(a: Array, b: Array) -> Measure:
-    """Compare what is equal or not: integers, truth values, strings."""
+    """Compare values that are equal or not: integers, truth values, strings."""
     same = int(np.count_nonzero(a == b))
     return Measure(a.size, same / a.size if a.size else 1.0)
 
@@ -119,7 +120,7 @@ def _measure_lists(reference: list[Any], other: list[Any]) -> Measure:
 
 
 class _Sums:
-    """What is summed over pieces: squares and products of the finite, largest difference, and what is counted."""
+    """Sums over pieces: squares and products of the finite elements, the largest difference, and counts."""
 
     def __init__(self) -> None:
         self.count = self.same = self.vanished = 0
@@ -142,7 +143,9 @@ class _Sums:
         self.peak = max(self.peak, float(a.max()), -float(a.min()))
 
     def _without_oddities(self, a: Array, b: Array, same: Array) -> tuple[Array, Array, Array, Array]:
-        """Count what is not finite, put 0 in its place, and return that with what is the same, and the differences."""
+        """Count the elements that are not finite, and return the arrays with 0 in their place, the mask of equal
+        elements, and the differences.
+        """
         for place, array in enumerate((a, b)):
             self.nans[place] += int(np.count_nonzero(np.isnan(array)))
             self.infinities[place] += int(np.count_nonzero(np.isinf(array)))
@@ -152,7 +155,7 @@ class _Sums:
         return np.where(finite, a, 0.0), np.where(finite, b, 0.0), same, apart
 
     def measure(self, saturated: int = 0, snr: float = math.inf) -> Measure:
-        """Return what was summed; `snr` is that without so many saturated elements."""
+        """Return the measure of the sums; `snr` is the ratio without so many saturated elements."""
         equal = self.same / self.count if self.count else 1.0
         nans, infinities = (self.nans[0], self.nans[1]), (self.infinities[0], self.infinities[1])
         snr = min(snr, decibel(self.squares, self.noise))
@@ -165,7 +168,7 @@ class _Sums:
         return self.peak >= SATURATED and 0 < self.noise < math.inf
 
     def _cosine(self) -> float | None:
-        """Return the cosine of the angle between the two; None where one of them has no direction."""
+        """Return the cosine of the angle between the two; None where either has no direction."""
         lengths = math.sqrt(self.squares) * math.sqrt(self.other_squares)
         if not math.isfinite(lengths) or not lengths:
             return None
@@ -183,7 +186,7 @@ def _measure_floats(pairs: list[tuple[Array, Array]]) -> Measure:
 def _without_saturated(pairs: list[tuple[Array, Array]], peak: float) -> tuple[int, float]:
     """Return how many elements are saturated on both sides, and the ratio in dB without them, infinite if none are.
 
-    They are so large that no other comes near to them, on either side.
+    Saturated elements are so large that no other comes near to them, on either side.
     """
     least, others = max(SATURATED, peak / SPREAD), _Sums()
     count = 0

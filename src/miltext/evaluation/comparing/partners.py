@@ -1,4 +1,4 @@
-"""Which values of two functions are held against each other, and from which others each is computed."""
+"""The pairs of values to compare in two functions, and the sources of each value."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 
 
 Held: TypeAlias = "Value | int"
-"""A value that is held against another, or the place of an array where there is no old program."""
+"""A value to be compared with another, or the index of an array where there is no old program."""
 
 VALUE, OUTPUT, STATE = "value", "output", "state"
-"""The kinds of pairs: of inner values and inputs, of outputs, and of what states hold in the end."""
+"""The kinds of pairs: of inner values and inputs, of outputs, and of final states."""
 
 
 class Walked:
-    """A function of a graph with one of its blocks: the operations inside by their `paths`, and where values come from.
+    """A function of a graph with one block: the operations inside by their `paths`, and the sources of values.
 
-    `values` are the inputs and what operations make, in the order of the text, each operation before those inside it.
+    `values` are the inputs and the outputs of operations, in the order of the text, each operation before its inner
+    ones.
     """
 
     def __init__(self, graph: KeyedGraph, name: str, opset: str) -> None:
@@ -45,7 +46,9 @@ class Walked:
         return (*self.paths[value.maker], "outputs", value.maker.outputs.index(value))
 
     def sources(self, value: Value) -> Iterator[Value]:
-        """Yield the values that a value comes from: what its operation takes, what inner blocks or states hand on."""
+        """Yield the sources of a value: the operands of its operation, and values passed on by inner blocks or
+        states.
+        """
         op = value.owner.owner if isinstance(value.owner, Block) else value.maker
         for use in value.uses:
             if use.op in self.paths and use.op.type == "write_state" and use.op.operands[-1] is value:
@@ -56,7 +59,7 @@ class Walked:
                 yield from block.outputs
 
     def through(self, value: Value, paired: Container[Held]) -> Iterable[Value]:
-        """Return the values that a value comes from, and for those that are not `paired` what they come from."""
+        """Return the sources of a value; a source that is not `paired` is replaced by its own sources."""
         seen: dict[Value, None] = {}
         waiting = list(self.sources(value))
         while waiting:
@@ -68,12 +71,12 @@ class Walked:
         return seen
 
     def is_constant(self, value: Value) -> bool:
-        """Tell whether a value comes from no input."""
+        """Return whether a value comes from no input."""
         return value.maker is not None and not self.graph.facts[value.maker].grounded
 
 
 class Pair(NamedTuple):
-    """Two values that are held against each other; `kind` is one of VALUE, OUTPUT and STATE."""
+    """Two values to be compared; `kind` is VALUE, OUTPUT or STATE."""
 
     old: Held
     new: Value
@@ -81,9 +84,9 @@ class Pair(NamedTuple):
 
 
 class Partners:
-    """The pairs of values that are compared, and how the new program's values hang together.
+    """The pairs of values to compare, and the sources of the new program's values.
 
-    `main` has the index of the pair that speaks for a value of the new program. `lost` and `gained` are the names of
+    `main` has the index of the pair that represents a value of the new program. `lost` and `gained` are the names of
     outputs that only the old or the new one has.
     """
 
@@ -99,16 +102,16 @@ class Partners:
         self._nearest: dict[Value, tuple[int, ...]] = {}
 
     def nearest(self, value: Value) -> tuple[int, ...]:
-        """Return the pairs of the values that a value of the new program comes from, through what has no partner."""
+        """Return the pairs of the sources of a new program's value, seen through values without partners."""
         if value not in self._nearest:
             found = (self.main.get(source) for source in self.new.through(value, self.main))
             self._nearest[value] = tuple(index for index in found if index is not None)
         return self._nearest[value]
 
     def are_made_alike(self, old: Walked | None, pair: Pair) -> bool:
-        """Tell whether one operation makes both values of a pair, of the same type and arguments, from pairs.
+        """Return whether one operation makes both values of a pair, of the same type and arguments, from pairs.
 
-        What it makes differs then only as what it takes does: a program always computes the same from the same.
+        Its output then differs only as its inputs do: a program always computes the same from the same.
         """
         maker, other = pair.old.maker if old and isinstance(pair.old, Value) else None, pair.new.maker
         if old is None or maker is None or other is None or not maker.operands or maker.blocks or other.blocks:
@@ -124,7 +127,7 @@ class Partners:
 
 
 def between(walked: Walked, value: Value, paired: Container[Held]) -> list[Op]:
-    """Return the operations without partners that stand between a value and the nearest that have one."""
+    """Return the operations without partners between a value and its nearest values with partners."""
     makers = [source.maker for source in walked.through(value, paired) if source not in paired]
     return list(dict.fromkeys(maker for maker in makers if maker is not None))
 
@@ -136,9 +139,9 @@ def by_structure(
     states: Mapping[Value, Value],
     block: PairedBlock | None,
 ) -> Partners:
-    """Return the values of two functions that correspond, as `diff` finds them, and the outputs that do.
+    """Return the corresponding values of two functions, as `diff` finds them, and the corresponding outputs.
 
-    `inputs` and `states` are those that correspond; `block` is how `diff` pairs the blocks of the two.
+    `inputs` and `states` are the corresponding inputs and states; `block` is how `diff` pairs the blocks of the two.
     """
     same = dict(inputs)
     if block is not None:
@@ -155,16 +158,16 @@ def by_structure(
 
 
 def by_name(new: Walked, names: Iterable[str]) -> Partners:
-    """Return what is called by the names: values of the function's own block, or else the first of inner blocks.
+    """Return the values of these names: of the function's own block, or else the first of inner blocks.
 
-    All count as outputs. Raise KeyError for a name that no value has.
+    All count as outputs. Raise KeyError for a name without a value.
     """
     known = {value.name: value for value in (*reversed(new.values), *new.function.inputs, *new.block.made())}
     return Partners(new, [Pair(place, known[name], OUTPUT) for place, name in enumerate(names)])
 
 
 def _outputs(old: Walked, new: Walked, same: Mapping[Value, Value], *, has_more: bool) -> dict[Value, Value]:
-    """Return the outputs that correspond: those of one name, those that correspond by structure, the rest in order.
+    """Return the outputs that correspond: by name first, then by structure, the rest in order.
 
     The rest is paired only where the functions have more in common than inputs.
     """
@@ -182,9 +185,9 @@ def _outputs(old: Walked, new: Walked, same: Mapping[Value, Value], *, has_more:
 
 
 def _constants(old: Walked, new: Walked, same: Mapping[Value, Value]) -> dict[Value, Value]:
-    """Return the constants that nothing else pairs, and that corresponding operations take in the same place.
+    """Return the constants without another pair that corresponding operations take in the same place.
 
-    So a weight is held against the weight that is compressed.
+    So a weight is compared with its compressed form.
     """
     found: dict[Value, Value] = {}
     taken = {*same.values()}
@@ -203,7 +206,7 @@ def _constants(old: Walked, new: Walked, same: Mapping[Value, Value]) -> dict[Va
 
 
 def _casts(new: Walked, pairs: Iterable[Pair]) -> list[Pair]:
-    """Return the casts that only the new program has, each with what the value that it casts is held against."""
+    """Return the casts that only the new program has, each with the reference of its input."""
     partners = {pair.new: pair.old for pair in reversed(list(pairs))}
     found: list[Pair] = []
     for op in new.paths:
@@ -216,7 +219,7 @@ def _casts(new: Walked, pairs: Iterable[Pair]) -> list[Pair]:
 
 
 def _operations(block: PairedBlock) -> dict[Value, Value]:
-    """Return the values of operations that correspond, those of inner blocks included."""
+    """Return the values of corresponding operations, inner blocks included."""
     found: dict[Value, Value] = {}
     for j, op, other in block.partners():
         found.update(zip(op.outputs, other.outputs, strict=False))
@@ -227,7 +230,7 @@ def _operations(block: PairedBlock) -> dict[Value, Value]:
 
 
 def _add_inner_outputs(block: PairedBlock, same: dict[Value, Value]) -> None:
-    """Pair what inner blocks that correspond hand on, where they make it and nothing else pairs it."""
+    """Pair the outputs of corresponding inner blocks, where the block makes the value and nothing else pairs it."""
     taken = {*same.values()}
     for inner in (each for blocks in block.inner.values() for each in blocks):
         if inner.old is not None and inner.new is not None:

@@ -1,4 +1,4 @@
-"""What two programs compute alike but for its precision: one operation on both sides, and numbers rounded on one."""
+"""Computations that two programs share but for precision: one operation on both sides, and numbers rounded on one."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ FLOATS = frozenset(name for name, dtype in BY_NAME.items() if dtype.kind == "flo
 
 @np.errstate(all="ignore")
 def is_rounded(one: Any, other: Any) -> bool:
-    """Tell whether two constants are the same but for rounding to the coarser type of the two.
+    """Return whether two constants are the same but for rounding to the coarser type of the two.
 
-    What is too large for that type may be infinity in it, or its largest number, and what is too small 0, or its least.
+    A number too large for that type may be infinity in it, or its largest number; a number too small may be 0, or its
+    least.
     """
     a, b = np.asarray(one), np.asarray(other)
     if a.shape != b.shape:
@@ -45,9 +46,9 @@ def is_rounded(one: Any, other: Any) -> bool:
 def are_made_alike_but_rounded(
     old: Walked | None, partners: Partners, pair: Pair, is_kept: Callable[[int], bool]
 ) -> bool:
-    """Tell whether one operation makes both values of a pair, of the same arguments but for their precision.
+    """Return whether one operation makes both values of a pair, of the same arguments but for their precision.
 
-    Casts between floats are looked through. `is_kept` tells whether the constants of a pair are the same but rounded.
+    Casts between floats are looked through. `is_kept` returns whether the constants of a pair are the same but rounded.
     """
     op, other = _makers(pair)
     if old is None or op is None or other is None or not _are_alike(old, op, partners.new, other):
@@ -74,14 +75,14 @@ def _makers(pair: Pair) -> tuple[Op | None, Op | None]:
 
 
 def _before_casts(value: Value) -> Value:
-    """Return the value that casts between floats make a value of, or the value itself."""
+    """Return the source of a value below casts between floats, or the value itself."""
     while (source := _rounded(value)) is not None:
         value = source
     return value
 
 
 def _rounded(value: Value) -> Value | None:
-    """Return the value that a cast to a float makes a value of, if one does."""
+    """Return the source of a value that a cast to a float makes, if one does."""
     if value.maker is None or value.maker.type != "cast" or not isinstance(value.type, TensorType):
         return None
     source = value.maker.operand("x") if value.type.dtype in FLOATS else None
@@ -89,7 +90,7 @@ def _rounded(value: Value) -> Value | None:
 
 
 def _are_alike(old: Walked, op: Op, new: Walked, other: Op) -> bool:
-    """Tell whether two operations without blocks are of one type, with the same literals but for their precision."""
+    """Return whether two operations without blocks are of one type, with the same literals but for their precision."""
     facts, others = old.graph.facts[op], new.graph.facts[other]
     if op.type != other.type or facts.slots != others.slots or op.blocks or other.blocks or not facts.operands:
         return False
@@ -98,7 +99,7 @@ def _are_alike(old: Walked, op: Op, new: Walked, other: Op) -> bool:
 
 
 def _match(one: proto.Value, other: proto.Value) -> bool:
-    """Tell whether two values are the same but for rounding; of those in files, only what is equal is."""
+    """Return whether two values are the same but for rounding; values in files have to be equal."""
     if one == other or "blobFileValue" in (one.WhichOneof("value"), other.WhichOneof("value")):
         return bool(one == other)
     constants = Constants(None)
@@ -106,7 +107,7 @@ def _match(one: proto.Value, other: proto.Value) -> bool:
 
 
 def _literals(op: Op) -> dict[tuple[str, int], proto.Value]:
-    """Return the values that stand in an operation itself, by where they do; not its name."""
+    """Return the values in an operation itself, by their places; not its name."""
     found = {(key, -1): value for key, value in op.attributes.items() if key != NAME}
     for parameter, operands in op.inputs.items():
         for place, operand in enumerate(operands):

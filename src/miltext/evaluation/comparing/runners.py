@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Side(NamedTuple):
-    """A program to be compared: what it is called, what it was read from, and its graph."""
+    """A program to be compared: its name, its source, and its graph."""
 
     name: str
     subject: Subject
@@ -40,7 +40,7 @@ class Side(NamedTuple):
 
 
 def compared_subject(source: Runnable | Subject, weights: str | os.PathLike[str] | None) -> Subject:
-    """Return what is to be compared; its weight files are in the folder `weights` where it has none of its own."""
+    """Return the subject to compare; its weight files are in the folder `weights` where it has none of its own."""
     subject = opened(source, weights)
     if subject.model is not None and subject.model.kind in ("mlpackage", "mlmodelc"):
         subject.folder = subject.model.model_path
@@ -48,7 +48,7 @@ def compared_subject(source: Runnable | Subject, weights: str | os.PathLike[str]
 
 
 def side(source: Runnable | Subject, name: str, keys: Keys, weights: str | os.PathLike[str] | None) -> Side:
-    """Return a program to be compared; one that has no name of its own gets `name`. Raise MiltextError."""
+    """Return a program to be compared; a program without a name of its own gets `name`. Raise MiltextError."""
     subject = compared_subject(source, weights)
     graph = KeyedGraph(subject.program, keys, Contents(keys, subject.folder))
     return Side(name if subject.name in (None, "<text>") else str(subject.name), subject, graph)
@@ -56,7 +56,7 @@ def side(source: Runnable | Subject, name: str, keys: Keys, weights: str | os.Pa
 
 @dataclass
 class Runner:
-    """A function of one side: what runs it, its operations, and what its states hold from one run to the next."""
+    """A function of one side: its evaluator, its operations, and its states between runs."""
 
     name: str
     evaluator: Evaluator
@@ -65,7 +65,7 @@ class Runner:
 
     @property
     def types(self) -> dict[str, Type]:
-        """The types of all that the function takes in, by name."""
+        """The types of all inputs of the function, by name."""
         return {**self.evaluator.inputs, **self.evaluator.states}
 
     @cached_property
@@ -73,7 +73,7 @@ class Runner:
         return {step.path: step.types for step in steps_of(self.evaluator.plan)}
 
     def type(self, value: Value) -> Type:
-        """Return the declared type of a value, None where nothing is known of it."""
+        """Return the declared type of a value, None where it is unknown."""
         maker = value.maker
         if maker is None:
             return self.types[value.name]
@@ -82,12 +82,12 @@ class Runner:
         return types[place] if place < len(types) else None
 
     def input(self, name: str) -> Value:
-        """Return what the function takes in under a name."""
+        """Return the function's input of a name."""
         return next(each for each in self.walked.function.inputs if each.name == name)
 
 
 def runner(side: Side, function: str, compute: str) -> Runner:
-    """Return what runs a function of one side. Raise MiltextError where it cannot be run."""
+    """Return the runner of one side's function. Raise MiltextError where it cannot be run."""
     evaluator = Evaluator(side.subject, function, compute=compute)
     blocks, steps = side.graph.functions[evaluator.function].blocks, evaluator.plan.steps
     opset = str(steps[0].path[3]) if steps else next(iter(blocks))
@@ -96,14 +96,14 @@ def runner(side: Side, function: str, compute: str) -> Runner:
 
 @dataclass
 class Arrangement:
-    """One program to be run or two, the values that are compared, and the new names of inputs and states by the old."""
+    """One program to be run or two, the values to compare, and the new names of inputs and states by the old."""
 
     runners: list[Runner]
     partners: Partners
     names: dict[str, str]
 
     def notes(self) -> Iterator[str]:
-        """Yield what has no partner."""
+        """Yield a note for each input, output and state without a partner."""
         old, new = self.runners[0], self.runners[-1]
         paired = {*self.names.values()}
         yield from (f"the input {named(name)} is only in {old.name}" for name in old.types if name not in self.names)
@@ -142,7 +142,7 @@ def arranged(old: Side, new: Side, function: str, compute: str) -> Arrangement:
 
 
 def arranged_against(side: Side, arrays: Mapping[str, Any], function: str, compute: str) -> Arrangement:
-    """Return one program, to be held against arrays. Raise MiltextError (MIL844) for a name that it does not have."""
+    """Return one program, to be compared with arrays. Raise MiltextError (MIL844) for a name that it does not have."""
     only = runner(side, function, compute)
     outputs = only.walked.block.outputs
     known = dict.fromkeys(value.name for value in (*outputs, *only.walked.values))
@@ -230,7 +230,7 @@ def _shape(type: Type) -> object:
 
 
 def _fits(old: Type, new: Type) -> bool:
-    """Tell whether one array can be given for both types; what it is rounded to may differ."""
+    """Return whether one array can be given for both types; the rounding may differ."""
     if isinstance(old, StateType) and isinstance(new, StateType):
         return _fits(old.wrapped, new.wrapped)
     if isinstance(old, TensorType) and isinstance(new, TensorType):
@@ -249,7 +249,7 @@ def refused(code: str, message: str) -> MiltextError:
 def filled(
     evaluator: Evaluator, inputs: Mapping[str, Any], seed: int, shapes: Mapping[str, Sequence[int]] | None = None
 ) -> dict[str, Any]:
-    """Return inputs with random numbers for those that are missing, but not for those that have a default."""
+    """Return inputs with random numbers for missing ones, except inputs with a default."""
     features = evaluator.features
     left = {name: declared for name, declared in evaluator.inputs.items() if name not in inputs}
     missing = {name: left[name] for name in left if features[name].filling is None}
@@ -257,7 +257,7 @@ def filled(
 
 
 class Feeder:
-    """Gives the programs of an arrangement their inputs, and runs them; `state` is what states hold at first."""
+    """Gives the programs of an arrangement their inputs, and runs them; `state` contains the initial states."""
 
     def __init__(self, arrangement: Arrangement, state: Mapping[str, Any], allow_nan: bool) -> None:
         self._runners = arrangement.runners
@@ -267,7 +267,9 @@ class Feeder:
             each.state.update({name: np.array(value) for name, value in held.items()})
 
     def _both(self, given: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return what is given for each program, by its own names; names are those of the old one, or else the new."""
+        """Return the inputs of each program, by its own names; `given` has the names of the old program, or else the
+        new.
+        """
         if len(self._runners) == 1:
             return [dict(given)]
         old, new = self._runners
@@ -281,7 +283,9 @@ class Feeder:
         ]
 
     def given(self, inputs: Mapping[str, Any], seed: int | None, run: int) -> list[dict[str, Any]]:
-        """Return the inputs of each program: those given, and random numbers where none are, or a seed is."""
+        """Return the inputs of each program: the given ones, and random numbers for missing ones, where none is given
+        or a seed is.
+        """
         both = self._both(inputs)
         if inputs and seed is None:
             return both
@@ -291,7 +295,7 @@ class Feeder:
         return both
 
     def _sizes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of inputs whose sizes the old program leaves open, and the new one does not."""
+        """Return the shapes of inputs with open sizes in the old program, and known ones in the new program."""
         old, new = self._runners[0], self._runners[-1]
         found = {}
         for name, other in self._names.items():
@@ -301,7 +305,7 @@ class Feeder:
         return {name: sizes for name, sizes in found.items() if sizes is not None}
 
     def _share(self, own: dict[str, Any], first: Mapping[str, Any], runner: Runner) -> None:
-        """Give the new program what was made for the old one."""
+        """Give the new program the inputs made for the old one."""
         if runner is not self._runners[0]:
             own.update({new: first[old] for old, new in self._names.items() if old in first})
 
@@ -313,7 +317,7 @@ class Feeder:
         seed: int,
         progress: Callable[[int], object],
     ) -> None:
-        """Run the programs once, and have the values measured; `arrays` stand for a program that there is not."""
+        """Run the programs once, and measure the values; `arrays` stand for a missing old program."""
         for place, array in enumerate(arrays.values()):
             lockstep.put(0, place, array, None)
         steps = {}

@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 
 LISTED = 10
-"""How many inner values are listed unless all are asked for, and how many origins."""
+"""Number of inner values listed unless `full`, and of origins."""
 
 WARNED = 3
-"""How many origins are told if no output fell."""
+"""Number of origins reported if no output fell."""
 
 LOUD = 20.0
-"""How many dB are lost at least where the steepest loss is told: less is what rounding does."""
+"""Least loss in dB at which the steepest loss is reported: rounding alone loses less."""
 
 MANY = 0.1
-"""The share of elements that are told of if they became 0: few small ones always do."""
+"""Share of elements from which vanished ones are reported: a few small ones always become 0."""
 
 LISTED_NAMES = 4
 """How many inputs of an origin are named, the worst ones, and how many operations before it."""
 
 COLORS = {"!": "31", "@": "1", "#": "35"}
-"""ANSI codes: of what fell, of headings, of notes."""
+"""ANSI codes: of fallen values, of headings, of notes."""
 
 SIDES = {"old": "the old program", "new": "the new one"}
 
@@ -61,7 +61,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _below(number: int, values: Sequence[ComparedValue]) -> str:
-    """Return how many values fell, and below what."""
+    """Return how many values fell, and their thresholds."""
     thresholds = _thresholds(values)
     if len(thresholds) == 1:
         return f"{number or 'none'} below {_decibel(thresholds[0])}"
@@ -129,7 +129,7 @@ def _fall(origin: Origin) -> str:
 
 
 def _though(inputs: Sequence[tuple[str, float]]) -> str:
-    """Return the clause that says how good a value's inputs are, where it has any."""
+    """Return the clause about the precision of a value's inputs, where it has any."""
     worst = min((level for _, level in inputs), default=None)
     if worst is None:
         return ""
@@ -141,7 +141,7 @@ def _differing(measure: Measure) -> str:
 
 
 def _reasons(origin: Origin) -> Iterator[str]:
-    """Yield what else is known of a fall."""
+    """Yield further facts of a fall."""
     value, measure = origin.value, origin.measure
     if value.old_operation not in (value.operation, ""):
         yield f"the reference is made by `{value.old_operation}`"

@@ -1,4 +1,4 @@
-"""How near each value has to be to its reference: by what both are computed from."""
+"""How near each value has to be to its reference: by the types and weights from which both are computed."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from miltext.evaluation.comparing.runners import Runner
 
 COARSE = frozenset(name for name, dtype in BY_NAME.items() if dtype.kind == "float" and dtype.bits < 32)
-"""The floats whose rounding shows in what is computed from them."""
+"""The floats whose rounding shows in values computed from them."""
 
 FINE, EVEN, UNEVEN = 80.0, 50.0, 40.0
-"""The thresholds in dB: both come from fp32 alone; both from a coarser float; one of them, or from compressed weights.
+"""The thresholds in dB: both come from fp32 alone; both from a coarser float; only one, or from compressed weights.
 
 A conversion to fp16 usually leaves 50 to 70 dB, another order of sums in fp16 55 or more, in fp32 100 or more.
 """
 
 ROUNDED, COMPRESSED = 1, 2
-"""What makes numbers coarse, as flags: a coarse float, and a compressed weight."""
+"""Causes of coarse numbers, as flags: a coarse float, and a compressed weight."""
 
 SIZES_ONLY = frozenset({"shape", "fill_like", "list_length"})
-"""The operations that look at the sizes of what they take, and not at its numbers."""
+"""The operations that use the sizes of their inputs only, and not the numbers."""
 
 
 class OwnNumbers(dict[str, Any]):
@@ -58,7 +58,7 @@ def _threshold(old: int, new: int) -> float:
 
 
 def coarseness(runner: Runner) -> dict[Value, int]:
-    """Return what makes each value of a function coarse, as flags: its own type, and all that it is computed from."""
+    """Return the coarseness of each value of a function, as flags: its own, and of all its sources."""
     walked = runner.walked
     found = {value: _own(value, runner.type(value)) for value in walked.values}
     found |= dict.fromkeys((value for op in walked.paths for block in op.blocks for value in block.inputs), 0)
@@ -78,7 +78,7 @@ def coarseness(runner: Runner) -> dict[Value, int]:
 
 
 def _own(value: Value, type: Type) -> int:
-    """Return what makes a value coarse by itself."""
+    """Return the coarseness of a value by itself, as flags."""
     held = type.wrapped if isinstance(type, StateType) else type
     rounded = ROUNDED if isinstance(held, TensorType) and held.dtype in COARSE else 0
     return rounded | (COMPRESSED if value.maker is not None and is_compressed(value.maker.type) else 0)

@@ -1,4 +1,4 @@
-"""What two runs in lockstep have shown: which values fell, and where that began."""
+"""The result of two runs in lockstep: which values fell, and where that began."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from miltext.evaluation.comparing.partners import Held
 
 HEALED = 40.0
-"""How many dB an operation may regain, as a sum with larger numbers does, and still hand an error on."""
+"""Gain in dB that an operation may have, as a sum with larger numbers does, and still pass on an error."""
 
 SLIGHT = 20.0
-"""How many dB an operation may lose, as a difference of numbers of one size does, without a fault of its own."""
+"""Loss in dB that an operation may have, as a difference of numbers of one size does, without a fault of its own."""
 
 
 class Verdict:
-    """Reads the tracks of two runs. Pairs go by their index; `mixed` are those of which one side alone is coarse."""
+    """Reads the tracks of two runs. Pairs are named by index; in `mixed` pairs one side alone is coarse."""
 
     def __init__(self, lockstep: Lockstep, mixed: Container[int] = ()) -> None:
         self._lockstep = lockstep
@@ -40,7 +40,7 @@ class Verdict:
         self.seen = sorted(seen, key=self._moment)
 
     def values(self, *, outputs: bool) -> Iterator[ComparedValue]:
-        """Yield what was compared, outputs or all else, in the order of the new program."""
+        """Yield the compared values, outputs or all others, in the order of the new program."""
         places = {value: place for place, value in enumerate(self._partners.new.block.outputs)}
         chosen = [index for index in self.seen if self._is_output(index) is outputs]
         if outputs:
@@ -51,7 +51,7 @@ class Verdict:
         return self._pairs[index].kind != VALUE
 
     def value(self, index: int) -> ComparedValue:
-        """Return what is known of a pair."""
+        """Return the compared value of a pair."""
         pair, track = self._pairs[index], self._tracks[index]
         assert track.worst is not None
         assert track.steepest is not None
@@ -80,11 +80,11 @@ class Verdict:
         worst = self._tracks[index].fall or self._tracks[index].worst
         return worst.moment if worst else 0
 
-    # ---- what fell
+    # ---- fallen values
 
     @cached_property
     def fallen(self) -> dict[int, Sighting]:
-        """The pairs that fell, each as it was then; no words among the constants, which say how to do something."""
+        """The pairs that fell, each as it was then; without constant strings, which choose a way of computing."""
         return {
             index: fall
             for index in self.seen
@@ -96,7 +96,7 @@ class Verdict:
         return _operation(self._pairs[index].new) == "const"
 
     def _fell_before(self, index: int) -> list[int]:
-        """Return the pairs that fell before a pair and that it comes from, through others that hand an error on."""
+        """Return the sources of a pair that fell before it, also through others that pass on an error."""
         moment = self.fallen[index].moment
         found: dict[int, None] = {}
         through = {index: None}
@@ -113,9 +113,9 @@ class Verdict:
         return list(found)
 
     def _hands_on(self, source: int, index: int) -> bool:
-        """Tell whether a pair can have its error from one that it comes from.
+        """Return whether a source pair can be the cause of a pair's error.
 
-        What one operation makes in both programs has all its error from there, however much of it is healed or lost.
+        An operation that both programs have gets its whole error from its inputs, however much of it is healed or lost.
         """
         if self._is_same(index):
             return self._level(source) < math.inf
@@ -123,23 +123,23 @@ class Verdict:
         return -SLIGHT <= regained <= HEALED
 
     def _is_same(self, index: int) -> bool:
-        """Tell whether both programs make a pair by the same operation of the same type, from pairs."""
+        """Return whether both programs make a pair by the same operation of the same type, from pairs."""
         if index not in self._same:
             self._same[index] = self._partners.are_made_alike(self._lockstep.sides[0].walked, self._pairs[index])
         return self._same[index]
 
     def _is_rounded(self, index: int) -> bool:
-        """Tell whether a pair is computed alike but for its precision, which is another on both sides."""
+        """Return whether a pair is computed alike but for its precision, which is another on both sides."""
         if index not in self._mixed or self._is_constant(index):
             return index in self._mixed and self._tracks[index].is_rounded
         old, pair = self._lockstep.sides[0].walked, self._pairs[index]
         return are_made_alike_but_rounded(old, self._partners, pair, lambda each: self._tracks[each].is_rounded)
 
     def origins(self) -> list[Origin]:
-        """Return where values fell although what they are computed from had not, first what outputs fell for.
+        """Return where values fell although their inputs had not, the causes of fallen outputs first.
 
-        A constant counts where what takes it falls, with no other reason: a number that matters to nothing may differ.
-        What one side only rounds, being coarser, counts where an output falls.
+        A constant counts where its user falls, with no other reason: a number without effect may differ. A difference
+        by rounding on the coarser side counts where an output falls.
         """
         found: dict[int, None] = {}
         for index in self.fallen:
@@ -184,7 +184,7 @@ class Verdict:
     # ---- where most was lost
 
     def steepest(self) -> Origin | None:
-        """Return where most was lost on the way to the worst output; None where all is as exact as its types."""
+        """Return the steepest loss on the way to the worst output; None where all is as exact as its types."""
         outputs = [index for index in self.seen if self._is_output(index)]
         if not outputs:
             return None
@@ -196,11 +196,11 @@ class Verdict:
         return self._origin(index, self._steepest(index), True)
 
     def _is_computed(self, index: int) -> bool:
-        """Tell whether a value can lose precision: a float, and no constant number."""
+        """Return whether a value can lose precision: a float, and no constant number."""
         return self._steepest(index).measure.snr is not None and not self._tracks[index].is_number
 
     def _worst_way(self, index: int) -> list[int]:
-        """Return a pair, and back from it always the worst of those that it comes from and can have its error from."""
+        """Return a pair, and back from it always the worst source that can be the cause of its error."""
         chain = {index: None}
         while True:
             level = self._level(index)
@@ -232,10 +232,10 @@ class Verdict:
         found = side.oddities[kind]
         return FirstOddity(name, kind, found.value.name, _operation(found.value), found.elements, found.turn)
 
-    # ---- what does not run alike
+    # ---- values that do not run alike
 
     def missed(self) -> Iterator[str]:
-        """Yield a note for each output that was not made in both runs, as in a block that is not done."""
+        """Yield a note for each output that was not made in both runs, as in a block that does not run."""
         for index, pair in enumerate(self._pairs):
             if pair.kind != VALUE and self._tracks[index].worst is None:
                 yield f"the value {named(self._name(index))} was not computed: its block is not done for these inputs"

@@ -1,8 +1,8 @@
 """Rules for activations.
 
-The formulas are those of coremltools' docstrings (iOS15/activation.py), written so that nothing overflows where the
-result is finite. A line that bends at 0 is the sum of two, max(x, 0) and a slope times min(x, 0): numpy's `where` is
-slower on random signs.
+The formulas come from coremltools' docstrings (iOS15/activation.py), written so that nothing overflows where the result
+is finite. A line that bends at 0 is the sum of two, max(x, 0) and a slope times min(x, 0): numpy's `where` is slower on
+random signs.
 """
 
 from __future__ import annotations

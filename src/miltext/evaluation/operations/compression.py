@@ -1,8 +1,7 @@
 """Rules for compressed constants and quantized tensors.
 
-What is held as integers is made a float before anything is taken off it, so that no integer wraps. Tables, scales and
-offsets that are for blocks of elements meet those blocks in an array with two dimensions for each: which block, and
-where in it.
+Integers are converted to floats before a subtraction, so that no integer wraps. Tables, scales and offsets for blocks
+of elements meet those blocks in an array with two dimensions for each: the block, and the place in it.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def _dequantized(data: Held, scale: Array, zero_point: Held | None, axis: int | 
 
 @rule("quantize")
 def quantize(input: Array, zero_point: Held | None, scale: Array, axis: int | None, output_dtype: str) -> Array:
-    """Return round(input / scale) + zero_point, halves rounded to even, clipped to what `output_dtype` holds."""
+    """Return round(input / scale) + zero_point, halves rounded to even, clipped to the range of `output_dtype`."""
     made = np.rint(input / _along(scale, input.ndim, axis))
     if zero_point is not None:
         made = made + _along(zero_point, input.ndim, axis)
@@ -57,7 +56,7 @@ def quantize(input: Array, zero_point: Held | None, scale: Array, axis: int | No
 
 
 def _along(vector: Array, rank: int, axis: int | None) -> Array:
-    """Return a vector as a tensor that broadcasts along an axis of one of the rank; a scalar as it is."""
+    """Return a vector as a tensor that broadcasts along an axis of a tensor of this rank; a scalar as it is."""
     if not vector.ndim or axis is None:
         return vector
     return vector.reshape([-1 if place == axis % rank else 1 for place in range(rank)])
@@ -86,13 +85,13 @@ def sparse_blockwise_shift_scale(
 
 
 def _in_blocks(array: Array, counts: Ints) -> Array:
-    """Return an array with two dimensions for each: so many blocks as `counts` says, and what is in one."""
+    """Return an array with two dimensions for each: the block, of `counts` blocks, and the element in it."""
     sizes = ((count, size // count if count else 0) for count, size in zip(counts, array.shape, strict=True))
     return array.reshape(list(chain.from_iterable(sizes)))
 
 
 def _of_blocks(array: Array) -> Array:
-    """Return an array that broadcasts over what is in the blocks that its elements are for."""
+    """Return an array that broadcasts over the contents of the blocks to which its elements belong."""
     return array.reshape([size for count in array.shape for size in (count, 1)])
 
 
@@ -104,8 +103,8 @@ def lut_to_dense(indices: Held, lut: Held, shape: Ints | None, vector_axis: int 
     """Return the entries of `lut` that `indices` name.
 
     ios16: `indices` are packed in bytes, with as many bits for each as the entries of `lut` need, the least first;
-    `shape` is that of the result. Some writers give each of them a whole byte.
-    ios18: each block of `indices` has a table of its own, lut[block]; entries that are vectors go along `vector_axis`.
+    `shape` is the shape of the result. Some writers give each of them a whole byte. ios18: each block of `indices` has
+    a table of its own, lut[block]; vector entries lie along `vector_axis`.
     """
     if shape is None:
         return _looked_up(indices, lut, vector_axis)
@@ -130,7 +129,7 @@ MOST = 1 << 20
 
 
 def _looked_up(indices: Held, lut: Held, vector_axis: int | None) -> Held:
-    """Return the entries of tables for blocks; those of more than one element widen `vector_axis`."""
+    """Return the entries of tables for blocks; entries of more than one element widen `vector_axis`."""
     *counts, entries, size = lut.shape
     tables = _of_blocks(np.arange(prod(counts)).reshape(counts) * entries)
     blocks = _in_blocks(indices, tuple(counts))
@@ -155,7 +154,7 @@ def _looked_up(indices: Held, lut: Held, vector_axis: int | None) -> Held:
 def sparse_to_dense(nonzero_data: Held, mask: Held, shape: Ints | None) -> Held:
     """Return zeros, with `nonzero_data` in row-major order where `mask` has ones.
 
-    ios16: the ones are bits that are packed in bytes, the least first, and `shape` is that of the result.
+    ios16: the ones are bits packed in bytes, the least first, and `shape` is the shape of the result.
     """
     return _dense(nonzero_data, mask if shape is None else _unpacked(mask, 1, shape), "mask")
 

@@ -25,13 +25,13 @@ def const(val: Value) -> Any:
 
 @rule("cond")
 def cond(pred: bool, blocks: Blocks) -> Generator[Any, None, tuple[Any, ...]]:
-    """Return what the first block gives if `pred` is true, else what the second gives."""
+    """Return the outputs of the first block if `pred` is true, else of the second."""
     return tuple((yield from blocks[0 if pred else 1]()))
 
 
 @rule("while_loop")
 def while_loop(loop_vars: Values, blocks: Blocks) -> Generator[Any, None, tuple[Any, ...]]:
-    """Return `loop_vars` as the second block leaves them, done for as long as the first gives true."""
+    """Return `loop_vars` after the last run of the second block, which runs as long as the first returns true."""
     condition, body = blocks
     while (yield from condition(*loop_vars))[0].item():
         loop_vars = yield from body(*loop_vars)
@@ -43,14 +43,14 @@ def while_loop(loop_vars: Values, blocks: Blocks) -> Generator[Any, None, tuple[
 
 @rule("read_state")
 def read_state(input: Value) -> Held:
-    """Return what the state holds."""
+    """Return the value of the state."""
     held: Held = input.held
     return held
 
 
 @rule("write_state")
 def write_state(input: Value, data: Held) -> None:
-    """Have the state hold `data`."""
+    """Store `data` in the state."""
     state: State = input
     state.held = data
 
@@ -62,7 +62,7 @@ def write_state(input: Value, data: Held) -> None:
 def make_list(init_length: int, dynamic_length: bool, elem_shape: Values, dtype: str) -> list[Held | None]:
     """Return a list of `init_length` tensors of zeros of the shape `elem_shape`, which grows if `dynamic_length`.
 
-    Where that has a size that has only a name, the tensors are None until one is written.
+    Where `elem_shape` contains a symbolic size, the tensors are None until written.
     """
     if init_length < 0:
         raise Unfit(f"`init_length` is {init_length}, and cannot be negative")

@@ -1,4 +1,4 @@
-"""Rules for convolution, and for what undoes it."""
+"""Rules for convolution and transposed convolution."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def conv_quantized(
     dilations: Ints | None,
     groups: int,
 ) -> Held:
-    """Return the convolution with the weight that weight * quant_scale + quant_bias is, both for each output.
+    """Return the convolution with the weight weight * quant_scale + quant_bias, both for each output.
 
-    coremltools states this formula; of a weight that stands for places in a table ("lut") it does not say where the
-    table is.
+    coremltools states this formula; it does not state where the table is of a weight that stands for places in a table
+    ("lut").
     """
     if quantization_type != "linear":
         raise Unfit(f'`quantization_type` is "{quantization_type}", of which only "linear" is defined')
@@ -78,8 +78,8 @@ def conv_transpose(
 ) -> Held:
     """Return y[n, o, q] = bias[o] + the sum of weight[c, o, k] x[n, c, p] where q = p stride + k dilation - pad.
 
-    `weight` is [inputs, outputs of a group, *kernel]. What `stride` leaves to the same remainder is made together: it
-    is a convolution of `x` by every so many elements of the kernel, turned around.
+    `weight` is [inputs, outputs of a group, *kernel]. Outputs with the same remainder by `stride` are made together:
+    they are a convolution of `x` by every so many elements of the kernel, turned around.
     """
     rank = x.ndim - 2
     kernel, ones = weight.shape[2:], (1,) * rank
@@ -106,7 +106,7 @@ def _left(
     pad: Ints | None,
     output_shape: Ints | None,
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """Return how large the output is, and how much is left out before it, of all that is spread."""
+    """Return how large the output is, and how much is left out before it, of the whole spread result."""
     if pad_type == "custom":
         pads = pad or (0, 0) * len(sizes)
         before = pads[::2]
@@ -131,7 +131,9 @@ def _turned(weight: Array, groups: int) -> Array:
 def _phase(
     remainder: int, size: int, kernel: int, stride: int, dilation: int, before: int, count: int
 ) -> tuple[slice, Sliding]:
-    """Return what makes every `stride`th output from `remainder` on: elements of the turned kernel, and windows."""
+    """Return the means to make every `stride`th output from `remainder` on: elements of the turned kernel, and
+    windows.
+    """
     common = gcd(stride, dilation)
     start, wanted = divmod(remainder + before, stride)
     taps = [place for place in range(kernel) if (place * dilation - wanted) % stride == 0]
@@ -144,7 +146,9 @@ def _phase(
 
 
 def _convolve(x: Held, weight: Array, bias: Array | None, windows: Sequence[Sliding], groups: int, out: Held) -> None:
-    """Convolve `x` by `weight` into `out`, a block of outputs at a time, so that little is held beside them."""
+    """Convolve `x` by `weight` into `out`, a block of outputs at a time, so that little memory is needed beside
+    them.
+    """
     if not out.size:
         return
     if 0 in weight.shape[2:]:
@@ -159,7 +163,7 @@ def _convolve(x: Held, weight: Array, bias: Array | None, windows: Sequence[Slid
 def _by_products(
     x: Held, weight: Array, bias: Array | None, windows: Sequence[Sliding], groups: int, out: Held
 ) -> None:
-    """Convolve by products of the weight and of what each window sees, a column of a matrix for each window."""
+    """Convolve by products of the weight and of each window's elements, a column of a matrix for each window."""
     outputs, channels, *kernel = weight.shape
     rows = weight.reshape(groups, outputs // groups, channels * prod(kernel))
     grouped = x.reshape(x.shape[0], groups, channels, *x.shape[2:])
@@ -176,10 +180,10 @@ def _by_products(
 
 
 def _by_channel(x: Held, weight: Array, bias: Array | None, windows: Sequence[Sliding], groups: int, out: Held) -> None:
-    """Convolve each channel by kernels of its own, by products of these and of what each element of a kernel meets.
+    """Convolve each channel by kernels of its own, by products of these and of the inputs of each kernel element.
 
-    That is a run of the channel, once it is laid out flat with its padding, each remainder of the strides by itself.
-    At the end of each row are sums that nobody wants.
+    These inputs are a run of the channel, once it is laid out flat with its padding, each remainder of the strides by
+    itself. The sums at the end of each row are not used.
     """
     several, kernel, (_, *counts) = weight.shape[0] // groups, weight.shape[2:], out.shape[1:]
     rows = weight.reshape(groups, several, prod(kernel))

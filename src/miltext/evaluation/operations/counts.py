@@ -1,4 +1,4 @@
-"""How many elements there are to be, where that is computed of floats."""
+"""Number of elements computed from floats."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from miltext.schema.types import TensorType, Type
 def count_of(number: float, rounded: Callable[[float], int], declared: Type, axis: int) -> int:
     """Return the size that the result declares along an axis, or else the number rounded.
 
-    One that is next to a whole number is that one: 5 * 1.4 in fp32 is 7 for coremltools, and less than that in fp64. A
-    size that is declared counts if it is one of the whole numbers around.
+    A number next to a whole number counts as that one: 5 * 1.4 in fp32 is 7 for coremltools, and less than that in
+    fp64. A declared size counts if it is the whole number below or above.
     """
     size = declared.shape[axis] if isinstance(declared, TensorType) and declared.shape else None
     if size is not None and abs(number - size) < 1:

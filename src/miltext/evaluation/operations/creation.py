@@ -27,7 +27,9 @@ def fill_like(ref_tensor: Held, value: Held) -> Held:
 
 @rule("range_1d")
 def range_1d(end: float, start: float, step: float, made: Made) -> Array:
-    """Return start + i * step for i = 0, 1, ... as long as that is before `end`; ceil((end - start) / step) numbers."""
+    """Return start + i * step for i = 0, 1, ... as long as the number is before `end`; ceil((end - start) / step)
+    numbers.
+    """
     if not step:
         raise Unfit("`step` is 0")
     steps = (end - start) / step
@@ -51,7 +53,7 @@ def random_uniform(shape: Ints, low: float, high: float, seed: int, made: Made, 
     declared: Any = made[0]
     dtype = CARRIERS[declared.dtype]
     drawn = (low + (high - low) * _generator(seed, random).random(_sizes(shape))).astype(dtype)
-    below = np.nextafter(dtype.type(high), dtype.type(low))  # for what rounding to the data type makes `high`
+    below = np.nextafter(dtype.type(high), dtype.type(low))  # for numbers that rounding to the data type makes `high`
     return np.where(drawn == dtype.type(high), below, drawn)
 
 
@@ -89,5 +91,5 @@ def random_categorical(x: Array, mode: str, size: int, seed: int, random: Random
 
 
 def _generator(seed: int, random: Random) -> Random:
-    """Return what makes the numbers of an op: of its seed, or that of the run where the op has none, which is -1."""
+    """Return the generator of an op's numbers: of its own seed, or of the run where the op has none, which is -1."""
     return random if seed == -1 else np.random.default_rng(seed % (1 << 32))

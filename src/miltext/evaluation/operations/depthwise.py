@@ -24,15 +24,15 @@ FLOATS = (np.float32, np.float64)
 
 
 def has_rows(x: Held, weight: Array) -> bool:
-    """Tell whether `by_rows` has a way for tensors: images, in floats that BLAS multiplies."""
+    """Return whether `by_rows` has a way for tensors: images, in floats that BLAS multiplies."""
     return x.ndim == 4 and np.result_type(x, weight) in FLOATS
 
 
 def by_rows(x: Held, weight: Array, bias: Array | None, windows: Sequence[Sliding], out: Held) -> bool:
-    """Convolve each channel of images by kernels of its own into `out`, and tell whether that is all done.
+    """Convolve each channel of images by kernels of its own into `out`, and return whether the result is complete.
 
     A product makes ROWS rows of outputs. One matrix has the kernel for each of these rows, each time farther on; the
-    other has the rows that they see, each as often as a kernel is wide, as its elements meet it. The first has zeros
+    other has the rows in sight, each as often as a kernel is wide, as its elements meet it. The first has zeros
     elsewhere, which make NaN of infinities and NaNs: where there are any, `out` has to be made in another way.
     """
     down, across = windows
@@ -63,7 +63,7 @@ def by_rows(x: Held, weight: Array, bias: Array | None, windows: Sequence[Slidin
 
 
 def _room(held: Array, shape: tuple[int, ...]) -> Array:
-    """Return an array of a shape, whose elements mean nothing: that which is held, or a new one."""
+    """Return an array of a shape, whose elements mean nothing: `held` if it fits, or a new one."""
     return held if held.shape == shape else np.empty(shape, held.dtype)
 
 
@@ -83,7 +83,7 @@ def _lay(x: Held, down: Sliding, across: Sliding, laid: Array) -> None:
 
 
 def _multiply(kernels: Array, down: Sliding, laid: Array, sums: Array) -> None:
-    """Make all rows of outputs, ROWS of them at once, and those that are left."""
+    """Make all rows of outputs, ROWS of them at once, and the remaining rows."""
     whole = down.places - down.places % ROWS
     for first, stop, count in ((0, whole, ROWS), (whole, down.places, down.places - whole)):
         if first == stop:

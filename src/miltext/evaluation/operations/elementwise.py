@@ -1,7 +1,7 @@
 """Rules for ops that work element by element.
 
-Floats are as IEEE 754 has them: NaN, where it comes in, goes on. Integers are computed as integers and wrap around
-(coremltools computes constants with numpy's operators: iOS15/elementwise_unary.py and elementwise_binary.py).
+Floats are as IEEE 754 has them: NaN is passed on. Integers are computed as integers and wrap around (coremltools
+computes constants with numpy's operators: iOS15/elementwise_unary.py and elementwise_binary.py).
 """
 
 from __future__ import annotations
@@ -76,13 +76,13 @@ def power(x: Array, y: Array) -> Array:
 
 @rule("maximum")
 def maximum(x: Array, y: Array) -> Array:
-    """Return the greater of x and y; NaN if one is."""
+    """Return the greater of x and y; NaN if either is NaN."""
     return np.maximum(x, y)
 
 
 @rule("minimum")
 def minimum(x: Array, y: Array) -> Array:
-    """Return the lesser of x and y; NaN if one is."""
+    """Return the lesser of x and y; NaN if either is NaN."""
     return np.minimum(x, y)
 
 
@@ -142,7 +142,7 @@ def logical_or(x: Held, y: Held) -> Held:
 
 @rule("logical_xor")
 def logical_xor(x: Held, y: Held) -> Held:
-    """Return whether one of x and y is true, and the other is not."""
+    """Return whether either x or y is true, but not both."""
     return np.logical_xor(x, y)
 
 
@@ -158,12 +158,12 @@ def select(cond: Held, a: Held, b: Held) -> Held:
     return np.where(cond, a, b)
 
 
-# ---- what stays as it is, or nearly
+# ---- values left as they are, or nearly
 
 
 @rule("identity")
 def identity(x: Value) -> Any:
-    """Return x, whatever it is."""
+    """Return x, of any type."""
     return x
 
 
@@ -199,13 +199,13 @@ def sign(x: Held) -> Held:
 
 @rule("ceil")
 def ceil(x: Array) -> Array:
-    """Return the least whole number that is not below x."""
+    """Return the least whole number not below x."""
     return np.ceil(x)
 
 
 @rule("floor")
 def floor(x: Array) -> Array:
-    """Return the greatest whole number that is not above x."""
+    """Return the greatest whole number not above x."""
     return np.floor(x)
 
 
@@ -249,7 +249,7 @@ def log(x: Array, epsilon: float | None, made: Made) -> Array:
 
 
 def _small(epsilon: float | None, usual: float, made: Made) -> float:
-    """Return what is added to x: by default a number of its data type (1e-45 and 1e-12 are 0 in fp16)."""
+    """Return the number added to x: by default a number of its data type (1e-45 and 1e-12 are 0 in fp16)."""
     stated = made[0]
     if epsilon is not None or not isinstance(stated, TensorType):
         return usual if epsilon is None else epsilon

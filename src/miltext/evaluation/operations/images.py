@@ -1,8 +1,8 @@
 """Rules that resample images.
 
-An output pixel lies somewhere among those of the input, at a place that is computed along each axis. What is there is
-the weighted sum of the pixel before and the one after. A pixel whose weight is 0 has no part in it, be it NaN; at a
-place that is NaN there is NaN.
+An output pixel lies somewhere among the input's pixels, at a place computed along each axis. Its value is the weighted
+sum of the pixel before and the pixel after. A pixel whose weight is 0 has no part in it, be it NaN; at a NaN place the
+result is NaN.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Source: the notes of resize_bilinear in coremltools, where the input has Xin = s
 """
 
 PIECE = 1 << 18
-"""How many pixels are made at a time: what they take on the way stays in the cache."""
+"""Number of pixels made at a time: their intermediate values stay in the cache."""
 
 FIRST_CORNER = {"normalized_minus_one_to_one": -1.0, "normalized_zero_to_one": 0.0}
-"""The coordinate of the first corner of an image, of which the last is at 1."""
+"""The coordinate of the first corner of an image; the last corner is at 1."""
 
 PADDINGS: dict[str, Callable[[Array, int], Array]] = {
     "constant": lambda places, size: places.clip(-1, size),
@@ -41,7 +41,7 @@ PADDINGS: dict[str, Callable[[Array, int], Array]] = {
     "reflection": lambda places, size: _folded(places, 0, size - 1),
     "symmetric": lambda places, size: _folded(places, -0.5, size - 0.5).clip(0, size - 1),
 }
-"""Where to look for what is at a place, of which some are outside of `size` pixels."""
+"""Functions from places, some outside of `size` pixels, to the places to look up, by padding mode."""
 
 
 # ---- to another size
@@ -66,7 +66,7 @@ def resize_bilinear(x: Array, target_size_height: int, target_size_width: int, s
 
 @rule("resize_nearest_neighbor")
 def resize_nearest_neighbor(x: Held, target_size_height: int, target_size_width: int) -> Held:
-    """Return `x` in another height and width, each pixel that in which its centre lies."""
+    """Return `x` in another height and width, each pixel equal to the pixel of `x` that contains its centre."""
     return _nearest(x, (target_size_height, target_size_width), "DEFAULT")
 
 
@@ -80,8 +80,8 @@ def upsample_bilinear(
     made: Made,
 ) -> Array:
     """Return `x` with height and width times their factors, rounded down, interpolated linearly along both."""
-    # The definition says that the factor is the quotient of the two sizes, as it is with torch's
-    # recompute_scale_factor. half_pixel_centers is by default what align_corners is not.
+    # By the definition, the factor is the quotient of the two sizes, as it is with torch's recompute_scale_factor.
+    # By default, half_pixel_centers is the opposite of align_corners.
     if align_corners and half_pixel_centers:
         raise Unfit("`half_pixel_centers` is true, and so is `align_corners`: only one of them can be")
     centers = not align_corners if half_pixel_centers is None else half_pixel_centers
@@ -114,7 +114,7 @@ def _scaled(x: Array, factors: tuple[float, float], made: Made) -> list[int]:
 
 
 def _linear(x: Array, sizes: Sequence[int], mode: str) -> Array:
-    """Return `x` with its last dimensions in these sizes, done some of its pictures at a time."""
+    """Return `x` with its last dimensions in these sizes, computed for some of its pictures at a time."""
     kept = x.ndim - len(sizes)
     axes = range(-len(sizes), 0)
     grids = [_grid_between(0, _some(x, axis, size) - 1, size, mode) for axis, size in zip(axes, sizes, strict=True)]
@@ -142,7 +142,7 @@ def _nearest(x: Held, sizes: Sequence[int], mode: str) -> Held:
 
 
 def _some(x: Array, axis: int, size: int) -> int:
-    """Return how many elements there are along an axis. Raise Unfit where there are none to make `size` of."""
+    """Return the number of elements along an axis. Raise Unfit where there are none to make `size` of."""
     old: int = x.shape[axis]
     if size and not old:
         raise Unfit(f"`x` has no elements along dimension {x.ndim + axis}, and {size} are to be made of them")
@@ -158,7 +158,7 @@ def _grid_between(first: float, last: float, size: int, mode: str) -> Array:
 
 
 def _interpolated(x: Array, places: Array, axis: int) -> Array:
-    """Return what is at places along an axis, all of them between the first pixel and the last."""
+    """Return the values at places along an axis, all of them between the first pixel and the last."""
     before = np.floor(np.nan_to_num(places)).astype(np.intp)
     part = (places - before).astype(x.dtype).reshape(-1, *[1] * (-1 - axis))
     low = x.take(before, axis)
@@ -173,7 +173,7 @@ def _mixed(low: Array, high: Array, part: Array) -> Array:
     return high
 
 
-# ---- at places that are given
+# ---- at given places
 
 
 @rule("crop_resize")
@@ -192,7 +192,8 @@ def crop_resize(
 ) -> Array:
     """Return the part of a picture in each box, in another height and width, with `pad_value` outside of the picture.
 
-    A box is of the picture that `box_indices` says, or the first of the 5 numbers of a `roi`. A `roi` of 4 is of all.
+    A box is of the picture with the index in `box_indices`, or in the first of the 5 numbers of a `roi`. A `roi` of 4
+    is of all.
     """
     for axis, size in ((-2, target_height), (-1, target_width)):
         _some(x, axis, size)
@@ -206,7 +207,7 @@ def crop_resize(
     for place, (top, left, bottom, right) in enumerate(corners):
         rows = _grid_between(top, bottom, target_height, sampling_mode)
         columns = _grid_between(left, right, target_width, sampling_mode)
-        # ios15 has no pad_value; coremltools' test of this mode expects that the picture goes on mirrored there.
+        # ios15 has no pad_value; coremltools' test of this mode expects the picture mirrored there.
         if pad_value is None and sampling_mode == "UNALIGN_CORNERS":
             rows, columns = _folded(rows, 0, x.shape[-2] - 1), _folded(columns, 0, x.shape[-1] - 1)
         result[place] = _cropped(pictures[place], rows, columns, pad_value or 0)
@@ -214,7 +215,7 @@ def crop_resize(
 
 
 def _pictures(x: Array, boxes: Array, indices: Held | None) -> Sequence[Array]:
-    """Return the picture that each box is of. Raise Unfit where there is none of its number."""
+    """Return the picture of each box. Raise Unfit for a number without a picture."""
     name, numbers = "box_indices", np.arange(len(boxes)) if indices is None else indices
     if boxes.shape[1] == 5:
         name, numbers = "roi", boxes[:, 0]
@@ -233,7 +234,7 @@ def _corners(boxes: Array, mode: str) -> Array:
 
 
 def _cropped(picture: Array, rows: Array, columns: Array, padding: float) -> Array:
-    """Return what is at rows and columns of a picture, with padding outside of it."""
+    """Return the values at rows and columns of a picture, with padding outside of it."""
     for axis, places in ((-2, rows), (-1, columns)):
         last = picture.shape[axis] - 1
         picture = _interpolated(picture, places.clip(0, last), axis)
@@ -254,7 +255,7 @@ def affine(
     coordinates_mode: str,
     align_corners: bool,
 ) -> Array:
-    """Return what is at (a0 u + a1 v + a2, b0 u + b1 v + b2) of `x`, for each output column u and row v.
+    """Return the values at (a0 u + a1 v + a2, b0 u + b1 v + b2) of `x`, for each output column u and row v.
 
     All of them are coordinates; a row of `transform_matrix` is (a0, a1, a2, b0, b1, b2), of a picture or of all.
     """
@@ -283,9 +284,9 @@ def resample(
     coordinates_mode: str,
     align_corners: bool,
 ) -> Array:
-    """Return what is at each of the `coordinates` (column, row) of `x`: interpolated linearly, or the nearest pixel.
+    """Return the values at each of the `coordinates` (column, row) of `x`: interpolated linearly, or the nearest pixel.
 
-    `align_corners` says that the first and the last coordinate are in the middle of a pixel, and not at its edge.
+    With `align_corners`, the first and the last coordinate are in the middle of a pixel, else at its edge.
     """
     # As torch's grid_sample, which coremltools converts to it: the nearest of two is the even one.
     floats = coordinates if coordinates.dtype.kind == "f" else coordinates.astype(np.float64)
@@ -330,7 +331,7 @@ def _between(picture: Array, rows: Array, columns: Array, padding: Array) -> Arr
 
 
 def _pixels(picture: Array, rows: Array, columns: Array, padding: Array) -> Array:
-    """Return the pixels of whole rows and columns, `padding` outside of the picture, NaN where one of them is NaN."""
+    """Return the pixels of whole rows and columns, `padding` outside of the picture, NaN where row or column is NaN."""
     channels, height, width = picture.shape
     if not height * width:
         raise Unfit(f"`x` has no pixels in pictures of {height} x {width}")

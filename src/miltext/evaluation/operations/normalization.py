@@ -29,7 +29,7 @@ def batch_norm(
 
 @rule("instance_norm")
 def instance_norm(x: Held, gamma: Array | None, beta: Array | None, epsilon: float, widen: Widen) -> Held:
-    """Return gamma (x - mean) / sqrt(variance + epsilon) + beta, mean and variance those of a channel."""
+    """Return gamma (x - mean) / sqrt(variance + epsilon) + beta, with the mean and variance of each channel."""
     made, axes = np.empty(x.shape, x.dtype), tuple(range(2, x.ndim))
     for batch, channels in parts(x, 2):
         factor, offset = (None if each is None else _by_channel(each, x)[channels] for each in (gamma, beta))
@@ -41,7 +41,7 @@ def instance_norm(x: Held, gamma: Array | None, beta: Array | None, epsilon: flo
 def layer_norm(
     x: Held, axes: Ints | None, gamma: Array | None, beta: Array | None, epsilon: float, widen: Widen
 ) -> Held:
-    """Return gamma (x - mean) / sqrt(variance + epsilon) + beta, mean and variance those along `axes`.
+    """Return gamma (x - mean) / sqrt(variance + epsilon) + beta, with the mean and variance along `axes`.
 
     `gamma` and `beta` have the sizes of `x` along `axes`, in the order of the axes of `x`.
     """
@@ -77,7 +77,7 @@ def local_response_norm(x: Held, size: int, alpha: float, beta: float, k: float,
 
 
 def _by_channel(numbers: Any, x: Held) -> Any:
-    """Return a number for each channel in a shape that goes with `x`; None if there are none."""
+    """Return a number for each channel in a shape that broadcasts with `x`; None if there are none."""
     return None if numbers is None else numbers.reshape(-1, *(1,) * (x.ndim - 2))
 
 

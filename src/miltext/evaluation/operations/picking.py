@@ -1,6 +1,6 @@
-"""Rules that take or write elements at places that are computed, and rules that find places.
+"""Rules that take or write elements at computed places, and rules that find places.
 
-A place that is negative counts from the end. Since ios17, what a device does with such a place is undefined, and with
+A negative place counts from the end. Since ios17, the behaviour of a device for such a place is undefined, and with
 `validate_indices` it is an error: here as well. A place that does not exist is always an error here.
 """
 
@@ -18,7 +18,7 @@ from miltext.evaluation.rules import Array, Held, Opset, Unfit, rule
 
 @rule("gather")
 def gather(x: Held, indices: Held, axis: int, batch_dims: int | None, validate_indices: bool | None) -> Held:
-    """Return x[:, ..., indices, ..., :], with `indices` at `axis`; the first `batch_dims` axes are those of both."""
+    """Return x[:, ..., indices, ..., :], with `indices` at `axis`; both share the first `batch_dims` axes."""
     batch, axis = batch_dims or 0, axis % x.ndim
     places = _places(indices, x.shape[axis], validate_indices)
     if not batch:
@@ -37,9 +37,9 @@ def gather_along_axis(x: Held, indices: Held, axis: int, validate_indices: bool 
 
 @rule("gather_nd")
 def gather_nd(x: Held, indices: Held, batch_dims: int | None, validate_indices: bool | None) -> Held:
-    """Return x[indices[p]] for each place p but for the last axis: what stands there is a place in the first axes of x.
+    """Return x[indices[p]] for each place p but for the last axis: indices[p] is a place in the first axes of x.
 
-    The first `batch_dims` axes are those of both: x[p0, ..., indices[p]].
+    Both share the first `batch_dims` axes: x[p0, ..., indices[p]].
     """
     batch = batch_dims or 0
     depth = batch + indices.shape[-1]
@@ -62,7 +62,7 @@ def _places(indices: Held, size: int, validated: bool | None) -> Held:
 
 
 def _row_numbers(indices: Held, shape: Sequence[int], batch: int, validated: bool | None) -> Held:
-    """Return which row each of `indices` is: the axes of the batch, and those that it has a place in, make one axis."""
+    """Return the row of each place in `indices`: the axes of the batch, and the indexed axes, make one axis."""
     rows = np.zeros(indices.shape[:-1], np.intp)
     for size, places in zip(shape, _mesh(rows.shape, range(batch)), strict=False):
         rows = rows * size + places
@@ -86,9 +86,9 @@ MODES: dict[str, np.ufunc] = {
     "max": np.maximum,
     "min": np.minimum,
 }
-"""What is done with what stands at a place and what is written there; "update" replaces it, and the last one stays.
+"""The combination of the old element at a place and the update; "update" replaces the old, and the last update stays.
 
-Each is written in the data type of what it is written into: of a quotient of integers, that is the whole part.
+Each result is written in the data type of its target: of a quotient of integers, the whole part.
 """
 
 
@@ -139,7 +139,7 @@ def _write(made: Array, where: tuple[Held, ...], updates: Array, mode: str) -> N
 
 @rule("argsort")
 def argsort(x: Held, axis: int, ascending: bool) -> Held:
-    """Return the places along `axis` by what stands there, from the greatest, or the least if `ascending`.
+    """Return the places along `axis` by the elements there, from the greatest, or the least if `ascending`.
 
     Of equals, the first comes first, and NaN is last in either order.
     """
@@ -165,12 +165,12 @@ def topk(
     return values if return_indices is False else (values, places)
 
 
-# ---- places that are found
+# ---- finding places
 
 
 @rule("non_zero")
 def non_zero(x: Held) -> Held:
-    """Return the place of each element that is not zero, in row-major order, as a row."""
+    """Return the place of each nonzero element, in row-major order, as a row."""
     return np.argwhere(x)
 
 
@@ -202,9 +202,9 @@ def non_maximum_suppression(
 ) -> tuple[Array, ...]:
     """Return the boxes kept, their scores, their places and (before ios17) how many they are, from the best score down.
 
-    The score of a box is that of its best class. A box is dropped where one that is kept shares more than
-    `iou_threshold` of the area of both with it; with `per_class_suppression`, one of the same class. Boxes are
-    (x, y, width, height) around (x, y). What is left of `max_boxes` are zeros, and places of -1.
+    The score of a box is the score of its best class. A box is dropped where a kept box, with `per_class_suppression`
+    of the same class, shares more than `iou_threshold` of the area of both with it. Boxes are (x, y, width, height)
+    around (x, y). The rest up to `max_boxes` is zeros, and places of -1.
     """
     last = opset.since("ios17")  # the boxes are the last dimension, no score is too low, and they are not counted
     boxes, scores = (each.swapaxes(1, 2) if last else each for each in (boxes, scores))
@@ -229,7 +229,7 @@ def non_maximum_suppression(
 def _by_score(scores: Array, least: float) -> Array:
     """Return the boxes whose best class has at least this score, from the best down; if there is none, the best one.
 
-    So do coremltools' tests, which say that they do as Core ML does.
+    Source: coremltools' tests, which refer to Core ML.
     """
     best = scores.max(axis=1)
     order = np.argsort(-best, kind="stable")
@@ -238,7 +238,9 @@ def _by_score(scores: Array, least: float) -> Array:
 
 
 def _kept(boxes: Array, order: Array, groups: Array, most_shared: float, count: int) -> list[int]:
-    """Return the first `count` of the boxes in order that do not share too much with one before, in their group."""
+    """Return the first `count` of the boxes in order without too large a shared area with an earlier one, in their
+    group.
+    """
     middles, sizes = boxes[:, :2], boxes[:, 2:]
     starts, ends, areas = middles - sizes / 2, middles + sizes / 2, sizes.prod(axis=1)
     kept: list[int] = []

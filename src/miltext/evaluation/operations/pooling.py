@@ -34,7 +34,7 @@ def avg_pool(
 ) -> Held:
     """Return the mean of each window, in which padding counts as zeros unless it is excluded.
 
-    What a window has past the padding, where the number of windows is rounded up, never counts, as in torch.
+    Elements of a window past the padding, where the number of windows is rounded up, never count, as in torch.
     """
     windows = sliding(x.shape[2:], kernel_sizes, strides, None, pad_type, pad, ceil=ceil_mode)
     counts = reduce(np.multiply.outer, [_counted(each, padding=not exclude_padding_from_average) for each in windows])
@@ -83,7 +83,7 @@ def _at(axis: int, part: slice) -> Any:
 
 
 def _counted(window: Sliding, *, padding: bool) -> Array:
-    """Return how many elements each window of an axis has, with those of the padding or without."""
+    """Return how many elements each window of an axis has, with the padding or without."""
     starts = np.arange(window.places) * window.stride - window.before
     first, end = (-window.before, window.whole - window.before) if padding else (0, window.size)
     counts: Array = np.maximum(0, np.minimum(starts + window.kernel, end) - np.maximum(starts, first))

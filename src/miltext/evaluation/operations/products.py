@@ -12,9 +12,9 @@ from miltext.evaluation.rules import Array, Arrays, Held, Widen, rule
 
 @rule("linear")
 def linear(x: Array, weight: Held, bias: Array | None, widen: Widen) -> Array:
-    """Return the product of the last axis of `x` and that of `weight`, plus `bias`.
+    """Return the product of `x` and `weight` over their last axes, plus `bias`.
 
-    The weight is widened a block of its rows at a time: a large one of fp16 is never held as a whole in float32.
+    The weight is widened a block of its rows at a time: a large fp16 weight is never held as a whole in float32.
     """
     if x.dtype == weight.dtype or weight.size <= WORKING_ELEMENTS:
         made = _product(x, widen(weight).T)
@@ -42,9 +42,9 @@ def matmul(x: Array, y: Array, transpose_x: bool, transpose_y: bool) -> Array:
 
 @rule("einsum")
 def einsum(values: Arrays) -> Array:
-    """Return nchw,nwhu->nchu, or chw,whu->chu: the products that there are; n and h broadcast.
+    """Return the product nchw,nwhu->nchu, or chw,whu->chu; n and h broadcast.
 
-    coremltools and `check` take no other equations, so that the ranks tell which it is.
+    coremltools and `check` take no other equations, so that the ranks decide which it is.
     """
     x, y = values
     made: Array = (x.swapaxes(-3, -2) @ y.swapaxes(-3, -2)).swapaxes(-3, -2)

@@ -1,7 +1,7 @@
 """Rules for recurrent layers.
 
-The time steps are a loop; what the inputs of all of them contribute is one product before it. A sequence in `reverse`
-is given back in the order in which it was gone through, the last input first: that is how coremltools' tests have it.
+The time steps are a loop; the contribution of the inputs of all steps is one product before it. A sequence in `reverse`
+is returned in the order of processing, the last input first: as in coremltools' tests.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def _hard_sigmoid(x: Array) -> Array:
     return np.clip(0.2 * x + 0.5, 0, 1)
 
 
-# The constants are those that coremltools' test of lstm calls the standard ones: 1 and 1 for scaled_tanh. The arrays of
-# a step are small, so these are shorter than the rules of the activations, which go piece by piece.
+# Source of the constants: coremltools' test of lstm calls them the standard ones: 1 and 1 for scaled_tanh. The arrays
+# of a step are small, so these are shorter than the rules of the activations, which go piece by piece.
 ACTIVATIONS: dict[str, Function] = {
     "linear": lambda x: x,
     "relu": lambda x: np.maximum(x, 0),
@@ -76,8 +76,8 @@ def gru(
     """Return h(t) = (1 - z) o + z h(t-1), of each step or of the last, and the last h.
 
     r = g(W_r x + R_r h + b_r), z = g(W_z x + R_z h + b_z), and o = f(W_o x + R_o (r h) + b_o), where h is h(t-1); the
-    weights are those of r, o and z one below the other. With `reset_after`, o = f(W_o x + r (R_o h + b_o)), as torch
-    has it. `input_bias` is added to each W x.
+    weights of r, o and z stand one below the other. With `reset_after`, o = f(W_o x + r (R_o h + b_o)), as torch has
+    it. `input_bias` is added to each W x.
     """
     # Source: the tests of gru in coremltools (test_recurrent.py of iOS14 and iOS18); the docstring of its definition
     # has r outside of the product, which no test agrees with.
@@ -119,9 +119,9 @@ def lstm(
     """Return h(t) = o f(c(t)), of each step or of the last, and the last h and c.
 
     c(t) = u c(t-1) + i z, kept within `clip` of 0, where i, u and o are g(W x + R h(t-1) + b + p c), z is the same by
-    the activation of the cell and without p, and c is c(t-1) for i and u, c(t) for o. The weights are those of i, u, o
-    and z one below the other, the peepholes p those of i, u and o. A bidirectional layer is two, of which the second
-    goes back in time; h and c of both stand side by side.
+    the activation of the cell and without p, and c is c(t-1) for i and u, c(t) for o. The weights of i, u, o and z
+    stand one below the other, and so do the peepholes p of i, u and o. A bidirectional layer is two, of which the
+    second goes back in time; h and c of both stand side by side.
     """
     words = (recurrent_activation, cell_activation, activation)
     functions = [ACTIVATIONS[word.lower()] for word in words]
@@ -138,7 +138,7 @@ def lstm(
 
 
 def _lstm_step(layer: Layer, functions: list[Function], clip: Array | None) -> Callable[..., tuple[Array, Array]]:
-    """Return the step from the h and c of one time to those of the next."""
+    """Return the step from one time's h and c to the next."""
     gate, cell, act = functions
     recurrent, peephole, size = layer[1].T, layer[3], layer[1].shape[1]
 
@@ -165,7 +165,7 @@ def _lstm_step(layer: Layer, functions: list[Function], clip: Array | None) -> C
 def _through_time(
     given: Array, carried: tuple[Array, ...], step: Callable[..., tuple[Array, ...]], every: bool
 ) -> tuple[Array, ...]:
-    """Return h of `every` step or of the last, and what is carried in the end, of which h is the first."""
+    """Return h of `every` step or of the last, and the final carried values, of which h is the first."""
     sequence = np.empty((len(given) if every else 1, *carried[0].shape), given.dtype)
     for place, each in enumerate(given):
         carried = step(each, *carried)
@@ -177,7 +177,7 @@ def _through_time(
 
 
 def _contributed(x: Array, weight: Array, bias: Array | None) -> Array:
-    """Return what the inputs of all steps contribute, W x + b: one product of matrices."""
+    """Return the contribution of the inputs of all steps, W x + b: one product of matrices."""
     steps, batch, size = x.shape
     product: Array = (x.reshape(steps * batch, size) @ weight.T).reshape(steps, batch, len(weight))
     return product if bias is None else product + bias
@@ -185,8 +185,8 @@ def _contributed(x: Array, weight: Array, bias: Array | None) -> Array:
 
 def _of_batch(state: Array, x: Array) -> Array:
     """Return the rows of an initial state that the batch has: a state may have more, but not fewer."""
-    # coremltools converts torch's packed sequences, batch first, with as many rows as there are steps; its tests
-    # expect of these what torch makes with those of the batch.
+    # coremltools converts torch's packed sequences, batch first, with as many rows as there are steps; its tests expect
+    # of these the result of torch with the rows of the batch.
     batch = x.shape[1]
     if len(state) < batch:
         raise Unfit(f"`x` is a batch of {batch}, and an initial state has {len(state)}")

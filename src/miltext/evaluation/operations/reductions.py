@@ -1,7 +1,7 @@
 """Rules that make one number of many.
 
-`axes` are all by default. No axes leave each element for itself, as coremltools has it (iOS15/reduction.py). What is
-not whole of integers, a mean, a root or a logarithm, is computed in float64 and loses its fraction.
+`axes` are all by default. No axes leave each element for itself, as coremltools has it (iOS15/reduction.py). A result
+of integers that need not be whole, a mean, a root or a logarithm, is computed in float64 and loses its fraction.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def reduce_l2_norm(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
 
 @rule("reduce_mean")
 def reduce_mean(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
-    """Return the sum along `axes`, divided by how many they are; NaN of none."""
+    """Return the sum along `axes`, divided by the number of elements; NaN of none."""
     count = _count(x, axes)
     if not count and x.dtype.kind != "f":
         raise Unfit("`x` has no elements along `axes`, and integers no mean of none")
@@ -78,34 +78,34 @@ def reduce_log_sum_exp(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
 
 @rule("reduce_max")
 def reduce_max(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
-    """Return the greatest along `axes`; NaN if one is."""
+    """Return the greatest along `axes`; NaN if any is NaN."""
     _refuse_none(_count(x, axes))
     return np.max(x, axis=axes, keepdims=keep_dims)
 
 
 @rule("reduce_min")
 def reduce_min(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
-    """Return the least along `axes`; NaN if one is."""
+    """Return the least along `axes`; NaN if any is NaN."""
     _refuse_none(_count(x, axes))
     return np.min(x, axis=axes, keepdims=keep_dims)
 
 
 @rule("reduce_argmax")
 def reduce_argmax(x: Array, axis: int, keep_dims: bool, output_dtype: str | None) -> Array:
-    """Return where along `axis` the greatest is, the first of several; NaN counts as the greatest."""
+    """Return the place of the greatest along `axis`, the first of several; NaN counts as the greatest."""
     _refuse_none(x.shape[axis])
     return _stated(np.argmax(x, axis=axis, keepdims=keep_dims), output_dtype)
 
 
 @rule("reduce_argmin")
 def reduce_argmin(x: Array, axis: int, keep_dims: bool, output_dtype: str | None) -> Array:
-    """Return where along `axis` the least is, the first of several; NaN counts as the least."""
+    """Return the place of the least along `axis`, the first of several; NaN counts as the least."""
     _refuse_none(x.shape[axis])
     return _stated(np.argmin(x, axis=axis, keepdims=keep_dims), output_dtype)
 
 
 def _stated(places: Array, dtype: str | None) -> Array:
-    """Return places, all of which the data type holds that is asked for: uint16, or int32."""
+    """Return places, after a check that all fit the declared data type: uint16, or int32."""
     last = int(np.max(places, initial=0))
     if last > 65535 and dtype and dtype.lower() == "uint16":
         raise Unfit(f"`output_dtype` is uint16, which ends at 65535, and there is a place {last}")
@@ -136,7 +136,7 @@ def _real(x: Array) -> Array:
 
 
 def _count(x: Array, axes: Ints | None) -> int:
-    """Return how many elements come together along `axes`."""
+    """Return the number of elements combined along `axes`."""
     return x.size if axes is None else prod(x.shape[axis] for axis in axes)
 
 

@@ -14,7 +14,7 @@ from miltext.schema.types import TensorType, compatible, show
 
 @rule("identity")
 def identity(x: Value) -> Value:
-    """Return `x`, whatever it is."""
+    """Return `x`, of any type."""
     return x
 
 
@@ -29,7 +29,7 @@ def reshape(x: Held, shape: Ints, opset: Opset) -> Held:
     """Return the elements of `x`, in their order, as `shape`.
 
     A 0 stands for the size of `x` at the same axis; since ios17 axes are counted from the last one for this, and where
-    `x` has none a 0 is 1. One -1 is what is left over.
+    `x` has none a 0 is 1. A single -1 stands for the remaining size.
     """
     if 0 in shape:
         shape = _zeros_kept(x.shape, shape, from_back=opset.since("ios17"))
@@ -48,7 +48,7 @@ def _zeros_kept(sizes: Ints, shape: Ints, *, from_back: bool) -> Ints:
 
 
 def _rest_filled(elements: int, shape: Ints) -> Ints:
-    """Return a shape with what is left over in place of its -1."""
+    """Return a shape with the remaining size in place of its -1."""
     others = prod(size for size in shape if size != -1)
     if shape.count(-1) > 1 or others <= 0 or elements % others:
         raise Unfit(f"`shape` is {show(shape)}, and the {elements} elements of `x` leave no one size for its -1")
@@ -63,10 +63,10 @@ def _reshaped(x: Held, shape: Ints, name: str) -> Held:
 
 @rule("reshape_like")
 def reshape_like(x: Held, ref_tensors: Helds, begins: Helds, ends: Helds, end_masks: Helds) -> Held:
-    """Return the elements of `x` in a shape that is put together of stretches of the shapes of `ref_tensors`.
+    """Return the elements of `x` in a shape composed of stretches of the shapes of `ref_tensors`.
 
-    Each gives its sizes from its number of `begins` on, up to that of `ends`, or to the last where its `end_masks` is
-    true.
+    Each gives its sizes from its number of `begins` on, up to its number of `ends`, or to the last where its
+    `end_masks` is true.
     """
     columns = zip(ref_tensors, begins, ends, end_masks, strict=True)
     stretches = (like.shape[int(begin) : None if to_end else int(end)] for like, begin, end, to_end in columns)
@@ -90,7 +90,7 @@ def expand_dims(x: Held, axes: Ints) -> Held:
 
 @rule("squeeze")
 def squeeze(x: Held, axes: Ints | None, made: Made) -> Held:
-    """Return `x` without those of `axes`, all of them by default, that have a size of one.
+    """Return `x` without the axes of size one among `axes`, all of them by default.
 
     A dimension whose size was unknown when the op's type was declared stays, though it has a size of one now.
     """
@@ -114,7 +114,7 @@ def transpose(x: Held, perm: Ints) -> Held:
 
 @rule("tile")
 def tile(x: Held, reps: Ints) -> Held:
-    """Return `x` as often as `reps` says, one copy after another along each axis."""
+    """Return `x` repeated `reps` times along each axis."""
     return np.tile(x, reps)
 
 
@@ -144,10 +144,10 @@ def _along(vector: Held, axis: int, rank: int) -> Held:
 
 @rule("pad")
 def pad(x: Held, pad: Ints, mode: str, constant_val: float) -> Held:
-    """Return `x`, its last dimensions grown by their pairs in `pad`, before and after what they have.
+    """Return `x`, its last dimensions grown by their pairs in `pad`, before and after their elements.
 
-    What is added is `constant_val`, or what `x` has there: mirrored at its border without repeating that (mode
-    "reflect"), or its border (mode "replicate").
+    The padding is `constant_val`, or elements of `x`: mirrored at its border without repeating that (mode "reflect"),
+    or its border (mode "replicate").
     """
     first = x.ndim - len(pad) // 2
     if len(pad) % 2 or first < 0 or min(pad, default=0) < 0:
@@ -192,7 +192,7 @@ def band_part(x: Held, lower: int, upper: int) -> Held:
 def sliding_windows(x: Held, axis: int, size: int, stride: int) -> Held:
     """Return the windows of `size` along `axis`, `stride` apart: window w begins at w * stride.
 
-    The windows are along `axis`, what is in each along a further dimension after it.
+    The windows are along `axis`, the elements of each along a further dimension after it.
     """
     place = axis % x.ndim
     windows = np.lib.stride_tricks.sliding_window_view(x, size, place)

@@ -22,10 +22,10 @@ def slice_by_index(
     end_mask: Bools | None,
     squeeze_mask: Bools | None,
 ) -> Held:
-    """Return `x[begin:end:stride]` along each axis, as Python slices; masks say where a bound or all but one goes.
+    """Return `x[begin:end:stride]` along each axis, as Python slices; masks omit bounds, or the dimension.
 
     Where `begin_mask` or `end_mask` is true, the slice reaches as far as `x` does; where `squeeze_mask` is true, the
-    element at `begin` is taken, and the dimension goes.
+    element at `begin` is taken, and the dimension is dropped.
     """
     return x[_index(x, begin, end, stride, begin_mask, end_mask, squeeze_mask)]
 
@@ -41,7 +41,7 @@ def slice_update(
     end_mask: Bools | None,
     squeeze_mask: Bools | None,
 ) -> Held:
-    """Return `x` with `update` in place of what `slice_by_index` takes."""
+    """Return `x` with `update` in place of the slice that `slice_by_index` takes."""
     index = _index(x, begin, end, stride, begin_mask, end_mask, squeeze_mask)
     if x[index].shape != update.shape:
         raise Unfit(f"`update` is {show(update.shape)}, and takes the place of a slice of {show(x[index].shape)}")

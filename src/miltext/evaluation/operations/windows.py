@@ -1,4 +1,4 @@
-"""Windows that slide along axes: where they stand, what they see, and their places cut into blocks."""
+"""Windows that slide along axes: their places, their elements, and the places cut into blocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from miltext.evaluation.rules import Array, Held, Ints
 
 WORKING_ELEMENTS = 1 << 19
-"""How many elements a block of work may make beside its result: 2 MB of fp32, what a core's own cache holds."""
+"""Number of elements that a block of work may make beside its result: 2 MB of fp32, the size of a core's own cache."""
 
 PART_ELEMENTS = 1 << 17
 """How many elements of a tensor are worked on at once, where several arrays of that size are made of them."""
@@ -85,7 +85,7 @@ def _along(
 
 
 def tap(window: Sliding, place: int) -> tuple[slice, slice]:
-    """Return which windows have an element of the axis at a place of the kernel, and which elements those are."""
+    """Return which windows have an element of the axis at a place of the kernel, and the range of these elements."""
     offset = place * window.dilation - window.before
     first = max(0, -(offset // window.stride))
     end = min(window.places, -((offset - window.size) // window.stride))
@@ -95,9 +95,9 @@ def tap(window: Sliding, place: int) -> tuple[slice, slice]:
 
 
 def seen(x: Array, windows: Sequence[Sliding], block: Sequence[slice], dtype: np.dtype[np.generic]) -> Array:
-    """Return what a block of windows sees of the last axes of `x`: [..., *kernel, *places], zeros outside of it.
+    """Return the elements of the last axes of `x` in a block of windows: [..., *kernel, *places], zeros outside of it.
 
-    It is a view: of `x` itself where that is of the data type and windows see nothing outside, else of a copy.
+    It is a view: of `x` itself where its data type is `dtype` and windows lie inside, else of a copy.
     """
     here = [each.among(part) for each, part in zip(windows, block, strict=True)]
     sizes = [(each.places - 1) * each.stride + each.reach for each in here]
@@ -112,7 +112,7 @@ def seen(x: Array, windows: Sequence[Sliding], block: Sequence[slice], dtype: np
 
 
 def _part(x: Array, starts: Sequence[int], sizes: Sequence[int], dtype: np.dtype[np.generic]) -> Array:
-    """Return the part of the last axes of `x` that begins and is as large as said, with zeros where `x` has nothing."""
+    """Return the part of the last axes of `x` with these starts and sizes, with zeros where `x` has nothing."""
     lengths = x.shape[-len(sizes) :]
     inside = [
         (max(0, start), max(0, start, min(start + size, length)))
@@ -134,7 +134,7 @@ def every(
 ) -> Array:
     """Return every so many elements of the last axes of `x` as windows step, laid out flat, zeros outside of it.
 
-    Along each axis, the first is so far from where windows begin, and there are as many as its size says.
+    Along each axis, the first is `firsts` elements from the begin of a window, and the count is in `sizes`.
     """
     starts = [first - each.before for first, each in zip(firsts, windows, strict=True)]
     spans = [(size - 1) * each.stride + 1 for size, each in zip(sizes, windows, strict=True)]

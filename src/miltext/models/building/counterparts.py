@@ -1,7 +1,7 @@
-"""Which functions, inputs, states and outputs of an edited program are which of the original's.
+"""The correspondence of an edited program's functions, inputs, states and outputs with the original's.
 
-They are matched by name, else by place in the graph: what uses an input, what makes an output. Order does not count:
-Apple's compiler sorts inputs, and the functions of a Program have no order.
+They are matched by name, else by place in the graph: the users of an input, the maker of an output. Order does not
+count: Apple's compiler sorts inputs, and the functions of a Program have no order.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Program, ValueType
 
 Names = dict[str, str]
-"""The new name of each thing that is still there, by its old one."""
+"""The new name of each remaining object, by its old one."""
 
 STEPS = 6
-"""How far away from a value is looked at most."""
+"""Greatest distance from a value, in steps, at which its surroundings are compared."""
 
 
 class Version(NamedTuple):
-    """A program before or after an edit: what its functions take and give, and itself, None where it is not known."""
+    """A program before or after an edit: the interfaces of its functions, and itself, None where it is not known."""
 
     interfaces: Mapping[str, Interface]
     program: Program | None
 
 
 class Counterpart(NamedTuple):
-    """The function of the original that a function was: its name, its Interface, and the Names of each side.
+    """The original function of a function: its name, its Interface, and the Names of each side.
 
-    `keeps_names`: what is not there by its name is gone.
+    `keeps_names`: a name that is missing was removed.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Counterpart(NamedTuple):
 def counterparts(before: Version, after: Version, *, keeps_names: bool = False) -> dict[str, Counterpart]:
     """Return the Counterpart of each function that the original had already, by its new name.
 
-    After an edit that `keeps_names`, everything is what it is called.
+    After an edit that `keeps_names`, names alone decide.
     """
     if keeps_names:
         there = {
@@ -82,8 +82,8 @@ class _Pairing:
     # ---- functions
 
     def functions(self) -> Names:
-        """Return the functions of one name, then those that are alike in all but names, then those that take and give
-        alike, that do the same operations, and that take and give what has the same names.
+        """Return the functions of one name, then functions alike in all but names, then functions with the same
+        interface, with the same operations, and with the same names in their interfaces.
 
         A single function before and after is the same one. Names do not count where each was there before, names aside.
         """
@@ -102,14 +102,14 @@ class _Pairing:
         return found
 
     def _likeness(self, place: int, names: Iterable[str]) -> dict[str, Hashable]:
-        """Return what each function says except for names."""
+        """Return the contents of each function except for names."""
         if self._graphs is None:
             return {}
         graph = self._graphs[place]
         return {name: Sources(graph, EXACT).function(graph.functions[name]) for name in names}
 
     def _operations(self, place: int, names: Iterable[str]) -> dict[str, Hashable]:
-        """Return how often each function does which operations, whatever their types; nothing of one without any."""
+        """Return how often each function has each operation, of any type; nothing of a function without any."""
         if self._graphs is None:
             return {}
         functions = self._graphs[place].functions
@@ -142,9 +142,9 @@ class _Pairing:
         return {side: _by_name(side, old[side], new[side], around) for side in old}
 
     def _is_renamed(self, old: Function, new: Function) -> bool:
-        """Whether only names changed: then each place in the text is what it was.
+        """Return whether only names changed: then each place in the text is unchanged.
 
-        Where the same lines have the same names, in whatever order, nothing was renamed.
+        Where the same lines have the same names, in any order, nothing was renamed.
         """
         assert self._graphs is not None
         a, b = self._graphs
@@ -153,26 +153,26 @@ class _Pairing:
         return {*_lines(a, old, EXACT)} != {*_lines(b, new, EXACT)}
 
     def _is_retyped(self, old: Function, new: Function) -> bool:
-        """Whether only types and attributes changed: the same lines have the same names, in whatever order."""
+        """Return whether only types and attributes changed: the same lines have the same names, in any order."""
         assert self._graphs is not None
         a, b = self._graphs
         return {*_lines(a, old, TYPED)} == {*_lines(b, new, TYPED)}
 
 
 def _stated(interface: Interface) -> Hashable:
-    """Return what a function takes and gives, whatever the order."""
+    """Return the inputs, states and outputs of a function with their types, in any order."""
     return frozenset(
         (side, name, _wire(kind)) for side, types in interface.sides.items() for name, kind in types.items()
     )
 
 
 def _named(interface: Interface) -> Hashable:
-    """Return the names of what a function takes and gives."""
+    """Return the names of a function's inputs, states and outputs."""
     return frozenset((side, name) for side, types in interface.sides.items() for name in types)
 
 
 def _names(function: Function) -> set[str]:
-    """Return the names of a function's values, those of inner blocks aside."""
+    """Return the names of a function's values, inner blocks aside."""
     values = [*function.inputs]
     for block in function.blocks.values():
         values += [*block.inputs, *block.made()]
@@ -184,7 +184,7 @@ def _all(sides: Mapping[str, Types]) -> Iterator[str]:
 
 
 def _lines(graph: KeyedGraph, function: Function, level: int) -> Iterator[Hashable]:
-    """Yield the lines of a function with their names: operations with what they make and take, and the outputs.
+    """Yield the lines of a function with their names: operations with their results and operands, and the outputs.
 
     At the level TYPED, types and attributes do not count.
     """
@@ -199,7 +199,7 @@ def _lines(graph: KeyedGraph, function: Function, level: int) -> Iterator[Hashab
 
 
 def _by_position(before: Function, after: Function, old: Mapping[str, Types]) -> dict[str, Names]:
-    """Return the Names where each place is what it was."""
+    """Return the Names by unchanged positions."""
     taken, given = (
         {value.name: other.name for value, other in zip(*both, strict=True)}
         for both in ((before.inputs, after.inputs), (_outputs(before), _outputs(after)))
@@ -216,8 +216,8 @@ Both: TypeAlias = "tuple[Places, Places]"
 
 
 def _by_name(side: str, old: Types, new: Types, around: Sequence[Both]) -> Names:
-    """Return the Names of one side: of the same name and type, at the same place, of the same name, at a place that is
-    the same but for types and attributes, and the only ones left of their type.
+    """Return the Names of one side: of the same name and type, at the same place, of the same name, at a place equal
+    but for types and attributes, and the only ones left of their type.
 
     `around` is for the levels EXACT and TYPED; it is empty where the programs are not known.
     """
@@ -235,7 +235,7 @@ def _by_name(side: str, old: Types, new: Types, around: Sequence[Both]) -> Names
 
 
 def _at_places(side: str, old: Types, new: Types, around: Both, found: Names) -> Names:
-    """Return the Names of those at one place, as far around them as is needed to tell them from others."""
+    """Return the Names of values at one place, as far around them as is needed to distinguish them."""
     at: Names = {}
     for steps in range(STEPS, 0, -1):
         left = [name for name in old if name not in found and name not in at]
@@ -246,7 +246,7 @@ def _at_places(side: str, old: Types, new: Types, around: Both, found: Names) ->
 
 
 def _agree(side: str, around: Both, old: str, new: str) -> bool:
-    """Whether nothing says that two names are not of the same value."""
+    """Return whether nothing contradicts that two names are of the same value."""
     a, b = around[0].landmarks(side, old), around[1].landmarks(side, new)
     return a is not None and b is not None and not (a and b and a.isdisjoint(b))
 
@@ -260,7 +260,7 @@ def _unchanged(old: Types, new: Types) -> Names:
 
 
 def _only_ones(old: Mapping[str, Hashable], new: Mapping[str, Hashable], found: Names) -> Names:
-    """Return the pairs of names that are not in `found`, and whose key only one has on either side."""
+    """Return the pairs of names outside `found` whose key is unique on either side."""
     taken = {*found.values()}
     left = {name: key for name, key in old.items() if name not in found}
     free = {name: key for name, key in new.items() if name not in taken}
@@ -269,7 +269,7 @@ def _only_ones(old: Mapping[str, Hashable], new: Mapping[str, Hashable], found: 
     return {name: there[key] for name, key in left.items() if counts[0][key] == counts[1][key] == 1}
 
 
-# ---- what stands around a value
+# ---- the surroundings of a value
 
 
 def _outputs(function: Function) -> Sequence[Value]:
@@ -280,8 +280,8 @@ def _outputs(function: Function) -> Sequence[Value]:
 class Places:
     """The places of a function's inputs, states and outputs in its graph.
 
-    An operation that makes a value with a `lasting` name is known by that name; another by what it says, and by what
-    stands around it in turn. `inner` are the names that the other program gives to a value of no side: what has such a
+    An operation that makes a value with a `lasting` name is known by that name; another by its contents, and by its
+    surroundings in turn. `inner` are the names that the other program gives to a value of no side: a value of such a
     name is that value. At the `level` TYPED, types and attributes do not count.
     """
 
@@ -303,7 +303,7 @@ class Places:
         self._values = {"input": inputs, "state": inputs, "output": outputs}
 
     def places(self, side: str, names: Iterable[str], steps: int) -> dict[str, int]:
-        """Return an integer for all that is so many steps around each value, as far as that says something."""
+        """Return an integer for the surroundings of each value within so many steps, unless they are empty."""
         values = {name: self._values[side][name] for name in names if name not in self._inner}
         return {name: self._key(at, steps) for name, at in values.items() if at.maker is not None or at in self._users}
 
@@ -342,9 +342,7 @@ class Places:
 
 
 def _taken(graph: KeyedGraph, op: Op) -> list[tuple[int, Value]]:
-    """Return the values that an operation takes, each with the slot that it is taken in; its inner blocks' come
-    last.
-    """
+    """Return the operands of an operation, each with its slot; the operands of its inner blocks come last."""
     facts = graph.facts[op]
     inside = [(graph.keys["inside", place], value) for place, value in enumerate(facts.captures)]
     return [*zip(facts.slots, facts.operands, strict=True), *inside]

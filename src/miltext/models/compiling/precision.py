@@ -1,6 +1,6 @@
-"""What `metadata.json` says of data types: those that a function computes in, and those that its weights are stored in.
+"""Data types in `metadata.json`: the types in which a function computes, and in which its weights are stored.
 
-Both rules were read off the 30 compiled models that are known, and hold on all of them.
+Both rules were read off the 30 known compiled models, and hold on all of them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Function, Operation, Value
 
 STORAGE = "storagePrecision"
-"""Where it stands how weights are stored."""
+"""The key of the storage types of weights."""
 
 _TABLES = ((), *[(1 << bits,) for bits in range(1, 9)])
-"""The first dimension of a table of values: as many as a number of bits tells apart."""
+"""The first dimension of a table of values: the number of values of a number of bits."""
 
 _UNCOUNTED = ("bool", "string")
 
@@ -34,7 +34,7 @@ _COMPRESSED = ("constexpr_affine_dequantize", "constexpr_lut_to_dense", "constex
 """The operations whose weights were seen in a weight file, with their parts as attributes."""
 
 _DENSE = {"constexpr_affine_dequantize": "quantized_data", "constexpr_blockwise_shift_scale": "data", "const": "val"}
-"""The attribute or argument whose data type a weight is stored in, by what makes it."""
+"""The attribute or argument whose data type is a weight's, by the operation that makes the weight."""
 
 
 def used_types(function: Function, operations: Collection[Operation]) -> set[str]:
@@ -46,9 +46,9 @@ def used_types(function: Function, operations: Collection[Operation]) -> set[str
 
 
 def stored_as(operations: Collection[Operation]) -> tuple[set[str], list[Doubt]]:
-    """Return how the weights in weight files are stored, and what was not seen of that.
+    """Return how the weights in weight files are stored, and the doubts about unseen forms.
 
-    A weight that is only given to a loop does not count.
+    A weight given only to a loop does not count.
     """
     used = {name for operation in operations if operation.type != "while_loop" for name in _taken(operation)}
     found: set[str] = set()
@@ -66,8 +66,8 @@ def stored_as(operations: Collection[Operation]) -> tuple[set[str], list[Doubt]]
 
 
 def _is_compressed_otherwise(operation: Operation) -> bool:
-    """Tell whether a weight is compressed in a way of which no compiled model is known: any that iOS18 brought, too,
-    and by a table that is not one row of values for a number of bits.
+    """Return whether a weight is compressed in a way without a known compiled model: any that iOS18 brought, too, and
+    by a table other than one row of values for a number of bits.
     """
     if not is_compressed(operation.type):
         return False
@@ -80,7 +80,7 @@ def _taken(operation: Operation) -> Iterator[str]:
 
 
 def _words_of(operation: Operation) -> set[str]:
-    """Return how a weight is stored; nothing for what makes none, or has it in the program."""
+    """Return how a weight is stored; nothing for an operation without a weight, or with the weight in the program."""
     kind = operation.type
     if kind == "constexpr_lut_to_dense":
         values = _table(operation)[-2:-1] or _table(operation)
@@ -101,7 +101,7 @@ def _table(operation: Operation) -> tuple[int, ...]:
 
 
 def _part(operation: Operation, name: str) -> Value | None:
-    """Return what an operation has as an attribute or, from iOS18 on, as a literal argument."""
+    """Return an operation's value of an attribute or, from iOS18 on, of a literal argument."""
     if name in operation.attributes:
         return operation.attributes[name]
     bound = operation.inputs[name].arguments if name in operation.inputs else ()

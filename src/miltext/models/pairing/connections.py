@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class Flood:
-    """A spread from pairs to their neighbours, as far as these are alike at a level.
+    """A spread from pairs to neighbours that are alike at a level.
 
     Each place where two operations take the same from partners, or give the same to them, is a vote for the two. The
-    pair with the most votes comes first, and among equals one of the same name. With `constants`, the spread goes only
-    from operations to the constants that they take.
+    pair with the most votes comes first, and among equals a pair of the same name. With `constants`, the spread goes
+    only from operations to the constants that they take.
     """
 
     def __init__(self, a: Side, b: Side, level: int, constants: bool = False) -> None:
@@ -29,9 +29,9 @@ class Flood:
         self._heap: list[tuple[int, bool, int, Pair]] = []
 
     def pairs(self, needed: int) -> Iterator[Pair]:
-        """Yield the new pairs, each of which the caller makes partners before it asks for the next.
+        """Yield the new pairs, each of which the caller makes partners before it takes the next.
 
-        Each has `needed` votes, and an equal name counts as a vote if that is more than one.
+        Each has `needed` votes, and an equal name counts as a vote if `needed` is above 1.
         """
         self._spread(self._border())
         while self._heap:
@@ -58,7 +58,7 @@ class Flood:
                 heappush(self._heap, (-votes, a.names[i] != b.names[j], abs(i - j), pair))
 
     def _makers(self, i: int, j: int) -> Iterator[Pair]:
-        """Yield the operations that partners take a value from in the same slot."""
+        """Yield the operations from which partners take a value in the same slot."""
         a, b, level = self._a, self._b, self._level
         there = {slot: (maker, place) for slot, maker, place in b.makers[j]}
         for slot, maker, place in a.makers[i]:
@@ -70,7 +70,7 @@ class Flood:
                 yield maker, other
 
     def _users(self, i: int, j: int) -> Iterator[Pair]:
-        """Yield the operations that take a value from partners, each the only one of its kind to do so.
+        """Yield the operations that take a value from partners, each the only user of its kind.
 
         A constant with several users is not evidence for any of them.
         """
@@ -87,7 +87,7 @@ class Flood:
 
 
 def only_pairs(old: Iterable[tuple[int, Hashable]], new: Iterable[tuple[int, Hashable]]) -> list[Pair]:
-    """Return the pairs of operations with equal keys that are unique on both sides."""
+    """Return the pairs of operations with equal keys, unique on both sides."""
     there = _only_ones(new)
     return [(i, there[key]) for key, i in _only_ones(old).items() if key in there]
 
@@ -104,9 +104,10 @@ def _only_ones(keyed: Iterable[tuple[int, Hashable]]) -> dict[Hashable, int]:
 
 
 def agreeing(a: Side, b: Side, found: Mapping[int, int]) -> list[int]:
-    """Return the first of each pair in `found` that takes a value from partners, or gives one to them, in one place.
+    """Return the first of each pair in `found` that takes a value from partners, or gives a value to them, in one
+    place.
 
-    Partners are those that were paired before, and the pairs found themselves. An equal constant is not evidence.
+    Partners are the operations paired before, and the pairs found themselves. An equal constant is not evidence.
     """
     agreed: set[int] = set()
     for i, j in found.items():
@@ -127,7 +128,7 @@ def _uses(side: Side, index: int) -> Iterator[tuple[int, int, int | None]]:
 
 
 def _same_values(a: Side, i: int, b: Side, j: int) -> bool:
-    """Whether two operations take the same value, of an input or from outside, in the same slot."""
+    """Return whether two operations take the same value, of an input or from outside, in the same slot."""
     there = dict(zip(b.facts[j].slots, b.facts[j].operands, strict=True))
     for slot, value in zip(a.facts[i].slots, a.facts[i].operands, strict=True):
         if slot in there and (value.maker is None or a.graph.facts[value.maker].grounded):

@@ -1,4 +1,4 @@
-"""The contents of values, whatever file and offset they are kept at."""
+"""The contents of values, in any file and at any offset."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _SAMPLES, _SAMPLE = 16, 64
 class Contents:
     """The values of one program, whose weight files are in the folder `model_path`.
 
-    `weights` are the keys of those that are in a weight file; `unread` has the reason for each file, or record of one,
-    that could not be read. `has_files`: at least one of the weight files that values name exists, readable or not.
+    `weights` are the keys of values in a weight file; `unread` has the reason for each unreadable file, or record of a
+    file. `has_files`: at least one weight file named by a value exists, readable or not.
     """
 
     def __init__(self, keys: Keys, model_path: Path | None) -> None:
@@ -79,7 +79,7 @@ class Contents:
         return made.SerializeToString(deterministic=True)
 
     def blob(self, value: Value) -> Blob | None:
-        """Return the record of a weight; None for another value, and for one that cannot be read."""
+        """Return the record of a weight; None for another value, and for an unreadable weight."""
         if not value.HasField("blobFileValue"):
             return None
         place = value.blobFileValue
@@ -93,7 +93,7 @@ class Contents:
             return None
 
     def reads(self, value: Value) -> bool:
-        """Whether every weight inside a Value can be read."""
+        """Return whether every weight inside a Value can be read."""
         return all(self.blob(each) for each in inner_values(value) if each.HasField("blobFileValue"))
 
     def _open(self, name: str) -> BlobFile | None:

@@ -1,6 +1,6 @@
 """The graph of a Program with integers for its operations, values and types, by which two programs are compared.
 
-The integers are from one table that both programs share: equal integers are equal things, and no hash is trusted.
+The integers are from one table that both programs share: equal integers mean equal objects, and no hash is trusted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ or a compressed one; LOOSE: both constant, or both not.
 
 
 class Keys(dict[Hashable, int]):
-    """Integers by thing: a new one for a new thing, the same for equal things."""
+    """Integers by object: a new one for a new object, the same for equal objects."""
 
     def __missing__(self, thing: Hashable) -> int:
         self[thing] = number = len(self)
@@ -52,8 +52,8 @@ class Facts:
 
     `operands` are the values that its arguments name, each in the slot of the same index: an argument's key and a
     position in it, as a number. `captures` are the values that its inner blocks take from outside. `kinds` are
-    integers, by level, for the operation by itself, without its connections; all but the exact one are computed when
-    they are needed. `weighty`: it has weights. One that depends on an input is `grounded`; any other is a constant.
+    integers, by level, for the operation by itself, without its connections; all but the exact level are computed on
+    demand. `weighty`: it has weights. An operation that depends on an input is `grounded`; any other is a constant.
     """
 
     index: int
@@ -161,12 +161,12 @@ class KeyedGraph(Graph):
 
 
 def names_of(op: Op) -> tuple[str, ...]:
-    """Return the names of what an operation makes."""
+    """Return the names of an operation's outputs."""
     return tuple([value.name for value in op.outputs])
 
 
 def label(op: Op) -> str:
-    """Return what people call an operation: its outputs' names as text, or its type where it has none."""
+    """Return the name of an operation for people: its outputs' names as text, or its type where it has none."""
     return ", ".join([name_text(value.name) for value in op.outputs]) or f"{name_text(op.type)}(...)"
 
 

@@ -1,4 +1,4 @@
-"""The likeness of operations: each by itself, with all that it is made from, and with its connections."""
+"""The likeness of operations: each by itself, with all its sources, and with its connections."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _LEVELS: dict[int, Callable[[KeyedGraph, Op], Hashable]] = {
     HELD: lambda graph, op: "held" if op.is_constant else graph.keys.fresh(),
     LOOSE: lambda graph, op: ("grounded", graph.facts[op].grounded),
 }
-"""What an operation is by itself, at each level but the exact one."""
+"""Functions for the key of an operation by itself, at each level but the exact one."""
 
 
 class Sources:
     """Integers for operations with all that they are made from, up to inputs or to values that have a token.
 
-    Operations must be visited after those that they take values from.
+    Operations must be visited after their operands' makers.
     """
 
     def __init__(self, graph: KeyedGraph, level: int) -> None:
@@ -57,7 +57,7 @@ class Sources:
         self._known: dict[Value, int] = {}
 
     def function(self, function: Function) -> Hashable:
-        """Return everything in a function except its own name and those of its values."""
+        """Return everything in a function except its own name and its values' names."""
         types = self._inputs(function.inputs, 0)
         blocks = [(opset, self.block(block, 1)) for opset, block in function.blocks.items()]
         attributes = function.attributes
@@ -78,7 +78,7 @@ class Sources:
         return number
 
     def block(self, block: Block, depth: int) -> int:
-        """Return the integer of a block, whatever the order of its operations."""
+        """Return the integer of a block, in any order of its operations."""
         types = self._inputs(block.inputs, depth)
         made = sorted([self.op(op, depth) for op in block])
         return self._graph.keys["block", types, tuple(made), self._tokens(block.outputs)]
@@ -97,9 +97,8 @@ class Side:
     """The operations of one block, by index.
 
     `mates` are their partners' indexes in the other block, `tokens` integers that partners share. `makers` lists for
-    each the operations that it takes values from, as (slot, index, place among that one's outputs), `uses` those that
-    take values from it, as (place, slot, index), and `exits` the outputs of the block that do, with a token of the
-    output for an index.
+    each the makers of its operands, as (slot, index, place among the maker's outputs), `uses` its users, as (place,
+    slot, index), and `exits` the outputs of the block that take its values, with a token of the output for an index.
     """
 
     def __init__(self, graph: KeyedGraph, block: Block) -> None:
@@ -130,22 +129,22 @@ class Side:
         return self.graph.facts[maker].index, maker.outputs.index(value)
 
     def set_exits(self, tokens: list[int]) -> None:
-        """Set the token of each output of the block: those that correspond share theirs."""
+        """Set the token of each output of the block: corresponding outputs share theirs."""
         outside = self.graph.keys["outside"]
         for value, token in zip(self.block.outputs, tokens, strict=True):
             if (made := self._made(value)) is not None:
                 self.exits.setdefault(made[0], []).append((made[1], outside, token))
 
     def is_used(self, index: int) -> bool:
-        """Whether anything takes a value of an operation."""
+        """Return whether a value of an operation has a user."""
         return bool(self.uses[index]) or index in self.exits
 
     def is_telling(self, index: int) -> bool:
-        """Whether an operation is known by its text and name: it has weights, or is not a constant."""
+        """Return whether an operation is known by its text and name: it has weights, or is not a constant."""
         return self.facts[index].grounded or self.facts[index].weighty
 
     def single(self, start: int = 0, stop: int | None = None) -> list[int]:
-        """Return the unpaired operations, all or those of a range."""
+        """Return the unpaired operations, all or of a range."""
         return [index for index, mate in enumerate(self.mates[start:stop], start) if mate is None]
 
     def local(self, index: int, level: int) -> int:
@@ -154,17 +153,17 @@ class Side:
         return local(self.graph, self.ops[index], level) if known is None else known
 
     def line(self, index: int) -> Hashable:
-        """Return an operation as it is written, except weights, inner blocks and the attribute `name`."""
+        """Return an operation as written, except weights, inner blocks and the attribute `name`."""
         facts = self.facts[index]
         return facts.kinds[EXACT], facts.slots, self.names[index], tuple([value.name for value in facts.operands])
 
     def upward(self, level: int) -> dict[int, int]:
-        """Return an integer for all that each unpaired operation is made from, up to the inputs or to partners."""
+        """Return an integer for all sources of each unpaired operation, up to the inputs or to partners."""
         sources = Sources(self.graph, level)
         return {index: sources.op(self.ops[index]) for index in self.single()}
 
     def downward(self, level: int) -> dict[int, int]:
-        """Return an integer for all that is made from each unpaired operation, down to the outputs or to partners."""
+        """Return an integer for all results of each unpaired operation, down to the outputs or to partners."""
         keys = self.graph.keys
         known = list(self.tokens)
         found: dict[int, int] = {}

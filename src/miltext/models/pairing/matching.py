@@ -27,7 +27,7 @@ __all__ = ["match_blocks", "match_names"]
 def match_blocks(old: KeyedGraph, a: Block, new: KeyedGraph, b: Block) -> list[Pair]:
     """Return the pairs of operations of two blocks, by index, in the order of the first.
 
-    All values from outside, and the inputs of both, must have their tokens; those that the blocks make get theirs.
+    All values from outside, and the inputs of both, must have their tokens; the values made in the blocks get theirs.
     """
     matcher = _Matcher(Side(old, a), Side(new, b))
     matcher.run()
@@ -37,7 +37,7 @@ def match_blocks(old: KeyedGraph, a: Block, new: KeyedGraph, b: Block) -> list[P
 def match_names(old: KeyedGraph, a: Sequence[Value], new: KeyedGraph, b: Sequence[Value]) -> list[Pair]:
     """Return the pairs of values, by index: of the same name, else of the same type, in order.
 
-    Those that are left are paired in order, if both sides have the same number.
+    The rest is paired in order, if both sides have the same number.
     """
     left, free = dict(enumerate(a)), dict(enumerate(b))
     pairs: list[Pair] = []
@@ -95,7 +95,7 @@ class _Matcher:
         yield partial(self._match_by, _weights, EXACT)
         yield self._match_twins
         for level in (EXACT, SHAPED, TYPED):
-            if level is TYPED:  # a weight that is held otherwise is where it was used, whatever is of its new type
+            if level is TYPED:  # a weight in another form has the same users, among all values of its new type
                 yield partial(self._flood, HELD, constants=True)
             if level is not EXACT:
                 yield partial(self._match_closures, level)
@@ -125,7 +125,7 @@ class _Matcher:
             a.graph.known_as[old] = new.name
 
     def _match_closures(self, level: int) -> None:
-        """Match by all that operations are made from, then by all that is made from them."""
+        """Match by all sources of operations, then by all their results."""
         self._match_keys(_sources, level)
         self._match_by(_results, level)
 
@@ -135,12 +135,12 @@ class _Matcher:
         self._flood(level)
 
     def _match_keys(self, keys: Keyed, level: int) -> None:
-        """Make partners of those whose key is unique on both sides."""
+        """Make partners of operations whose key is unique on both sides."""
         for i, j in only_pairs(keys(self._a, level).items(), keys(self._b, level).items()):
             self._match(i, j)
 
     def _match_twins(self) -> None:
-        """Make partners of those that differ only in name or order."""
+        """Make partners of operations that differ only in name or order."""
         a, b = self._a, self._b
         old, new = _surroundings(a), _surroundings(b)
         for i, j in _pair_off(
@@ -152,7 +152,7 @@ class _Matcher:
             self._match(i, j)
 
     def _align(self, level: int) -> None:
-        """Make partners of those in the same order between the same partners, if their connections agree.
+        """Make partners of operations in the same order between the same partners, if their connections agree.
 
         Constants are not matched by order, but by their users.
         """
@@ -170,27 +170,27 @@ class _Matcher:
         self._flood(level)
 
     def _flood(self, level: int, needed: int = 1, constants: bool = False) -> None:
-        """Make partners of those that are connected to partners alike."""
+        """Make partners of operations with the same connections to partners."""
         for i, j in Flood(self._a, self._b, level, constants).pairs(needed):
             self._match(i, j)
 
 
 def _sources(side: Side, level: int) -> dict[int, Hashable]:
-    """Return the keys of operations with all that they are made from, except of constants.
+    """Return the keys of operations with all their sources, except of constants.
 
-    Constants are known by their users: if several change, one often becomes what another was, and converters number
-    them anew.
+    Constants are known by their users: if several change, one often becomes equal to the old value of another, and
+    converters number them anew.
     """
     return {index: key for index, key in side.upward(level).items() if side.facts[index].grounded}
 
 
 def _results(side: Side, level: int) -> dict[int, Hashable]:
-    """Return the keys of operations with all that is made from them."""
+    """Return the keys of operations with all their results."""
     return {index: key for index, key in side.downward(level).items() if side.is_used(index)}
 
 
 def _lines(side: Side, _: int) -> dict[int, Hashable]:
-    """Return operations as they are written, except constants."""
+    """Return operations as written, except constants."""
     return {index: side.line(index) for index in side.single() if side.is_telling(index)}
 
 
@@ -200,7 +200,7 @@ def _weights(side: Side, _: int) -> dict[int, Hashable]:
 
 
 def _surroundings(side: Side) -> dict[int, Hashable]:
-    """Return the keys of operations with all that they are made from, and all that is made from them."""
+    """Return the keys of operations with all their sources, and all their results."""
     down = side.downward(EXACT)
     return {index: (key, down[index]) for index, key in side.upward(EXACT).items()}
 

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class PairedBlock(NamedTuple):
-    """Two blocks that correspond, or one without a partner.
+    """Two corresponding blocks, or one without a partner.
 
     `place` is its opset in a function, its index in an operation. `inputs` and `pairs` are the inputs and operations
-    that correspond, by index; `spine` those pairs of operations that are also in the same order; `inner` the inner
-    blocks of pairs, by the new index.
+    that correspond, by index; `spine` the pairs of operations also in the same order; `inner` the inner blocks of
+    pairs, by the new index.
     """
 
     place: str
@@ -35,7 +35,7 @@ class PairedBlock(NamedTuple):
     inner: dict[int, list[PairedBlock]]
 
     def sides(self) -> tuple[list[Op], list[Op]]:
-        """Return the operations of both blocks; none of one that there is not."""
+        """Return the operations of both blocks; none of a missing block."""
         return [*(self.old or ())], [*(self.new or ())]
 
     def partners(self) -> list[tuple[int, Op, Op]]:
@@ -62,7 +62,7 @@ class PairedFunction(NamedTuple):
 
 
 def pair_functions(old: KeyedGraph, new: KeyedGraph) -> list[PairedFunction]:
-    """Return the functions of both programs by name; those of one name, and those only renamed, are paired."""
+    """Return the functions of both programs by name; functions of one name, and renamed ones, are paired."""
     with gc_paused:
         names = _function_names(old, new)
         found = [_pair_function(name, names.get(name, name), old, new) for name in old.functions]

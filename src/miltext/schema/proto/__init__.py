@@ -1,4 +1,4 @@
-"""The messages of Apple's schema: MILSpec's Program and what it holds, and the Model around it.
+"""The messages of Apple's schema: MILSpec's Program with its parts, and the Model around it.
 
 They live in a descriptor pool of miltext's own, under their true full names: coremltools registers the
 same names in protobuf's default pool, and one pool takes a name only once. Between the two pass bytes,

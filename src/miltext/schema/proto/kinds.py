@@ -49,7 +49,7 @@ MODEL_KINDS: dict[int, str] = {
 
 
 PIPELINES = ("pipeline", "pipelineClassifier", "pipelineRegressor")
-"""The types of models that are made of models."""
+"""The types of models made of models."""
 
 PROGRAM = "mlProgram"
-"""The type of a model that is an ML Program: the name of its field in `Model`."""
+"""The type of an ML Program: the name of its field in `Model`."""
