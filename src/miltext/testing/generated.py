@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
