@@ -90,42 +90,39 @@ def _bound(name: str, bound: int, first: int, last: int, change: Change) -> tupl
     size, now = change.before, change.now
     if bound < 0:
         is_part = any(size == -bound * part for part in PARTS) and -bound > 1
-        return (
-            None,
-            codes.CONSTANT_MAY_FOLLOW if is_part else None,
-            f"counted from the end, which may be a part of the {size} there",
-        )
+        reason = f"counted from the end, which may be a part of the {size} there"
+        return None, codes.CONSTANT_MAY_FOLLOW if is_part else None, reason
     if bound == size and name == "end":
-        why = f"the end of the {size} there"
-        if now is None:
-            return TO_THE_END, codes.CONSTANT_RESIZED, f"{why}; it is {TO_THE_END} now, the end of any size"
-        return now, codes.CONSTANT_RESIZED, f"{why}; it is {now} now"
+        end = TO_THE_END if now is None else now
+        known = ", the end of any size" if now is None else ""
+        return end, codes.CONSTANT_RESIZED, f"the end of the {size} there; it is {end} now{known}"
     if bound == 0:
         return None, None, ""
     part = _part(name, bound, first, last, size)
     if part is not None:
-        why = f"{_fraction(*part)} of the {size} there"
-        if now is None:
-            return None, codes.CONSTANT_CANNOT_FOLLOW, why
-        made = now * part[0] // part[1]
-        return made, codes.CONSTANT_RESIZED, f"{why}; it is {made} now"
+        made = None if now is None else now * part[0] // part[1]
+        return _remade(made, f"{_fraction(*part)} of the {size} there")
     if bound * 2 > size:
-        why = f"{size - bound} before the end of the {size} there"
-        if now is None:
-            return bound - size, codes.CONSTANT_RESIZED, f"{why}; it is {bound - size} now, counted from the end"
-        made = now - (size - bound)
-        return (
-            (made, codes.CONSTANT_RESIZED, f"{why}; it is {made} now")
-            if made > 0
-            else (None, codes.CONSTANT_CANNOT_FOLLOW, why)
-        )
+        return _before_the_end(size - bound, size, now)
     if bound > SMALL or any(bound * part == size for part in PARTS) or size - bound <= SMALL:
-        return (
-            None,
-            codes.CONSTANT_MAY_FOLLOW,
-            f"which may follow from the {size} there, which is {'?' if now is None else now} now",
-        )
+        reason = f"which may follow from the {size} there, which is {'?' if now is None else now} now"
+        return None, codes.CONSTANT_MAY_FOLLOW, reason
     return None, None, ""
+
+
+def _before_the_end(left: int, size: int, now: int | None) -> tuple[int | None, str | None, str]:
+    """Return the new value of a bound that is `left` before the end of a size, its code and the reason."""
+    why = f"{left} before the end of the {size} there"
+    if now is None:
+        return -left, codes.CONSTANT_RESIZED, f"{why}; it is {-left} now, counted from the end"
+    return _remade(now - left if now > left else None, why)
+
+
+def _remade(made: int | None, why: str) -> tuple[int | None, str | None, str]:
+    """Return a bound that was made anew, its code and the reason; None for a bound that cannot be made."""
+    if made is None:
+        return None, codes.CONSTANT_CANNOT_FOLLOW, why
+    return made, codes.CONSTANT_RESIZED, f"{why}; it is {made} now"
 
 
 def _part(name: str, bound: int, first: int, last: int, size: int) -> tuple[int, int] | None:
