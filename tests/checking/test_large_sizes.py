@@ -81,6 +81,7 @@ def test_a_draft_is_held_to_what_follows() -> None:
 def test_coremltools_cannot_open_one() -> None:
     """Where a rule counts with the sizes: of a pool, say."""
     ct = pytest.importorskip("coremltools")
+    pytest.importorskip("numpy", minversion="2", reason="an older numpy counts on with a wrong number")
     from coremltools.converters.mil.frontend.milproto.load import load
 
     text = (

@@ -100,8 +100,9 @@ def test_the_command_updates_the_goldens_of_one_case(pytester: pytest.Pytester, 
     os.chdir(pytester.path / "inside")
     result = run(pytester, *workers)
     result.assert_outcomes(failed=len(CASES))
-    commands = [line.partition("accept it: ")[2] for line in result.outlines if "accept it: " in line]
-    assert len({*commands}) == len(CASES)
+    lines = [line.partition("accept it: ")[2] for line in result.outlines if "accept it: " in line]
+    commands = [*dict.fromkeys(lines)]  # where CI is set, the summary has them, too
+    assert len(commands) == len(CASES)
     for place, command in enumerate(commands):
         read = subprocess.run(
             command.replace("pytest", r"printf '%s\n'", 1), shell=True, check=True, capture_output=True

@@ -169,7 +169,7 @@ def _show_version(context: click.Context, _option: click.Parameter, is_asked: bo
 
 
 @click.command(
-    cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=Verbs, epilog=EPILOG, context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100}
 )
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show the version."
