@@ -40,8 +40,9 @@ from miltext.lsp.requests import REQUESTS, Request
 from miltext.lsp.semantic_tokens import tokens
 from miltext.models.building.editing import rename as rename_everywhere
 from miltext.parsing.parser import attempt, parse_tree
-from miltext.parsing.scopes import Name, Scopes, Value
+from miltext.parsing.scopes import Scopes, Value
 from miltext.parsing.text_edits import edited
+from miltext.syntax.phrases import Name
 from miltext.syntax.tree import Node, tree_of
 
 PATHS = [*sorted(GOLDEN.glob("check/*.mil")), GOLDEN / "highlight" / "everything.mil"]

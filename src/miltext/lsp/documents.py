@@ -17,8 +17,9 @@ from miltext.syntax.tree import chain
 
 if TYPE_CHECKING:
     from miltext.lsp.reading import Reading
-    from miltext.parsing.scopes import Name, Value
+    from miltext.parsing.scopes import Value
     from miltext.parsing.text_edits import Edit
+    from miltext.syntax.phrases import Name
     from miltext.syntax.tree import Node
 
 
