@@ -21,7 +21,7 @@ from miltext.models.building.given_weights import GivenFolder
 from miltext.models.files import WITH_DESCRIPTION
 from miltext.models.model_weights import BlobFolder, LooseFolder, blob_values
 from miltext.models.opening import open_model
-from miltext.models.tensor_data import tensor_dtype, tensor_shape
+from miltext.models.tensors import tensor_dtype, tensor_shape
 from miltext.schema.packing import packed_size
 
 if TYPE_CHECKING:

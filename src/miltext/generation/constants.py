@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.inference.operands import Operand, read_value
-from miltext.models.tensor_data import tensor_value
+from miltext.models.tensors import tensor_value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import pack
 from miltext.schema.proto import Value

@@ -188,7 +188,8 @@ def _manifest(data: bytes) -> Iterator[str]:
 
 
 def _weights(path: Path) -> Iterator[str]:
-    from miltext.models.weights import BlobFile, digest_of_pieces
+    from miltext.models.tensors import digest_of_pieces
+    from miltext.models.weights import BlobFile
 
     with BlobFile(path) as file:
         yield f"{'offset':>12} {'type':<8} {'elements':>12} digest\n"

@@ -11,7 +11,7 @@ from miltext.diagnostics import codes
 from miltext.models.building.placing import Subject
 from miltext.models.refusals import refusal
 from miltext.models.sizes import GREATEST_SIZE
-from miltext.models.tensor_data import tensor_dtype, tensor_shape
+from miltext.models.tensors import tensor_dtype, tensor_shape
 from miltext.printing.printer import type_text
 from miltext.schema.features import ANY_SIZE, ELEMENTS, LABEL_ELEMENTS
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FeatureType

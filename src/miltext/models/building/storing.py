@@ -13,7 +13,7 @@ from miltext.models.building.known_records import KnownRecords
 from miltext.models.building.placing import Subject
 from miltext.models.model_weights import BlobFolder, blob_values
 from miltext.models.refusals import WeightsError, refusal
-from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape, tensor_value
+from miltext.models.tensors import literal, tensor_dtype, tensor_shape, tensor_value
 from miltext.models.weight_paths import MODEL_PATH
 from miltext.models.weights import ALIGNMENT
 from miltext.parsing.lowering.left_out import MARK
@@ -22,6 +22,7 @@ from miltext.schema.walk import Held, values
 
 if TYPE_CHECKING:
     from miltext.models.building.filling import Array
+    from miltext.models.tensors import Literal
     from miltext.models.weights import BlobWriter
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Program, Value
@@ -69,8 +70,8 @@ class Storing:
         shape = tensor_shape(held.value.type)
         if not held.is_weight or shape is None or prod(shape) < fewest:
             return False
-        found = immediate_data(held.value)
-        return found is not None and self._storable(found[0])
+        found = literal(held.value)
+        return found is not None and self._storable(found.dtype)
 
     @property
     def size(self) -> int:
@@ -102,9 +103,9 @@ class Storing:
                     offsets[same] = adding.array(array)
             _refer(value, file_name, offsets[same])
         for value in self._immediates:
-            dtype, data = immediate_data(value) or (None, b"")
-            assert dtype is not None
-            _refer(value, file_name, adding.data(dtype, prod(tensor_shape(value.type) or ()), data))
+            found = literal(value)
+            assert found is not None
+            _refer(value, file_name, adding.data(found))
 
 
 class _Adding:
@@ -130,8 +131,9 @@ class _Adding:
             return there
         return self._new(dtype, count, offset)
 
-    def data(self, dtype: DType, count: int, data: bytes) -> int:
-        """Store packed elements."""
+    def data(self, literal: Literal) -> int:
+        """Store the elements of a literal."""
+        dtype, count, data = literal.dtype, literal.count, literal.data
         there = self._known.find(dtype, count, [data])
         if there is None:
             there = self._added.find(dtype, count, [data])
