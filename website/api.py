@@ -77,7 +77,8 @@ def _index() -> Iterator[str]:
     for name in CLASSES:
         yield f"| [`miltext.{name}`](classes.md#{name}) | {first_sentence(name, getattr(miltext, name))} |\n"
     for name in miltext.testing.__all__:
-        yield f"| [`miltext.testing.{name}`](testing.md#{name}) | {first_sentence(name, getattr(miltext.testing, name))} |\n"
+        about = first_sentence(name, getattr(miltext.testing, name))
+        yield f"| [`miltext.testing.{name}`](testing.md#{name}) | {about} |\n"
 
 
 def _testing() -> Iterator[str]:

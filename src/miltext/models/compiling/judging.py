@@ -58,7 +58,8 @@ def refuse(new: NewModel, choices: BuildOptions) -> None:
         choices.versions.entries()
     refused = [doubt for doubt in _doubts(new.spec) if doubt.is_refused]
     if refused and not choices.allow_unproven:
-        raise refusal(codes.UNPROVEN_PART_REFUSED, f"no known output of Apple's compiler contains {'; '.join(_distinct(refused))}")
+        message = f"no known output of Apple's compiler contains {'; '.join(_distinct(refused))}"
+        raise refusal(codes.UNPROVEN_PART_REFUSED, message)
     if choices.no_loss and (lost := unheld_of(new)):
         raise refusal(codes.DESCRIPTION_LOSS, f"a compiled model does not have this: {', '.join(lost)}")
 
