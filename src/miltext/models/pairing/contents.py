@@ -25,7 +25,7 @@ _SHORT = 128
 """Values of up to this many bytes on the wire are remembered as they are."""
 
 
-class Contents:
+class ProgramContents:
     """The values of one program, whose weight files are in the folder `model_path`.
 
     `weights` are the keys of values in a weight file; `unread` has the reason for each unreadable file, or record of a
