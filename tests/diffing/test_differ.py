@@ -15,7 +15,7 @@ from support.diff_cases import CASES, FOLDER, WEIGHTS, numbered, write_weights
 
 import miltext
 from miltext.diffing.measures import Elements, elements, measure
-from miltext.diffing.structure import Measure
+from miltext.diffing.structure import TensorDistance
 from miltext.models.weights import BlobFile
 from miltext.schema.proto import Program
 
@@ -169,7 +169,7 @@ def test_long_lists_are_cut_unless_all_is_asked_for() -> None:
 # ---- how far tensors are apart
 
 
-def apart(old: Any, new: Any, dtype: str, other: str | None = None) -> Measure:
+def apart(old: Any, new: Any, dtype: str, other: str | None = None) -> TensorDistance:
     with_types = []
     for values, name in ((old, dtype), (new, other or dtype)):
         program = miltext.parse(f"program(1.3) [v = tensor<{name}, [{len(values)}]>([{', '.join(values)}])] {{}}")
@@ -225,7 +225,7 @@ def test_weights_are_measured_in_pieces(tmp_path: Path) -> None:
     )
     old, new = (BlobFile(tmp_path / "w" / name).blob(64) for name in ("a.bin", "b.bin"))
     found = measure(Elements(old.dtype, old.count, old), Elements(new.dtype, new.count, new))
-    assert found == Measure(count, 1, 1.0, 1 / count, 10 * math.log10(count))
+    assert found == TensorDistance(count, 1, 1.0, 1 / count, 10 * math.log10(count))
 
 
 # ---- the command

@@ -383,7 +383,7 @@ def test_every_beginning_of_a_text_is_completed(name: str) -> None:
 def test_a_check_reads_a_text_once_and_keeps_what_it_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, read = (DRAFTS | BROKEN)[name], list[str]()
 
-    class Counted(recovery._Reading):
+    class Counted(recovery._RecoveringParse):
         def __init__(self, text: str) -> None:
             read.append(text)
             super().__init__(text)

@@ -11,7 +11,7 @@ from miltext.syntax.editing import EditedText, edited
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from miltext.checking.draft_arrays import Conversion
+    from miltext.checking.draft_arrays import ArrayConversion
     from miltext.diagnostics import Diagnostic, Span
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path
@@ -37,7 +37,7 @@ class DraftTypes(NamedTuple):
     uses: list[tuple[Path, set[Path]]]
     open: set[Path]
     misspelled: set[Path]
-    conversions: dict[Path, Conversion]
+    conversions: dict[Path, ArrayConversion]
 
     def joined(self, verified: Iterable[Finding], faulty: Iterable[Path]) -> list[Finding]:
         """Return all findings about a draft: its own, and the findings of its `verified` Program.

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from miltext.checking.inference.operands import Arguments, NestedBlock, Operand
     from miltext.checking.inference.program import Path as InferencePath
     from miltext.checking.inference.program import Scope
-    from miltext.checking.inference.reading import Block, Operation, Stated
+    from miltext.checking.inference.reading import Operation, ReadBlock, StatedType
     from miltext.checking.resizing.resizing import Resizing
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path
@@ -140,7 +140,7 @@ class Retyping(DraftWalk):
                 if value.name in types and read_type(value.type) != types[value.name]:
                     self.restate(value, ("functions", Key(function), "inputs", index), types[value.name])
 
-    def enter(self, block: Block, scope: Scope, path: InferencePath) -> None:
+    def enter(self, block: ReadBlock, scope: Scope, path: InferencePath) -> None:
         """Note the values that have another type than before, or may have one."""
         place: Path = (*message_path(path), "inputs")
         values = [value.name for value in block.inputs]
@@ -165,7 +165,7 @@ class Retyping(DraftWalk):
         if self.resizing:
             self.resizing.note(operation, stated, scope, self.found[-1].arguments.operands, message_path(path))
 
-    def leave(self, block: Block, scope: Scope, path: InferencePath) -> None:
+    def leave(self, block: ReadBlock, scope: Scope, path: InferencePath) -> None:
         super().leave(block, scope, path)
         for index, name in enumerate(block.outputs):
             if self.resizing and is_of_function(path) and name in scope:
@@ -252,7 +252,7 @@ def _of_data_type(found: Type, stated: Type) -> Type:
     return found
 
 
-def _is_stated(stated: Stated) -> bool:
+def _is_stated(stated: StatedType) -> bool:
     """Return whether a type is stated, and its message contains only written parts."""
     is_plain = is_known(stated.type) and not isinstance(stated.type, StateType)
     return is_plain and write_type(stated.type) == stated.message

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from miltext.diffing.structure import Measure
+from miltext.diffing.structure import TensorDistance
 from miltext.models.weights import CHUNK, Blob
 from miltext.printing.tensors import field_data
 from miltext.schema.dtypes import BY_NUMBER, DType
@@ -70,7 +70,7 @@ def _array(tensor: TensorValue, dtype: DType, count: int) -> Array:
     return wide.view(np.uint64) if dtype.name == "uint64" else wide
 
 
-def measure(old: Elements | None, new: Elements | None, progress: Progress | None = None) -> Measure | None:
+def measure(old: Elements | None, new: Elements | None, progress: Progress | None = None) -> TensorDistance | None:
     """Return the distance between two tensors; None where they differ in the number of elements, or have no numbers.
 
     Elements of one type are the same if their bits are; else if their values are, or both are NaN. `progress` gets the
@@ -78,7 +78,7 @@ def measure(old: Elements | None, new: Elements | None, progress: Progress | Non
     """
     if old is None or new is None or old.number != new.number:
         return None
-    sums = _Sums()
+    sums = _DistanceSums()
     for chunk, other in zip(old.chunks(), new.chunks(), strict=True):
         for start in range(0, len(chunk), _PIECE):
             piece = slice(start, start + _PIECE)
@@ -86,15 +86,15 @@ def measure(old: Elements | None, new: Elements | None, progress: Progress | Non
         if progress:
             progress(packed_size(len(other), new.dtype.bits))
     if "bool" in (old.dtype.kind, new.dtype.kind):
-        return Measure(old.number, sums.changed)
+        return TensorDistance(old.number, sums.changed)
     return sums.measure(old.number)
 
 
-def measure_arrays(old: Array, new: Array) -> Measure | None:
+def measure_arrays(old: Array, new: Array) -> TensorDistance | None:
     """Return the distance between arrays of numbers, where equal numbers are the same, as `measure` does."""
     if old.size != new.size or not old.size:
         return None
-    sums = _Sums()
+    sums = _DistanceSums()
     flat, other = old.reshape(-1), new.reshape(-1)
     for start in range(0, old.size, _PIECE):
         piece = slice(start, start + _PIECE)
@@ -102,14 +102,14 @@ def measure_arrays(old: Array, new: Array) -> Measure | None:
     return sums.measure(old.size)
 
 
-class _Sums:
+class _DistanceSums:
     def __init__(self) -> None:
         self.changed = 0
         self.maximum = self.total = self.signal = self.noise = 0.0
 
-    def measure(self, count: int) -> Measure:
+    def measure(self, count: int) -> TensorDistance:
         """Return the measure of so many elements."""
-        return Measure(count, self.changed, self.maximum, self.total / count, _decibel(self.signal, self.noise))
+        return TensorDistance(count, self.changed, self.maximum, self.total / count, _decibel(self.signal, self.noise))
 
     @np.errstate(all="ignore")
     def add(self, old: Array, dtype: DType, new: Array, other: DType) -> None:

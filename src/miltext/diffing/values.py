@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.spelling import SHOWN, Spelling
-from miltext.diffing.structure import Change, Measure, Place, WeightChange, WeightDifference
+from miltext.diffing.structure import Change, TensorDistance, WeightChange, WeightDifference, WeightPlace
 from miltext.models.weights import CHUNK
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from miltext.diffing.measures import Array
     from miltext.models.files import Progress
-    from miltext.models.pairing.contents import Contents
+    from miltext.models.pairing.contents import ProgramContents
     from miltext.models.weights import Blob
     from miltext.schema.proto import NamedValueType, Value
 
@@ -34,7 +34,7 @@ class _Verdict(NamedTuple):
     """
 
     same: bool
-    apart: Measure | None = None
+    apart: TensorDistance | None = None
     weight: bool = False
 
 
@@ -44,7 +44,7 @@ class Values:
     `progress` gets the number of bytes of each compared weight of the new program.
     """
 
-    def __init__(self, old: Contents, new: Contents, progress: Progress | None = None) -> None:
+    def __init__(self, old: ProgramContents, new: ProgramContents, progress: Progress | None = None) -> None:
         self._old = old
         self._new = new
         self._progress = progress
@@ -123,7 +123,7 @@ class Values:
             return _Verdict(False)
         return _Verdict(alike and old.dtype == new.dtype and not apart.changed, apart, alike)
 
-    def _apart(self, a: Value, b: Value, progress: Progress | None = None) -> Measure | None:
+    def _apart(self, a: Value, b: Value, progress: Progress | None = None) -> TensorDistance | None:
         """Return the distance between two tensors, if both have the same number of elements."""
         if a.immediateValue.tensor.HasField("strings"):
             return None
@@ -132,12 +132,12 @@ class Values:
         return measure(elements(a, self._old.blob(a)), elements(b, self._new.blob(b)), progress)
 
 
-def _place(value: Value) -> Place | None:
+def _place(value: Value) -> WeightPlace | None:
     blob = value.blobFileValue
-    return Place(blob.fileName, blob.offset) if value.HasField("blobFileValue") else None
+    return WeightPlace(blob.fileName, blob.offset) if value.HasField("blobFileValue") else None
 
 
-def _held(contents: Contents, value: Value) -> str:
+def _held(contents: ProgramContents, value: Value) -> str:
     """Return the number, type and digest of a value's record in a weight file; of another value, its digest."""
     blob = contents.blob(value)
     if blob is not None:

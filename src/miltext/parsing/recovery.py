@@ -70,14 +70,14 @@ class Recovered(NamedTuple):
 def recover(text: str, *, keep: bool = False) -> Recovered:
     """Read a text past all of its errors. With `keep`, the tree of a draft in the short spelling is kept."""
     with gc_paused:
-        reading = _Reading(text)
+        reading = _RecoveringParse(text)
         root = written_root = reading.read()
         try:
             long = elaborate(text, root) if root else None
         except ParseError as failure:
             return Recovered(text, [*reading.diagnostics, *failure.diagnostics], None, None, set(), {}, None, root)
         if long:
-            reported, reading = reading.reported, _Reading(long.text)
+            reported, reading = reading.reported, _RecoveringParse(long.text)
             written_root, root = root if keep else None, None  # a tree takes many times the memory of its text
             root = reading.read()
             reading.passed += long.wrong
@@ -104,10 +104,10 @@ def recover(text: str, *, keep: bool = False) -> Recovered:
 def tree_past(text: str) -> Node | None:
     """Return the tree of a text as it is written, read past all of its errors; None if nothing is left."""
     with gc_paused:
-        return _Reading(text).read()
+        return _RecoveringParse(text).read()
 
 
-class _Reading:
+class _RecoveringParse:
     """A parse to a tree that repairs its own stack: `anchor` is a place where an operation or a function may begin."""
 
     def __init__(self, text: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ModelError, Note, codes
 from miltext.models.building.known_records import KnownRecords
-from miltext.models.building.placing import Subject
+from miltext.models.building.placing import BlamedPart
 from miltext.models.model_weights import BlobFolder, blob_values
 from miltext.models.refusals import WeightsError, refusal
 from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape, tensor_value
@@ -164,7 +164,7 @@ def _about(value: Value) -> Iterator[None]:
     try:
         yield
     except ModelError as failure:
-        failure.about = Subject("array", value.blobFileValue.fileName)
+        failure.about = BlamedPart("array", value.blobFileValue.fileName)
         raise
 
 
@@ -188,7 +188,7 @@ def named_files(program: Program, folder: BlobFolder) -> tuple[dict[str, Path], 
         try:
             found[name.partition("/")[2]] = folder.path(name)
         except WeightsError as failure:
-            failure.about = Subject("weight", name)
+            failure.about = BlamedPart("weight", name)
             if failure.diagnostics[0].code != codes.MISSING_WEIGHT_FILE:
                 raise
             missing[name] = failure
@@ -206,5 +206,5 @@ def _check(held: Held, folder: BlobFolder) -> None:
         place = f" in the function `{held.function}`" if held.function else ""
         note = Note(f"the record is that of `{held.name}`{place}")
         failure.diagnostics[0] = finding._replace(notes=(note, *finding.notes))
-        failure.about = Subject("weight", held.value.blobFileValue.fileName)
+        failure.about = BlamedPart("weight", held.value.blobFileValue.fileName)
         raise

@@ -26,7 +26,7 @@ _SAMPLES, _SAMPLE = 16, 64
 """The number and size in bytes of the pieces of a weight that represent it while operations are matched."""
 
 
-class Contents:
+class ProgramContents:
     """The values of one program, whose weight files are in the folder `model_path`.
 
     `weights` are the keys of values in a weight file; `unread` has the reason for each unreadable file, or record of a
