@@ -41,7 +41,7 @@ from miltext.lsp.semantic_tokens import tokens
 from miltext.models.building.editing import rename as rename_everywhere
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.scopes import Meaning, Name, Scopes
-from miltext.parsing.text_edits import edited
+from miltext.syntax.editing import edited
 from miltext.syntax.tree import Node, tree_of
 
 PATHS = [*sorted(GOLDEN.glob("check/*.mil")), GOLDEN / "highlight" / "everything.mil"]
@@ -262,7 +262,7 @@ def test_names_mean_what_the_checker_takes_them_for(text: str, data: st.DataObje
         return
     chosen = data.draw(st.lists(st.sampled_from(names), max_size=6, unique=True))
     spelled = [text[name.start : name.end] for name in names]
-    swapped = edited(text, [(name.start, name.end, data.draw(st.sampled_from(spelled))) for name in chosen])
+    swapped = edited(text, [(name.start, name.end, data.draw(st.sampled_from(spelled))) for name in chosen]).text
     reading = read_whole(swapped)
     assert reading is not None
     if attempt(swapped) is None:

@@ -27,9 +27,9 @@ from miltext.models.outputs import check_output
 from miltext.models.sizes import spell_sizes
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt
-from miltext.parsing.text_edits import require_program
 from miltext.printing.printing import to_text
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO
+from miltext.syntax.editing import require_program
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import ARRAYS, opset_text
 from miltext.syntax.recursion import with_room

@@ -14,10 +14,10 @@ from miltext.models.building.editing import function_name, name_in
 from miltext.parsing.locating import results
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import bodies_of
-from miltext.parsing.text_edits import Edit, proven
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import Style
+from miltext.syntax.editing import Edit, proven
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.names import name_text
 from miltext.syntax.tree import named

@@ -18,7 +18,7 @@ from miltext.syntax.tree import chain
 if TYPE_CHECKING:
     from miltext.lsp.reading import Reading
     from miltext.parsing.scopes import Meaning, Name
-    from miltext.parsing.text_edits import Edit
+    from miltext.syntax.editing import Edit
     from miltext.syntax.tree import Node
 
 

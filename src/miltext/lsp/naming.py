@@ -13,9 +13,9 @@ from lsprotocol import types as lsp
 from miltext.lsp.client import request_failed
 from miltext.lsp.reading import read_whole
 from miltext.parsing.locating import attributes_of, string_of
-from miltext.parsing.text_edits import Edit, apart, proven
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.renaming import NAME
+from miltext.syntax.editing import Edit, apart, proven
 from miltext.syntax.literals import LiteralError, quote
 from miltext.syntax.names import name_text
 from miltext.syntax.tree import walk
