@@ -96,10 +96,10 @@ def _exchanged(tensor: Value, text: str, elements: list[str]) -> list[float]:
     first, second = elements[:2]
     other = miltext.parse(text.replace(f"[{first}, {second}", f"[{second}, {first}"))
     (exchanged,) = [each for each in _values(other) if each.type == tensor.type]
-    one, other = literal(tensor), literal(exchanged)
+    one, changed = literal(tensor), literal(exchanged)
     assert one is not None
-    assert other is not None
-    found = measure(one, other)
+    assert changed is not None
+    found = measure(one, changed)
     assert found is not None
     assert found.maximum is not None
     return [found.changed, found.maximum]
