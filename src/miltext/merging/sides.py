@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.parsing.parser import attempt, parse_tree
-from miltext.parsing.scopes import Scopes, Value
+from miltext.parsing.scopes import Meaning, Scopes
 from miltext.syntax import phrases
 from miltext.syntax.names import name_text
 
@@ -34,7 +34,7 @@ class Hole:
     start: int
     end: int
     items: list[Item]
-    inputs: list[Value] = field(default_factory=list)
+    inputs: list[Meaning] = field(default_factory=list)
     key: Key = None
 
 
@@ -49,7 +49,7 @@ class Item:
     node: Node
     start: int
     end: int
-    results: list[Value]
+    results: list[Meaning]
     holes: list[Hole]
     key: Key = None
 
@@ -86,7 +86,7 @@ class Side:
         self._scopes = Scopes(tree.root)
         self.values = [value for _, value in self._scopes.found]
         self._defined = {value.name.start: value for value in self.values if value is not None}
-        self.keys: dict[Value, Key] = {}
+        self.keys: dict[Meaning, Key] = {}
         self.names: Mapping[Key, str] = {}
         self.program = self._program(tree.root)
 
@@ -122,7 +122,7 @@ class Side:
             items.append(Item(node, begin, end, results, holes))
         return Hole(start, end, items)
 
-    def _inputs(self, head: Node) -> list[Value]:
+    def _inputs(self, head: Node) -> list[Meaning]:
         return [self._defined[token.start] for each in phrases.inputs(head) if (token := phrases.name_token(each))]
 
     def _beside(self, offset: int) -> int:
@@ -132,7 +132,7 @@ class Side:
 
     # ---- names
 
-    def key(self, value: Value | None, name: str = "") -> Key:
+    def key(self, value: Meaning | None, name: str = "") -> Key:
         """Return the meaning of a name: a value as all versions know it, or the name itself where it is undefined."""
         return ("undefined", name) if value is None else self.keys.get(value, value)
 
@@ -156,7 +156,7 @@ class Side:
         """Return the values named in a stretch of the text."""
         return {self.key(value, name.text) for name, value in self._scopes.between(start, end)}
 
-    def values_in(self, start: int, end: int) -> Iterator[Value]:
+    def values_in(self, start: int, end: int) -> Iterator[Meaning]:
         """Yield the values that a stretch of the text defines."""
         for name, value in self._scopes.between(start, end):
             if value is not None and value.name is name:
