@@ -12,8 +12,7 @@ from miltext.conversion.known import dtype_of
 from miltext.conversion.planning import Planning
 from miltext.diagnostics import Note, codes, warning
 from miltext.ir.graph import Graph
-from miltext.models.building.placing import BlamedPart
-from miltext.models.refusals import refusal
+from miltext.models.refusals import BlamedPart, refusal
 from miltext.schema.operations import opset_place
 from miltext.schema.opsets import TEXT_BY_PROTO
 from miltext.syntax.gc_pause import gc_paused

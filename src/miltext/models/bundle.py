@@ -15,7 +15,7 @@ from miltext.models import coremldata, metadata_json
 from miltext.models.contents import decode, parse_text, read_inside
 from miltext.models.coremldata import TEXT, CoreMLData, parse_coremldata, parse_names
 from miltext.models.metadata_json import MetadataFacts, MetadataJson
-from miltext.models.model import Model
+from miltext.models.opened import OpenedModel
 from miltext.models.refusals import refusal
 from miltext.schema.function_io import interfaces
 from miltext.schema.paths import LIMIT
@@ -43,7 +43,7 @@ def open_bundle(folder: Path, name: str) -> BundleModel:
     return model
 
 
-class BundleModel(Model):
+class BundleModel(OpenedModel):
     """A compiled model; its text is read, and then parsed, at the first use."""
 
     def __init__(self, folder: Path, name: str, path: Path | None, pipeline_name: str = "") -> None:
@@ -92,7 +92,7 @@ class BundleModel(Model):
         return isinstance(self.stored, CoreMLData)
 
     @cached_property
-    def models(self) -> Sequence[Model]:
+    def models(self) -> Sequence[OpenedModel]:
         if len(self.folder.relative_to(self.path or self.folder).parts) >= DEEPEST:
             raise refusal(codes.INCONSISTENT_PACKAGE, "pipelines are nested more deeply than in any model", self.name)
         folders = list(takewhile(_is_folder, (self.folder / f"model{index}" for index in count())))

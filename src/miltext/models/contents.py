@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from miltext.descriptions.parts import unknown_fields
+from google.protobuf.unknown_fields import UnknownFieldSet
+
 from miltext.diagnostics import ModelError, codes, refusing
 from miltext.models.refusals import reason_of, refusal
 from miltext.schema.proto import Int64FeatureType, Program
@@ -217,6 +218,12 @@ def is_spec(data: bytes) -> bool:
     except Exception:  # noqa: BLE001 - what is not a message is not a Model
         return False
     return _undeclared_kind(fields) is not None
+
+
+def unknown_fields(message: Message) -> list[int]:
+    """Return the numbers of a message's fields that the schema does not have, each once."""
+    fields = UnknownFieldSet(message)
+    return [*dict.fromkeys(fields[index].field_number for index in range(len(fields)))]
 
 
 def _undeclared_kind(message: Message) -> str | None:

@@ -128,9 +128,7 @@ class Model:
         a pipeline. For a program by itself they are made from the types. Raise ModelError and ParseError as
         `models.describing` does.
         """
-        from miltext.models.describing import description_text
-
-        return description_text(self)
+        raise NotImplementedError
 
     @cached_property
     def weights(self) -> Weights:
@@ -150,10 +148,7 @@ class Model:
 
         The `program` is not checked, as a library writes its input unchanged: `miltext.build` checks it.
         """
-        from miltext.models.building.build import build
-        from miltext.models.building.choices import BuildOptions
-
-        return build(self, path, BuildOptions(force=force, progress=progress))
+        raise NotImplementedError
 
     @property
     def is_compiled(self) -> bool:

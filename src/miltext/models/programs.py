@@ -9,11 +9,11 @@ from google.protobuf import text_format
 
 from miltext.diagnostics import ModelError, Note, Span, codes, error, refusing
 from miltext.models.contents import decode, parse_program, parse_text
-from miltext.models.model import Model
+from miltext.models.opened import OpenedModel
 from miltext.schema.proto import Program
 
 
-class TextModel(Model):
+class TextModel(OpenedModel):
     """A program as MIL text, which is parsed at the first use of `program`."""
 
     def __init__(self, data: bytes, name: str, path: Path | None) -> None:
@@ -29,7 +29,7 @@ class TextModel(Model):
         return parse_text(self._text, self.name)
 
 
-class BareProgram(Model):
+class BareProgram(OpenedModel):
     """A Program by itself, from its serialized form (`pb`) or from protobuf's text of it (`txtpb`)."""
 
     def __init__(self, kind: str, data: bytes, name: str, path: Path | None) -> None:

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
 from miltext.diagnostics import ModelError, Note, codes, error
 from miltext.syntax.literals import quote
+
+
+class BlamedPart(NamedTuple):
+    """The part of a program that a ModelError is about, by its `kind`.
+
+    A `weight` has the name of its file, an `array` its mark; an `input`, `state`, `output` or `opset` has its own name
+    and its function's.
+    """
+
+    kind: str
+    name: str
+    function: str = ""
 
 
 class WeightsError(ModelError):
@@ -26,7 +39,7 @@ def reason_of(failure: Exception) -> str:
 
 
 def refusal(
-    code: str, message: str, path: str | os.PathLike[str] | None = None, *notes: Note, about: object = None
+    code: str, message: str, path: str | os.PathLike[str] | None = None, *notes: Note, about: BlamedPart | None = None
 ) -> ModelError:
     """Return a ModelError, for MIL30x a WeightsError, with the problem and the way out.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import codes
 from miltext.models.contents import kind_of_model, parse_spec, pipeline_of, read_file
 from miltext.models.manifest import model_file
-from miltext.models.model import Model
+from miltext.models.opened import OpenedModel
 from miltext.models.refusals import refusal
 from miltext.schema.function_io import interfaces
 from miltext.schema.proto.kinds import PROGRAM
@@ -29,7 +29,7 @@ def open_package(folder: Path, name: str) -> SpecModel:
     return SpecModel("mlpackage", name, folder, path.parent, spec)
 
 
-class SpecModel(Model):
+class SpecModel(OpenedModel):
     """A model with a Model message."""
 
     def __init__(
@@ -67,7 +67,7 @@ class SpecModel(Model):
         return pipeline.names if pipeline is not None else ()
 
     @cached_property
-    def models(self) -> Sequence[Model]:
+    def models(self) -> Sequence[OpenedModel]:
         pipeline = pipeline_of(self._spec, self.type)
         if pipeline is None:
             return ()

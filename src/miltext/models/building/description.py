@@ -12,9 +12,8 @@ from miltext.diagnostics import codes
 from miltext.models.building.counterparts import Counterpart, Version, counterparts
 from miltext.models.building.fitting import UNTOLD, ProgramFeature, fitted, new_entry, rounding, said
 from miltext.models.building.losses import DescriptionLoss
-from miltext.models.building.placing import BlamedPart
 from miltext.models.building.ranges import by_function
-from miltext.models.refusals import refusal
+from miltext.models.refusals import BlamedPart, refusal
 from miltext.printing.flexible_shapes import ATTRIBUTE, read_information
 from miltext.schema.features import PREDICTIONS
 from miltext.schema.function_io import SIDES, interfaces

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import codes
-from miltext.models.building.placing import BlamedPart
-from miltext.models.refusals import refusal
+from miltext.models.refusals import BlamedPart, refusal
 from miltext.models.sizes import GREATEST_SIZE
 from miltext.models.tensors import tensor_dtype, tensor_shape
 from miltext.printing.printer import type_text

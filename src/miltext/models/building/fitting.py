@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import codes
 from miltext.models.building.features import feature, feature_type
-from miltext.models.building.placing import BlamedPart
 from miltext.models.building.sizes_kept import KeptSizes, asked_sizes, kept_sizes, said_of_sizes, write_sizes
-from miltext.models.refusals import refusal
+from miltext.models.refusals import BlamedPart, refusal
 from miltext.printing.flexible_shapes import Flexible, channels_of, flexible
 from miltext.printing.printer import type_text
 from miltext.schema.features import COLORS, DEFAULT_FIELDS, IMAGE_ELEMENTS, KINDS, word_of

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError, ModelError, Note
 from miltext.models.building.editing import function_name, name_in, outputs_of, parameters_of
 from miltext.models.building.filling import blame
+from miltext.models.refusals import BlamedPart
 from miltext.parsing.locating import string_of
 from miltext.parsing.parser import parse_tree
 from miltext.syntax.tree import walk
@@ -16,18 +17,6 @@ from miltext.syntax.tree import walk
 if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.syntax.tree import Node
-
-
-class BlamedPart(NamedTuple):
-    """The part of a program that a ModelError is about, by its `kind`.
-
-    A `weight` has the name of its file, an `array` its mark; an `input`, `state`, `output` or `opset` has its own name
-    and its function's.
-    """
-
-    kind: str
-    name: str
-    function: str = ""
 
 
 def placed(failure: ModelError, source: Model) -> MiltextError:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
-from miltext.models.building.placing import BlamedPart
-from miltext.models.refusals import refusal
+from miltext.models.refusals import BlamedPart, refusal
 from miltext.models.sizes import ANY, Size, read_sizes, spell_sizes
 from miltext.schema.types import TensorType, read_type, show
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ModelError, Note, codes
 from miltext.models.building.known_records import KnownRecords
-from miltext.models.building.placing import BlamedPart
 from miltext.models.model_weights import BlobFolder, blob_values
-from miltext.models.refusals import WeightsError, refusal
+from miltext.models.refusals import BlamedPart, WeightsError, refusal
 from miltext.models.tensors import literal, tensor_dtype, tensor_shape, tensor_value
 from miltext.models.weight_paths import MODEL_PATH
 from miltext.models.weights import ALIGNMENT

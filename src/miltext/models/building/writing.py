@@ -23,12 +23,11 @@ from miltext.models.building.packaging import (
     new_manifest,
     unlist,
 )
-from miltext.models.building.placing import BlamedPart
 from miltext.models.building.pruning import copy_records
 from miltext.models.building.storing import LARGEST
 from miltext.models.files import copy_file, write_new
 from miltext.models.manifest import MANIFEST, model_file, whole_manifest
-from miltext.models.refusals import refusal
+from miltext.models.refusals import BlamedPart, refusal
 from miltext.models.staging import Staging
 from miltext.models.weight_paths import MODEL_PATH
 from miltext.models.weights import BlobFile, BlobWriter

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from miltext.descriptions.parts import unknown_fields
-from miltext.models.contents import kind_of_model, pipeline_of
+from miltext.models.contents import kind_of_model, pipeline_of, unknown_fields
 from miltext.printing.flexible_shapes import ATTRIBUTE
 
 if TYPE_CHECKING:

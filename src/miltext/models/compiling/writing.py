@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError, codes, warning
 from miltext.models.building.decompiling import order_inputs
-from miltext.models.building.placing import BlamedPart
 from miltext.models.building.writing import place_of, serialized, write_weights
 from miltext.models.compiling import analytics
 from miltext.models.compiling.judging import refuse, warnings_of
@@ -24,7 +23,7 @@ from miltext.models.coremldata import FILE_NAME, NAMES, TEXT, coremldata, names_
 from miltext.models.files import copy_file, write_new
 from miltext.models.metadata_json import FILE_NAME as METADATA
 from miltext.models.model_weights import blob_values
-from miltext.models.refusals import refusal
+from miltext.models.refusals import BlamedPart, refusal
 from miltext.models.staging import Staging
 from miltext.models.weight_paths import MODEL_PATH
 from miltext.printing.coremlc import as_coremlc
