@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from miltext.descriptions.forms import shortest
-from miltext.models.contents import unknown_fields
+from miltext.files.contents import unknown_fields
 from miltext.schema.paths import is_repeated
 from miltext.schema.proto.kinds import MODEL_KINDS
 from miltext.schema.wire import LENGTH_DELIMITED, read_varint, sized, spans, tag, wire_of

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from miltext.models.building.editing import function_name, name_in
+from miltext.building.editing import function_name, name_in
 from miltext.parsing.locating import results
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import bodies_of
