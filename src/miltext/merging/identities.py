@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from miltext.merging.forms import words_of
 from miltext.merging.sides import Hole, Item, Key, Side, function_name
-from miltext.models.pairing.contents import ProgramContents
-from miltext.models.pairing.keyed import KeyedGraph, Keys
-from miltext.models.pairing.pairing import pair_functions
+from miltext.pairing.contents import ProgramContents
+from miltext.pairing.keyed import KeyedGraph, Keys
+from miltext.pairing.pairing import pair_functions
 from miltext.parsing.spans import bodies_of
 from miltext.syntax import phrases
 from miltext.syntax.phrases import functions, inner_blocks, name_in, operations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from miltext.ir.parts import Block, Op
-    from miltext.models.pairing.pairing import PairedBlock
+    from miltext.pairing.pairing import PairedBlock
     from miltext.parsing.scopes import Meaning
     from miltext.syntax.tree import Node
 
