@@ -14,7 +14,7 @@ import miltext
 from benchmarks.measure import Contender, Contest, cold
 from benchmarks.programs import network_text
 from miltext.models.model_weights import blob_values
-from miltext.models.tensor_data import tensor_dtype, tensor_shape
+from miltext.models.tensors import tensor_dtype, tensor_shape
 from miltext.models.weights import BlobWriter
 
 BUILD, UNCHECKED = "miltext.build", "miltext.build, check=False"

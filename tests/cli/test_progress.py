@@ -17,7 +17,8 @@ import pytest
 from miltext.cli import command, progress
 from miltext.drafting.building import build
 from miltext.models.opening import load
-from miltext.models.weights import CHUNK, BlobWriter
+from miltext.models.tensors import CHUNK
+from miltext.models.weights import BlobWriter
 from miltext.schema.dtypes import BY_NAME
 
 RECORDS = [("fp16", CHUNK + 5), ("uint4", 2 * CHUNK + 3), ("fp32", 11)]

@@ -15,7 +15,8 @@ from support.large_arrays import large_arrays, write
 from support.memory import run
 from support.weighted import DATA, WEIGHT, function_of, program_of
 
-from miltext.models.weights import CHUNK, BlobFile, BlobWriter, pieces_at
+from miltext.models.tensors import CHUNK
+from miltext.models.weights import BlobFile, BlobWriter, pieces_at
 from miltext.schema.dtypes import BY_NAME
 
 MOST = 90 << 20

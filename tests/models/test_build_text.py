@@ -22,7 +22,7 @@ from miltext.models.model import Model
 from miltext.models.opening import load, open_model
 from miltext.models.programs import TextModel
 from miltext.models.sizes import read_sizes
-from miltext.models.tensor_data import immediate_data, tensor_value
+from miltext.models.tensors import literal, tensor_value
 from miltext.models.weight_printing import annotated_pieces
 from miltext.models.weights import BlobFile
 from miltext.schema.dtypes import BY_NAME
@@ -535,7 +535,9 @@ def test_the_bytes_of_values_go_round() -> None:
         )
         held = value.attributes["a"]
         held.immediateValue.tensor.CopyFrom(tensor_value(dtype, data))
-        assert immediate_data(held) == (dtype, data)
+        found = literal(held)
+        assert found is not None
+        assert (found.dtype, found.shape, found.data) == (dtype, (3, 4), data)
         assert miltext.parse(miltext.to_text(value)) == value
     for text in (
         'string("a")',
@@ -544,7 +546,7 @@ def test_the_bytes_of_values_go_round() -> None:
         "tensor<fp32, [2]>($floats([1]))",
     ):
         held = miltext.parse(f"program(1.3) [a = {text}] {{ }}").attributes["a"]
-        assert immediate_data(held) is None
+        assert literal(held) is None
 
 
 def test_annotations_tell_what_a_weight_file_holds() -> None:

@@ -11,7 +11,8 @@ from models.test_build_text import function, program
 
 import miltext
 from miltext.drafting.building import build
-from miltext.models.weights import ALIGNMENT, CHUNK, BlobFile, BlobWriter
+from miltext.models.tensors import CHUNK
+from miltext.models.weights import ALIGNMENT, BlobFile, BlobWriter
 from miltext.schema.dtypes import BY_NAME
 
 WEIGHTS = "Data/com.apple.CoreML/weights/weight.bin"

@@ -34,7 +34,7 @@ from miltext.drafting.building import build
 from miltext.models.building.decompiling import strip
 from miltext.models.model import Model
 from miltext.models.opening import load, open_model, read
-from miltext.models.tensor_data import tensor_dtype
+from miltext.models.tensors import tensor_dtype
 from miltext.models.weights import BlobWriter
 from miltext.schema.walk import values
 

@@ -13,13 +13,13 @@ import numpy as np
 from lsprotocol import types as lsp
 
 import miltext
-from miltext.diffing.measures import elements as measured
 from miltext.diffing.measures import measure
 from miltext.highlight import MilLexer
 from miltext.lsp.completion import complete
 from miltext.lsp.documents import Document, View
 from miltext.lsp.positions import Positions
 from miltext.lsp.reading import read_whole
+from miltext.models.tensors import literal
 from miltext.models.weight_statistics import statistics
 from miltext.models.weights import BlobFile, BlobWriter
 from miltext.parsing.lowering import Lowering
@@ -96,7 +96,10 @@ def _exchanged(tensor: Value, text: str, elements: list[str]) -> list[float]:
     first, second = elements[:2]
     other = miltext.parse(text.replace(f"[{first}, {second}", f"[{second}, {first}"))
     (exchanged,) = [each for each in _values(other) if each.type == tensor.type]
-    found = measure(measured(tensor, None), measured(exchanged, None))
+    one, changed = literal(tensor), literal(exchanged)
+    assert one is not None
+    assert changed is not None
+    found = measure(one, changed)
     assert found is not None
     assert found.maximum is not None
     return [found.changed, found.maximum]

@@ -15,7 +15,7 @@ from miltext.syntax.names import name_text
 if TYPE_CHECKING:
     from miltext.checking.inference.operands import Arguments
     from miltext.checking.inference.program import Inference
-    from miltext.checking.inference.reading import Block, Function, Program
+    from miltext.checking.inference.reading import Program, ReadBlock, ReadFunction
     from miltext.schema.operations import BlockSignature, Signature
 
 TRUTH = TensorType("bool", ())
@@ -45,7 +45,7 @@ def specialization_findings(program: Program) -> Iterator[Finding]:
                     yield Finding((*block_path(name, opset), "key"), codes.BLOCK_OUTPUTS_DIFFER, difference, (remark,))
 
 
-def _difference(function: Function, block: Block, other: Block, opset: str) -> str | None:
+def _difference(function: ReadFunction, block: ReadBlock, other: ReadBlock, opset: str) -> str | None:
     head = f"the block for {opset_named(opset)} does not give back what the function's other block does"
     if block.outputs != other.outputs:
         return f"{head}: {_names(other)}, not {_names(block)}"
@@ -56,11 +56,11 @@ def _difference(function: Function, block: Block, other: Block, opset: str) -> s
     return None
 
 
-def _names(block: Block) -> str:
+def _names(block: ReadBlock) -> str:
     return listed(map(name_text, block.outputs), "and") or "nothing"
 
 
-def _types(function: Function, block: Block) -> dict[str, Type]:
+def _types(function: ReadFunction, block: ReadBlock) -> dict[str, Type]:
     return {value.name: value.stated.type for value in (*function.inputs, *block.inputs, *block.made())}
 
 

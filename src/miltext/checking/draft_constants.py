@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from miltext.checking.inference.operands import NestedBlock
     from miltext.checking.inference.program import Path as InferencePath
-    from miltext.checking.inference.reading import Block, Operation
+    from miltext.checking.inference.reading import Operation, ReadBlock
     from miltext.schema.operations import Signature
     from miltext.schema.paths import Path
     from miltext.schema.types import ListType
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Use:
+class ConstantUse:
     """A parameter that a constant is given to, and the type that its literal would have there."""
 
     op_type: str
@@ -50,10 +50,10 @@ class OpenConstant:
     operand: Operand
     gap: Path
     output: Path
-    use: Use | None = None
+    use: ConstantUse | None = None
     is_doubtful: bool = False
 
-    def conflict(self, use: Use, first: TensorType | ListType, other: TensorType | ListType | None) -> Finding:
+    def conflict(self, use: ConstantUse, first: TensorType | ListType, other: TensorType | ListType | None) -> Finding:
         """Return the finding that another use needs another type."""
         as_other = f", and {use} as {_element(other)}" if other else f", which {use} does not take"
         message = f"the type of this literal cannot be inferred: {self.use} takes it as {_element(first)}{as_other}"
@@ -79,7 +79,7 @@ def takes(known: Signature, name: str, dtype: str | None, operands: Mapping[str,
     return (dtype in parameter.dtypes or not parameter.dtypes) and all(other in (None, dtype) for other in same)
 
 
-class Surroundings(Beside):
+class TypingOperands(Beside):
     """The operands of an operation that the types of its literals and constants may depend on.
 
     `bound` contains all of them. `lacks` is true if a mistake makes a part of them unknown, and `guide` is the data
@@ -107,7 +107,7 @@ class Literal(NamedTuple):
     opset: str
 
     def type(
-        self, beside: Surroundings, usual: Sequence[str] | None, without: Operand | None = None
+        self, beside: TypingOperands, usual: Sequence[str] | None, without: Operand | None = None
     ) -> TensorType | ListType:
         """Return the type of the literal, given the operands `beside` it, `without` the literal's own constant.
 
@@ -139,7 +139,7 @@ class UsualWalk(Walk):
         super().__init__()
         self.usual: list[str] = []
 
-    def block(self, block: Block, outer: Scope, path: InferencePath, given: Sequence[Operand] = ()) -> NestedBlock:
+    def block(self, block: ReadBlock, outer: Scope, path: InferencePath, given: Sequence[Operand] = ()) -> NestedBlock:
         if is_of_function(path):
             self.usual = usual_dtypes(outer.values())
         return super().block(block, outer, path, given)

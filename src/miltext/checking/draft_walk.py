@@ -8,12 +8,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.checking.draft_arrays import HeldArray, conversion
-from miltext.checking.draft_constants import Literal, OpenConstant, Surroundings, Use, UsualWalk, is_of_function, takes
+from miltext.checking.draft_constants import (
+    ConstantUse,
+    Literal,
+    OpenConstant,
+    TypingOperands,
+    UsualWalk,
+    is_of_function,
+    takes,
+)
 from miltext.checking.findings import Finding, named, operations_around
 from miltext.checking.inference.operands import Operand, read_value
 from miltext.checking.inference.program import UNDEFINED, Scope, bound, is_misnamed
-from miltext.checking.inference.reading import Operation, Reader
-from miltext.checking.literal_types import Misfit, Undecided, usual_type
+from miltext.checking.inference.reading import MessageReader, Operation
+from miltext.checking.literal_types import Misfit, UndecidedType, usual_type
 from miltext.checking.not_inferred import why_not_inferred
 from miltext.checking.operations import message_path
 from miltext.diagnostics import Diagnostic, ParseError, Span, codes
@@ -33,7 +41,7 @@ if TYPE_CHECKING:
     from miltext.checking.draft_types import DraftTypes
     from miltext.checking.inference.operands import NestedBlock
     from miltext.checking.inference.program import Path as InferencePath
-    from miltext.checking.inference.reading import Block
+    from miltext.checking.inference.reading import ReadBlock
     from miltext.parsing.recovery import Recovered
     from miltext.schema.operations import Signature
     from miltext.schema.proto import NamedValueType
@@ -58,7 +66,7 @@ class DraftWalk(UsualWalk):
     ) -> None:
         super().__init__()
         self.arrays = arrays
-        self.reader = Reader()
+        self.reader = MessageReader()
         self.text = read.text
         self.dialect = dialect
         self.gaps = read.drafts
@@ -94,7 +102,7 @@ class DraftWalk(UsualWalk):
 
     def arguments(self, operation: Operation, place: Path, scope: Scope) -> None:
         """Write the literals that an operation is given."""
-        beside: Surroundings | None = None
+        beside: TypingOperands | None = None
         for name, bindings in sorted(operation.inputs.items()):
             for index in range(len(bindings)):
                 gap = (*place, "inputs", Key(name), "arguments", index)
@@ -279,14 +287,14 @@ class DraftWalk(UsualWalk):
                     continue
                 constant.is_doubtful |= beside.lacks and constant.use is None
                 if known is not None and name in known.parameters:
-                    use = Use(operation.type, name, (*place, "inputs", Key(name), "arguments", index))
+                    use = ConstantUse(operation.type, name, (*place, "inputs", Key(name), "arguments", index))
                     self.decide(constant, use, known, beside)
                     beside.note(name, index, constant.operand)
 
-    def surroundings(self, operation: Operation, place: Path, scope: Scope) -> Surroundings:
+    def surroundings(self, operation: Operation, place: Path, scope: Scope) -> TypingOperands:
         """Return the operands that the types of an operation's literals and constants may depend on."""
         lacks, guide = self.lacks(operation, place, scope), self.guide(operation, place)
-        return Surroundings(bound(operation, scope), lacks=lacks, guide=guide)
+        return TypingOperands(bound(operation, scope), lacks=lacks, guide=guide)
 
     def is_unknown(self, operand: Operand) -> bool:
         """Return whether an operand is unknown because of a mistake that was reported elsewhere."""
@@ -308,12 +316,12 @@ class DraftWalk(UsualWalk):
         stated = operation.outputs[0].stated.type
         return stated.dtype if isinstance(stated, TensorType) else None
 
-    def decide(self, constant: OpenConstant, use: Use, known: Signature, beside: Surroundings) -> None:
+    def decide(self, constant: OpenConstant, use: ConstantUse, known: Signature, beside: TypingOperands) -> None:
         """Decide the type of a constant at one of its uses, or compare the use with the decided type."""
         first, made = constant.operand.type, None
         if constant.use and takes(known, use.parameter, getattr(first, "dtype", None), beside.operands()):
             return
-        with suppress(Misfit, Undecided):
+        with suppress(Misfit, UndecidedType):
             usual = None if constant.is_doubtful else self.usual
             typed = Literal(self.spelling(constant.gap), use.parameter, int(use.path[-1]), known, self.opset)
             made = typed.type(beside, usual, without=constant.operand)
@@ -344,7 +352,7 @@ class DraftWalk(UsualWalk):
         self.unknown.add(constant.operand)
         del self.open[constant.operand]
 
-    def leave(self, block: Block, scope: Scope, path: InferencePath) -> None:
+    def leave(self, block: ReadBlock, scope: Scope, path: InferencePath) -> None:
         """Give the usual types to constants that a block returns, and in the end to unused constants."""
         is_last = is_of_function(path)
         for operand in [*self.open] if is_last else [scope[name] for name in block.outputs if name in scope]:
@@ -421,7 +429,7 @@ class DraftWalk(UsualWalk):
         return first < len(self.wrong) and self.wrong[first].start < span.end
 
     def literal_type(
-        self, operation: Operation, name: str, gap: Path, beside: Surroundings
+        self, operation: Operation, name: str, gap: Path, beside: TypingOperands
     ) -> TensorType | ListType | None:
         """Return the type of a literal; None where it cannot be inferred.
 
@@ -443,7 +451,7 @@ class DraftWalk(UsualWalk):
             return Literal(self.spelling(gap), name, index, known, self.opset).type(beside, usual)
         except Misfit as misfit:
             self.types.findings.append(Finding(gap, misfit.code, str(misfit), suggestion=misfit.suggestion))
-        except Undecided as undecided:
+        except UndecidedType as undecided:
             is_told = operation.type == "const" and gap[-2] == "arguments"  # that it is an attribute
             if not is_told and usual is not None:
                 self.types.findings.append(Finding(gap, codes.NOT_INFERRED, f"{what}: {undecided}"))

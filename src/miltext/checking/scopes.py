@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.checking.findings import LONG, Finding, Remark, named, opset_named
 from miltext.checking.inference import TensorType, spelled
-from miltext.checking.inference.reading import Block
+from miltext.checking.inference.reading import ReadBlock
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean, nearest
 from miltext.schema.dtypes import ELSEWHERE
@@ -24,7 +24,7 @@ from miltext.syntax.literals import quote, shown
 from miltext.syntax.names import name_text, unfit
 
 if TYPE_CHECKING:
-    from miltext.checking.inference.reading import Declared, Function, Operation, Program
+    from miltext.checking.inference.reading import Declared, Operation, Program, ReadFunction
 
 Definition: TypeAlias = "tuple[Path, str, int]"
 """Where a name is defined: the path of an Operation, Block or Function, the field there, and the index in it."""
@@ -55,7 +55,7 @@ def name_findings(program: Program, dialect: str = "1.3", *, each_use: bool = Fa
         yield from _function(name, function, dialect, each_use)
 
 
-def _function(name: str, function: Function, dialect: str, each_use: bool) -> Iterator[Finding]:
+def _function(name: str, function: ReadFunction, dialect: str, each_use: bool) -> Iterator[Finding]:
     path: Path = ("functions", Key(name))
     yield from _keys(function.attributes, path)
     yield from _opsets(name, function, path)
@@ -67,7 +67,7 @@ def _function(name: str, function: Function, dialect: str, each_use: bool) -> It
         yield from walk.block(block, inputs, walk.path)
 
 
-def _opsets(name: str, function: Function, path: Path) -> Iterator[Finding]:
+def _opsets(name: str, function: ReadFunction, path: Path) -> Iterator[Finding]:
     opset, blocks = function.opset, function.blocks
     own = [each for each in blocks if each]
     others = f"; it has blocks for {', '.join(sorted(map(opset_named, own)))}" if own else ""
@@ -140,7 +140,7 @@ class _Specialization:
     A missing name is reported once, or again as the first time for `each_use`.
     """
 
-    def __init__(self, body: Block, path: Path, dialect: str, each_use: bool) -> None:
+    def __init__(self, body: ReadBlock, path: Path, dialect: str, each_use: bool) -> None:
         self.body = body
         self.path = path
         self._dialect = dialect
@@ -149,7 +149,7 @@ class _Specialization:
         self._plain: set[str] = set()
         self._comparisons = COMPARISONS
 
-    def block(self, block: Block, outer: Scope, path: Path) -> Iterator[Finding]:
+    def block(self, block: ReadBlock, outer: Scope, path: Path) -> Iterator[Finding]:
         """Go over a block; `outer` contains the names of the scopes around it."""
         own: Scope = {}
         yield from _keys(block.attributes, path)
@@ -250,7 +250,7 @@ class _Specialization:
         """All definitions in this block and in those inside it, by name."""
         found: dict[str, list[Definition]] = {}
         for path, part in self.body.parts(self.path):
-            field, values = ("inputs", part.inputs) if isinstance(part, Block) else ("outputs", part.outputs)
+            field, values = ("inputs", part.inputs) if isinstance(part, ReadBlock) else ("outputs", part.outputs)
             for index, value in enumerate(values):
                 found.setdefault(value.name, []).append((path, field, index))
         return found

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, counted, named
-from miltext.checking.inference.reading import Block, Constant
+from miltext.checking.inference.reading import Constant, ReadBlock
 from miltext.checking.sizes import GREATEST, WAY_OUT, greatest_size, too_large
 from miltext.diagnostics import codes
 from miltext.models.weight_paths import MODEL_PATH, escape
@@ -26,7 +26,7 @@ from miltext.schema.types import TensorType as Tensor
 
 if TYPE_CHECKING:
     from miltext.checking.arrays import Arrays
-    from miltext.checking.inference.reading import Binding, Declared, Form, Operation, Program, Stated
+    from miltext.checking.inference.reading import Binding, Declared, Form, Operation, Program, StatedType
     from miltext.schema.proto import TensorType, TensorValue, Value, ValueType
 
 ATTRIBUTES = frozenset({"name"})
@@ -52,8 +52,8 @@ class _Contents:
         self.is_too_large = functools.cache(lambda stated: greatest_size(stated.type) > GREATEST)
         self.is_open = functools.cache(lambda stated: not _is_whole(stated) and _is_open(stated.message))
         self._tensors: dict[tuple[Form | None, bool], list[Finding]] = {}
-        self._files: set[tuple[Stated, str, bool]] = set()
-        self._right: set[tuple[Stated | None, Stated]] = set()
+        self._files: set[tuple[StatedType, str, bool]] = set()
+        self._right: set[tuple[StatedType | None, StatedType]] = set()
         self._has_too_large = False
 
     def program(self, program: Program) -> None:
@@ -66,9 +66,9 @@ class _Contents:
                 for place, part in block.parts(block_path(name, opset)):
                     self.part(part, place)
 
-    def part(self, part: Block | Operation, path: Path) -> None:
+    def part(self, part: ReadBlock | Operation, path: Path) -> None:
         """Look at a block or an operation at a path."""
-        if isinstance(part, Block):
+        if isinstance(part, ReadBlock):
             self.attributes(part.attributes, path)
             self.declared(part.inputs, (*path, "inputs"))
             return
@@ -196,7 +196,7 @@ def _parts(message: ValueType) -> list[ValueType]:
     return list(message.tupleType.types) if kind == "tupleType" else []
 
 
-def _is_whole(stated: Stated) -> bool:
+def _is_whole(stated: StatedType) -> bool:
     """Return whether a type is a completely known tensor type: it has no errors."""
     return isinstance(stated.type, Tensor) and None not in stated.type.shape
 

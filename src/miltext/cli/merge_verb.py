@@ -254,7 +254,7 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
     from miltext.merging.driver import beside
     from miltext.merging.models import merge_models
     from miltext.models.building.build import build
-    from miltext.models.building.choices import Choices
+    from miltext.models.building.choices import BuildOptions
     from miltext.models.building.originals import remade
     from miltext.models.compiling.other_files import files_beside
     from miltext.models.opening import open_model
@@ -276,8 +276,8 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
             return True
         whole = SpecModel("mlmodel", output, None, Path(made), merged.model)
         with Progress("writing weights", lambda: size_below(Path(made))) as bar:
-            written = build(whole, output, Choices(force=force, any_kind=True, progress=bar.add))
-    packages = [remade(each, {}, each, Choices()) for each in models if each.kind == "mlpackage"]
+            written = build(whole, output, BuildOptions(force=force, any_kind=True, progress=bar.add))
+    packages = [remade(each, {}, each, BuildOptions()) for each in models if each.kind == "mlpackage"]
     if others := sorted({name for each in packages for name in files_beside(each)}):
         message = f"what is in the packages beside model and weights is not kept: {', '.join(others)}"
         written.append(warning(codes.FILES_NOT_KEPT, message))

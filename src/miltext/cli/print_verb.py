@@ -112,7 +112,7 @@ def command(model: str, output: str, nested: str | None, **options: Any) -> None
     """
     style = {name: options.pop(name) for name in ("dialect", "elide", "strict")}
     floats = options.pop("floats") or ("decimal" if options["compact"] or options["draft"] else "hex")
-    form = Form(style=Style(floats=floats, **style), **options)
+    form = PrintForm(style=Style(floats=floats, **style), **options)
     form.refuse_unclear()
     whole = open_whole(model)
     if nested is None and whole.models:
@@ -128,7 +128,7 @@ def command(model: str, output: str, nested: str | None, **options: Any) -> None
 
 
 @dataclass(frozen=True)
-class Form:
+class PrintForm:
     """The output form of programs: the options, whose help describes each.
 
     `names` are the new names of weight files, by the old ones, from `weights_as`.
@@ -163,7 +163,7 @@ class Form:
         if self.as_coremlc and (self.annotate or self.style != Style(strict=self.style.strict)):
             raise click.UsageError(_WITH_COREMLC)
 
-    def with_names(self, stages: Sequence[Stage]) -> Form:
+    def with_names(self, stages: Sequence[Stage]) -> PrintForm:
         """Return the form with the new names of weight files, which are looked up in all programs together."""
         if not self.weights_as:
             return self

@@ -194,7 +194,7 @@ def _png_pieces(value: Any, image: ImageFeatureType) -> Iterator[bytes]:
 # ---- the table and the records
 
 
-class Shown:
+class ShownResults:
     """The rows of a table, or the records of JSON, of results released at once."""
 
     def __init__(self, as_json: bool) -> None:

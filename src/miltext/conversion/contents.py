@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Value
 
 
-class Change(NamedTuple):
+class ConvertedConstant(NamedTuple):
     """A converted constant: its name for people, its function, its sizes and its loss.
 
     For a `compressed` weight with converted scales, the errors are the most that its numbers can lose.
@@ -35,7 +35,7 @@ class Contents:
     def __init__(self, precisions: Precisions, folder: BlobFolder, arrays: dict[str, Array]) -> None:
         self.precisions = precisions
         self.arrays: dict[str, Array] = {}
-        self.changes: list[Change] = []
+        self.changes: list[ConvertedConstant] = []
         self._marks: dict[tuple[str, tuple[object, ...]], str] = {}
         self._numbers = NumbersOf(folder, arrays)
 
@@ -51,7 +51,7 @@ class Contents:
         """Replace the contents of a value by numbers in the new data type."""
         dtype = BY_NAME[self.precisions.new]
         value.type.tensorType.dataType = dtype.number
-        self.changes.append(Change(name, function, numbers.shape, numbers.loss))
+        self.changes.append(ConvertedConstant(name, function, numbers.shape, numbers.loss))
         if value.WhichOneof("value") == "blobFileValue":
             self._store(value, numbers, dtype.name)
         else:

@@ -12,7 +12,7 @@ import numpy as np
 from miltext.conversion.halves import FEW, Loss, halves, measured
 from miltext.diagnostics import codes
 from miltext.models.refusals import refusal
-from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape, tensor_value
+from miltext.models.tensors import literal, tensor_dtype, tensor_shape, tensor_value
 from miltext.schema.packing import packed_size
 
 if TYPE_CHECKING:
@@ -135,8 +135,8 @@ class NumbersOf:
         if value.WhichOneof("value") == "blobFileValue":
             array = self._arrays.get(value.blobFileValue.fileName)
             return array or self._folder.blob(value)
-        found = immediate_data(value)
-        return None if found is None else found[1]
+        found = literal(value)
+        return None if found is None else found.data
 
 
 def put_into(value: Value, numbers: Numbers, dtype: DType) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.diffing.constants import Constants
+from miltext.diffing.constants import PairedConstants
 from miltext.diffing.structure import (
     AddedOperation,
     BlockDifference,
@@ -50,7 +50,7 @@ _ORDER = ("operation", "argument", "attribute", "type", "outputs", "blocks")
 """The kinds of the changes of an operation, in the order of the report."""
 
 
-class Comparison:
+class ProgramComparison:
     """Compares two programs whose functions are paired.
 
     `different` gathers the operations of the new program that differ from their partners, by themselves or by their
@@ -61,7 +61,7 @@ class Comparison:
         self._old = old
         self._new = new
         self._values = values
-        self._constants = Constants(old, new, values)
+        self._constants = PairedConstants(old, new, values)
         self._spelling = values.spelling
         self.different: set[Op] = set()
         self._owners: dict[int, Sides] = {}  # the operations that have changed weights, by the places of these

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from miltext.schema import proto
 
 
-class Constants:
+class PairedConstants:
     """The constants of two programs."""
 
     def __init__(self, old: KeyedGraph, new: KeyedGraph, values: Values) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from miltext.diffing.difference import Difference
     from miltext.diffing.lining_up import Texts
-    from miltext.models.pairing.contents import Contents
+    from miltext.models.pairing.contents import ProgramContents
     from miltext.schema.proto import Value
 
 CONTEXT = 3
@@ -65,7 +65,7 @@ def _aligned(before: Sequence[str], now: Sequence[str]) -> Iterator[Line]:
         yield ("+", now[j]) if i is None and j is not None else ("-" if j is None else " ", before[i or 0])
 
 
-def _digest(contents: Contents, value: Value) -> str | None:
+def _digest(contents: ProgramContents, value: Value) -> str | None:
     """Return the spelling of a weight in a draft; None for an unreadable one."""
     blob = contents.blob(value)
     return digest_text(blob) if blob else None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from miltext.checking.defaults import defaults
-from miltext.checking.inference.operands import Conflict
+from miltext.checking.inference.operands import InputConflict
 from miltext.checking.inference.program import Walk
 from miltext.checking.inference.reading import read_program
 from miltext.checking.inference.rules import apply
@@ -63,6 +63,6 @@ class Defaults:
 
 def _gives(op: Arguments, types: Sequence[Type] | None) -> bool:
     """Return whether these types follow from an operation's inputs: `fill` without a `value` gives back fp32."""
-    with suppress(Conflict):
+    with suppress(InputConflict):
         return types is not None and [*(apply(op) or ())] == [*types]
     return False

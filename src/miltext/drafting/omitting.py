@@ -17,7 +17,7 @@ from miltext.checking.draft_walk import lacks_a_name
 from miltext.checking.inference.operands import Operand, read_value
 from miltext.checking.inference.program import bound
 from miltext.checking.inference.reading import Constant, Operation, read_program
-from miltext.checking.literal_types import Beside, Misfit, Undecided, literal_type, usual_type
+from miltext.checking.literal_types import Beside, Misfit, UndecidedType, literal_type, usual_type
 from miltext.checking.operations import message_path
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from miltext.checking.inference.operands import NestedBlock
     from miltext.checking.inference.program import Path as InferencePath
     from miltext.checking.inference.program import Scope
-    from miltext.checking.inference.reading import Binding, Block, Stated
+    from miltext.checking.inference.reading import Binding, ReadBlock, StatedType
     from miltext.schema.operations import Signature
     from miltext.schema.proto import Program, Value
     from miltext.schema.types import Type
@@ -116,7 +116,7 @@ class _Omission(UsualWalk):
         """Return whether an operation, or one around it, has all its types."""
         return place[:STATEMENT] in self.whole
 
-    def note(self, gap: Path, followed: Type, stated: Stated) -> bool:
+    def note(self, gap: Path, followed: Type, stated: StatedType) -> bool:
         """Leave a type out if the inferred one is written the same; return whether it is."""
         if is_known(followed) and not isinstance(followed, StateType) and write_type(followed) == stated.message:
             self.gaps.add(gap)
@@ -169,7 +169,7 @@ class _Omission(UsualWalk):
         self.gaps.discard(constant.output)
         del self.open[constant.operand]
 
-    def leave(self, block: Block, scope: Scope, path: InferencePath) -> None:
+    def leave(self, block: ReadBlock, scope: Scope, path: InferencePath) -> None:
         """Compare constants that a block returns, and in the end unused ones, with their usual types."""
         given = {scope[name] for name in block.outputs if name in scope}
         for operand, constant in [*self.open.items()]:
@@ -240,7 +240,7 @@ class _Omission(UsualWalk):
         for (name, index), literal in literals.items():
             value = operation.inputs[name][index]
             made: Type = None
-            with suppress(Misfit, Undecided):
+            with suppress(Misfit, UndecidedType):
                 made = literal_type(literal, name, known, beside.operands(), usual)
             if not isinstance(value, Constant) or made is None or write_type(made) != value.stated.message:
                 yield name, index
@@ -270,7 +270,7 @@ class _Omission(UsualWalk):
         stated = constant.value.stated.type
         if constant.is_used:
             return takes(known, name, getattr(stated, "dtype", None), beside.operands())
-        with suppress(Misfit, Undecided):
+        with suppress(Misfit, UndecidedType):
             others = beside.operands(without=constant.operand)
             return literal_type(constant.literal, name, known, others, self.usual) == stated
         return False

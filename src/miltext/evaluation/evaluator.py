@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from miltext.checking.findings import named
-from miltext.checking.inference.reading import Block
+from miltext.checking.inference.reading import ReadBlock
 from miltext.diagnostics import Diagnostic, MiltextError, Note, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
@@ -29,7 +29,7 @@ from miltext.syntax.gc_pause import gc_paused
 if TYPE_CHECKING:
     import os
 
-    from miltext.checking.inference.reading import Function
+    from miltext.checking.inference.reading import ReadFunction
     from miltext.evaluation.features import Feature
     from miltext.evaluation.planning import Step
     from miltext.evaluation.rules import Array
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 COMPUTING = ("float32", "native")
 """The types in which fp16 can be computed."""
 
-NO_BLOCK = Block([], [], [], {})
+NO_BLOCK = ReadBlock([], [], [], {})
 """The block of a function without any block, which `check` refuses."""
 
 HIDDEN = "name what an operation makes, or an input; `miltext print` shows them all"
@@ -136,7 +136,7 @@ class Evaluator:
         way = Note(f"the program has {listed(sorted(there), 'and') if there else 'none'}")
         raise MiltextError([error(codes.UNKNOWN_RUN_NAME, message, None, way)], path=self.subject.name)
 
-    def _read_types(self, read: Function, block: Block) -> None:
+    def _read_types(self, read: ReadFunction, block: ReadBlock) -> None:
         types: dict[str, Type] = {value.name: value.stated.type for value in read.inputs}
         self.states = {name: stated for name, stated in types.items() if isinstance(stated, StateType)}
         self.inputs = {name: stated for name, stated in types.items() if name not in self.states}
@@ -171,7 +171,7 @@ class Evaluator:
         given, held = self.taken(inputs, state, allow_nan)
         owner = Owner([*given.values(), *held.values()])
         kept = {name: owner.own(given[name]) for name in self.inputs if name in wanted}
-        running = Running(self._steps(given, held, state, seed, watched=bool(wanted)))
+        running = Execution(self._steps(given, held, state, seed, watched=bool(wanted)))
         for made in running:
             if wanted:
                 self._keep(made, wanted, kept, owner)
@@ -299,7 +299,7 @@ def _require_writable(state: object) -> None:
         raise TypeError(f"state is a dict that the run writes to, not a {type(state).__name__}")
 
 
-class Running:
+class Execution:
     """The steps of a run, for one iteration; afterwards it has the `outputs`."""
 
     def __init__(self, steps: Generator[Made, None, dict[str, Any]]) -> None:

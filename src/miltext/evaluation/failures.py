@@ -15,7 +15,7 @@ from miltext.models.refusals import WeightsError
 from miltext.schema.paths import Key
 
 if TYPE_CHECKING:
-    from miltext.checking.inference.reading import Block
+    from miltext.checking.inference.reading import ReadBlock
     from miltext.diagnostics import Diagnostic
     from miltext.evaluation.planning import Plan, Step
     from miltext.evaluation.subjects import Subject
@@ -54,7 +54,7 @@ def _called(step: Step) -> str:
 # ---- errors found before anything runs
 
 
-def without_rule(block: Block, path: Path) -> list[Finding]:
+def without_rule(block: ReadBlock, path: Path) -> list[Finding]:
     """Return a finding at the first operation of each type in a block that no rule computes."""
     first: dict[str, Path] = {}
     for place, op_type in _without_rule(block, path):
@@ -67,7 +67,7 @@ def _no_rule(op_type: str) -> str:
     return f"there is no rule that computes the operation {named(op_type)}{near or '; run a program without it'}"
 
 
-def _without_rule(block: Block, path: Path) -> Iterator[tuple[Path, str]]:
+def _without_rule(block: ReadBlock, path: Path) -> Iterator[tuple[Path, str]]:
     for place, operation in enumerate(block.operations):
         here = (*path, "operations", place)
         if operation.type not in RULES:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from miltext.evaluation.declared import FAILURES, outputs_of
-from miltext.evaluation.rules import RULES, Opset, Rule
+from miltext.evaluation.rules import RULES, OpsetText, Rule
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY, widened
 from miltext.schema.operations import signature
 from miltext.schema.types import TensorType
 from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
-    from miltext.checking.inference.reading import Binding, Block, Constant, Declared, Operation
+    from miltext.checking.inference.reading import Binding, Constant, Declared, Operation, ReadBlock
     from miltext.evaluation.values import Constants
     from miltext.schema.paths import Path
     from miltext.schema.types import Type
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 RUNNING = frozenset(["Random", "Blocks"])
 """Forms of values that only a run has."""
 
-AROUND = RUNNING | {"Made", "Opset", "Widen"}
+AROUND = RUNNING | {"Made", "OpsetText", "Widen"}
 """Forms of values around an op."""
 
 SETTLED_ELEMENTS = 1 << 12
 """The most elements of an argument kept in its form from one run to the next."""
 
 
-class Given(NamedTuple):
+class RuleParameter(NamedTuple):
     """A parameter of a rule: its place, where its values come from, and the function that brings them into its form."""
 
     place: int
@@ -67,7 +67,7 @@ class Step(NamedTuple):
     rule: Rule
     arguments: Sequence[Any]
     named: Sequence[Named]
-    given: Sequence[Given]
+    given: Sequence[RuleParameter]
     running: Mapping[int, str]
     settled: list[Any] | None
     stored: Constant | None
@@ -101,13 +101,13 @@ class Planner:
     """
 
     def __init__(self, opset: str, constants: Constants, *, native: bool) -> None:
-        self.opset = Opset(opset)
+        self.opset = OpsetText(opset)
         self.constants = constants
         self.forms = {**FORMS, "Array": _held, "Arrays": list} if native else FORMS
         self.widen = _itself if native else widened
 
     def plan(
-        self, block: Block, inputs: Sequence[Declared], path: Path, around: Mapping[str, Constant] | None = None
+        self, block: ReadBlock, inputs: Sequence[Declared], path: Path, around: Mapping[str, Constant] | None = None
     ) -> Plan:
         """Return the plan of a block that takes these inputs: its own, or the inputs of its function.
 
@@ -137,7 +137,7 @@ class Planner:
         rule = RULES[operation.type]
         types = [output.stated.type for output in operation.outputs]
         given, fixed = self._arguments(rule, operation, known)
-        around = {"Made": types, "Opset": self.opset, "Widen": self.widen}
+        around = {"Made": types, "OpsetText": self.opset, "Widen": self.widen}
         fixed |= {name: around[form] for name, form in rule.forms.items() if form in around}
         running = {place: form for place, form in enumerate(rule.forms.values()) if form in RUNNING}
         blocks = [
@@ -165,16 +165,16 @@ class Planner:
 
     def _arguments(
         self, rule: Rule, operation: Operation, constants: Mapping[str, Constant]
-    ) -> tuple[list[Given], dict[str, Any]]:
+    ) -> tuple[list[RuleParameter], dict[str, Any]]:
         bound: dict[str, Sequence[Binding]] = {name: [value] for name, value in operation.attributes.items()}
         bound |= operation.inputs
         known = signature(operation.type, self.opset)
-        given: list[Given] = []
+        given: list[RuleParameter] = []
         fixed: dict[str, Any] = {}
         for place, (name, form) in enumerate(rule.forms.items()):
             sources = [source for source in bound.get(name, ()) if source]
             if sources:
-                one = Given(place, name, sources, self.forms[form])
+                one = RuleParameter(place, name, sources, self.forms[form])
                 if not self._settle(one, constants, fixed):
                     given.append(one)
             elif form not in AROUND:
@@ -182,7 +182,7 @@ class Planner:
                 fixed[name] = None if parameter is None else default_of(parameter.default, form)
         return given, fixed
 
-    def _settle(self, given: Given, constants: Mapping[str, Constant], fixed: dict[str, Any]) -> bool:
+    def _settle(self, given: RuleParameter, constants: Mapping[str, Constant], fixed: dict[str, Any]) -> bool:
         """Fix a constant argument, and return whether it is constant."""
         sources = [constants.get(each) if isinstance(each, str) else each for each in given.sources]
         settled = [each for each in sources if each is not None and _is_immediate(each)]
@@ -198,13 +198,13 @@ class Planner:
         return True
 
 
-def _name_alone(given: Given) -> str:
+def _name_alone(given: RuleParameter) -> str:
     """Return the name whose value a parameter takes, empty for a constant and for several values."""
     (source, *others) = given.sources
     return source if isinstance(source, str) and not others and given.form in ALONE else ""
 
 
-def _stored(given: Sequence[Given]) -> Constant | None:
+def _stored(given: Sequence[RuleParameter]) -> Constant | None:
     """Return the value of a const, where it has just one, as in a weight file."""
     sources = [source for each in given for source in each.sources]
     return sources[0] if len(sources) == 1 and not isinstance(sources[0], str) else None
@@ -245,7 +245,7 @@ def default_of(default: Any, form: str) -> Any:
     return np.asarray(default, np.float32 if isinstance(default, float) else None)
 
 
-def _order(block: Block) -> list[int]:
+def _order(block: ReadBlock) -> list[int]:
     """Return the places of the operations in the order of execution: a compressed constant just before its first use.
 
     Where many stand together, as coremltools has them in programs of fp32, all would be expanded at the same time.

@@ -33,7 +33,7 @@ SIDES = {"ours": 1, "theirs": 2}
 """The sides from which a package can be taken, with their versions."""
 
 
-class Stage(NamedTuple):
+class IndexStage(NamedTuple):
     """A version of a file in conflict, as git's index has it: the base is number 1, ours 2, theirs 3."""
 
     mode: str
@@ -225,10 +225,10 @@ class InConflict:
     def _git(self, *arguments: str, input: bytes = b"") -> str:
         return os.fsdecode(self._repository.run(*arguments, input=input, cwd=self._top))
 
-    def _unmerged(self) -> list[Stage]:
+    def _unmerged(self) -> list[IndexStage]:
         rows = self._git("ls-files", "-u", "-z", "--", self.path).split("\0")[:-1]
         found = ((*row.partition("\t")[0].split(), row.partition("\t")[2]) for row in rows)
-        return [Stage(mode, blob, int(number), path) for mode, blob, number, path in found]
+        return [IndexStage(mode, blob, int(number), path) for mode, blob, number, path in found]
 
     def _objects(self) -> dict[str, list[str]]:
         """Return the objects of each file in conflict: in the base, in ours and in theirs; empty where it is

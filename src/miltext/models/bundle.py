@@ -14,7 +14,7 @@ from miltext.diagnostics import ModelError, codes, warning
 from miltext.models import coremldata, metadata_json
 from miltext.models.contents import decode, parse_text, read_inside
 from miltext.models.coremldata import TEXT, CoreMLData, parse_coremldata, parse_names
-from miltext.models.metadata_json import Facts, MetadataJson
+from miltext.models.metadata_json import MetadataFacts, MetadataJson
 from miltext.models.model import Model
 from miltext.models.refusals import refusal
 from miltext.schema.function_io import interfaces
@@ -195,10 +195,10 @@ def _is_folder(path: Path) -> bool:
     return os.path.isdir(path) and not os.path.islink(path)
 
 
-def _facts(data: CoreMLData) -> Facts:
+def _facts(data: CoreMLData) -> MetadataFacts:
     """Return the expected facts of `metadata.json`: of several functions, the default one's features."""
     description = data.description
     default = [function for function in description.functions if function.name == description.defaultFunctionName]
     features = default[0] if default else description
     inputs, outputs = [[each.name for each in side] for side in (features.input, features.output)]
-    return Facts(data.specification_version, inputs, outputs)
+    return MetadataFacts(data.specification_version, inputs, outputs)

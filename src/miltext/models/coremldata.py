@@ -68,7 +68,7 @@ class CoreMLData(NamedTuple):
     models: int | None = None
 
 
-class Layout(NamedTuple):
+class CoremlData(NamedTuple):
     """The parts of the file, in their order. `held` is the description or, in that form, the whole Model."""
 
     number: int
@@ -86,7 +86,7 @@ class Layout(NamedTuple):
         return self.form == _WHOLE
 
 
-def layout(data: bytes, path: str | os.PathLike[str]) -> Layout:
+def layout(data: bytes, path: str | os.PathLike[str]) -> CoremlData:
     """Return the parts of a `coremldata.bin`. Raise ModelError (MIL258) for an unknown layout."""
     with refusing(lambda _: refusal(codes.UNREADABLE_COMPILED_DESCRIPTION, f"{FILE_NAME} has an unknown layout", path)):
         number, form_version, head = _HEAD.unpack_from(data)
@@ -94,7 +94,7 @@ def layout(data: bytes, path: str | os.PathLike[str]) -> Layout:
         version, zeros = _VERSION.unpack_from(data, offset)
         offset += _VERSION.size
         held, end = (data[offset:], len(data)) if form == _WHOLE else _sized(data, offset)
-        return Layout(number, form_version, head, form, version, zeros, held, data[end:])
+        return CoremlData(number, form_version, head, form, version, zeros, held, data[end:])
 
 
 def parse_coremldata(data: bytes, path: str | os.PathLike[str]) -> CoreMLData:
@@ -108,7 +108,7 @@ def parse_coremldata(data: bytes, path: str | os.PathLike[str]) -> CoreMLData:
         return CoreMLData(kind, version, ModelDescription.FromString(parts.held), models=count)
 
 
-def expected_layout(found: Layout, functions: int, stages: Iterable[Layout]) -> Layout | None:
+def expected_layout(found: CoremlData, functions: int, stages: Iterable[CoremlData]) -> CoremlData | None:
     """Return the parts that Apple's compiler writes for such a model, with so many functions or such stages.
 
     Unknown parts are as found; None for an unknown kind.

@@ -58,7 +58,7 @@ _MOST_DIGITS = 300
 """The most digits of a whole number; Python refuses thousands of them in words of its own."""
 
 
-class Facts(NamedTuple):
+class MetadataFacts(NamedTuple):
     """The facts that `coremldata.bin` has, too: the specification version and the names of inputs and outputs."""
 
     specification_version: int
@@ -74,7 +74,7 @@ class MetadataJson:
         self._path = path
         self._model: Entry = read_metadata(data, path)
         with _refusing("is not what Apple's compiler writes", path):
-            self.facts = Facts(
+            self.facts = MetadataFacts(
                 specification_version(int(self._model["specificationVersion"])),
                 [entry["name"] for entry in self._model["inputSchema"]],
                 [entry["name"] for entry in self._model["outputSchema"]],

@@ -151,9 +151,9 @@ class Model:
         The `program` is not checked, as a library writes its input unchanged: `miltext.build` checks it.
         """
         from miltext.models.building.build import build
-        from miltext.models.building.choices import Choices
+        from miltext.models.building.choices import BuildOptions
 
-        return build(self, path, Choices(force=force, progress=progress))
+        return build(self, path, BuildOptions(force=force, progress=progress))
 
     @property
     def is_compiled(self) -> bool:

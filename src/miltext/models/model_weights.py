@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.diagnostics import codes
 from miltext.models.refusals import WeightsError, refusal
-from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape
+from miltext.models.tensors import literal, tensor_dtype, tensor_shape
 from miltext.models.weight_paths import MODEL_PATH, resolve
-from miltext.models.weights import ALIGNMENT, Blob, BlobFile, digest
-from miltext.schema.packing import packed_size, unpack
+from miltext.models.weights import ALIGNMENT, Blob, BlobFile
+from miltext.schema.packing import packed_size
 from miltext.schema.walk import Held, values
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from miltext.models.files import Progress
+    from miltext.models.tensors import Tensor
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Program, Value
 
@@ -71,6 +72,10 @@ class BlobFolder:
                 near = self.model_path / value.blobFileValue.fileName.partition("/")[2]
                 failure.path = str(near) if os.path.realpath(near) == failure.path else failure.path
             raise
+
+    def tensor(self, value: Value) -> Tensor | None:
+        """Return the record of a value in a weight file, and of any other the numbers in it; None if it has none."""
+        return self.blob(value) if value.WhichOneof("value") == "blobFileValue" else literal(value)
 
     def _blob(self, value: Value) -> Blob:
         named = value.blobFileValue
@@ -144,12 +149,10 @@ class Weights(Mapping[str, Any]):
 
     def __getitem__(self, key: str | Value) -> npt.NDArray[Any]:
         value = self.entries[key].value if isinstance(key, str) else key
-        dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
-        if dtype is None or shape is None:
+        shape = tensor_shape(value.type)
+        if tensor_dtype(value.type) is None or shape is None:
             raise KeyError("this Value is not a tensor of a known shape")
-        if value.WhichOneof("value") == "blobFileValue":
-            return self._folder.blob(value).array(shape)
-        return unpack(self._immediate(value), dtype, prod(shape)).reshape(shape)
+        return self.tensor(value).array(shape)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.entries)
@@ -174,21 +177,16 @@ class Weights(Mapping[str, Any]):
         """Return the weights in weight files."""
         return [weight for weight in self.entries.values() if weight.blob is not None]
 
-    def blob(self, weight: Weight) -> Blob | None:
-        """Return the record of a weight in a file; None for a weight in the program."""
-        return None if weight.blob is None else self._folder.blob(weight.value)
-
     def digest(self, weight: Weight, progress: Progress | None = None) -> str:
-        """Return the `digest` of a weight's type and elements, in a file or in the program."""
-        blob = self.blob(weight)
-        data = blob.data if blob else self._immediate(weight.value)
-        return digest(weight.dtype, data, progress)
+        """Return the digest of a weight's type and elements, in a file or in the program."""
+        return self.tensor(weight.value).digest(progress)
 
-    def _immediate(self, value: Value) -> bytes:
-        found = immediate_data(value)
+    def tensor(self, value: Value) -> Tensor:
+        """Return the numbers of a Value."""
+        found = self._folder.tensor(value)
         if found is None:
             raise KeyError("this Value does not hold numbers that an array could hold")
-        return found[1]
+        return found
 
 
 def _weight(held: Held) -> Weight | None:
@@ -198,7 +196,7 @@ def _weight(held: Held) -> Weight | None:
     if dtype is None or shape is None:
         return None
     in_file = value.WhichOneof("value") == "blobFileValue"
-    if not in_file and not (held.is_weight and prod(shape) >= FEWEST and immediate_data(value)):
+    if not in_file and not (held.is_weight and prod(shape) >= FEWEST and literal(value)):
         return None
     size = packed_size(prod(shape), dtype.bits)
     return Weight(held.name, held.function, dtype, shape, size, value, value.blobFileValue if in_file else None)
@@ -219,13 +217,11 @@ def npy_pieces(weights: Weights, weight: Weight, progress: Progress | None = Non
 
     import numpy as np
 
-    blob = weights.blob(weight)
-    parts = blob.chunks() if blob else iter([weights[weight.value].reshape(-1)])
     header = io.BytesIO()
     fields = {"descr": np.dtype(weight.dtype.numpy).str, "fortran_order": False, "shape": weight.shape}
     np.lib.format.write_array_header_1_0(header, fields)
     yield header.getvalue()
-    for part in parts:
+    for part in weights.tensor(weight.value).chunks():
         yield part.tobytes()
         if progress:
             progress(part.size)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.models.model_weights import BlobFolder, blob_values
 from miltext.models.refusals import WeightsError
-from miltext.models.tensor_data import tensor_value
+from miltext.models.tensors import tensor_value
 from miltext.models.weight_statistics import statistics
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import PLAIN, Style

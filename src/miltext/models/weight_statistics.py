@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from miltext.models.files import Progress
-    from miltext.models.weights import Blob
+    from miltext.models.tensors import Tensor
 
 
 class Statistics(NamedTuple):
@@ -17,25 +17,25 @@ class Statistics(NamedTuple):
     mean: float
 
 
-def statistics(blob: Blob, progress: Progress | None = None) -> Statistics | None:
-    """Return the Statistics of a blob's values, None if it has none; a NaN among them makes all three NaN.
+def statistics(tensor: Tensor, progress: Progress | None = None) -> Statistics | None:
+    """Return the Statistics of a tensor's values, None if it has none; a NaN among them makes all three NaN.
 
-    The blob is worked through in chunks; sums of floats are in double precision, of integers exact. `progress` is
+    The tensor is worked through in chunks; sums of floats are in double precision, of integers exact. `progress` is
     called with the number of bytes of each chunk.
     """
     import numpy as np
 
     from miltext.schema.packing import decode, packed_size
 
-    if not blob.count:
+    if not tensor.count:
         return None
-    wide = np.float64 if blob.dtype.kind == "float" else np.int64
+    wide = np.float64 if tensor.dtype.kind == "float" else np.int64
     each = []
-    for chunk in blob.chunks():
+    for chunk in tensor.chunks():
         with np.errstate(all="ignore"):
-            part = decode(chunk, blob.dtype)
+            part = decode(chunk, tensor.dtype)
             each.append((part.min(), part.max(), part.sum(dtype=wide).item()))
         if progress:
-            progress(packed_size(len(chunk), blob.dtype.bits))
+            progress(packed_size(len(chunk), tensor.dtype.bits))
     least, greatest, sums = zip(*each, strict=True)
-    return Statistics(np.min(least).item(), np.max(greatest).item(), sum(sums) / blob.count)
+    return Statistics(np.min(least).item(), np.max(greatest).item(), sum(sums) / tensor.count)

@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from miltext.models.model_weights import blob_values
-from miltext.models.tensor_data import tensor_dtype, tensor_shape
+from miltext.models.tensors import tensor_dtype, tensor_shape
 from miltext.models.weights import ALIGNMENT, aligned
 from miltext.schema.packing import packed_size
 

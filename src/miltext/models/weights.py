@@ -7,7 +7,6 @@ coremltools 9.0's for the same values, byte for byte.
 
 from __future__ import annotations
 
-import hashlib
 import mmap
 import os
 import struct
@@ -24,6 +23,7 @@ from miltext.models.files import Progress, copy_pieces
 from miltext.models.mapping import map_file
 from miltext.models.refusals import refusal
 from miltext.models.staging import Staging
+from miltext.models.tensors import CHUNK, Tensor, views_of
 from miltext.schema.dtypes import BY_BLOB, DType
 
 if TYPE_CHECKING:
@@ -36,9 +36,6 @@ ALIGNMENT = 64
 
 SENTINEL = 0xDEADBEEF
 VERSION = 2
-CHUNK = 1 << 20
-"""The elements, or bytes, processed at once; a multiple of 8, so that a chunk starts on a byte."""
-
 _ZEROS = bytes(CHUNK)
 
 _HEADER = struct.Struct("<II56x")  # count, version
@@ -46,25 +43,33 @@ _RECORD = struct.Struct("<IIQQQ32x")  # sentinel, dtype, size, absolute offset o
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Blob:
-    """One record of a weight file.
+class Blob(Tensor):
+    """One record of a weight file: a tensor whose shape is not known.
 
     `offset` is its metadata's, which a BlobFileValue names; `size` is in bytes; `padding_bits` of the last byte hold no
     element; `data` is the packed bytes themselves, in the mapped file, which start at `start`.
     """
 
-    path: Path
-    offset: int
-    dtype: DType
-    size: int
-    padding_bits: int
-    start: int
+    path: Path = field()
+    offset: int = field()
+    dtype: DType = field()
+    size: int = field()
+    padding_bits: int = field()
+    start: int = field()
     data: memoryview = field(repr=False)
 
     @property
     def count(self) -> int:
         """The number of elements."""
         return (self.size * 8 - self.padding_bits) // self.dtype.bits
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.count,)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return self.path, self.offset
 
     def require(self, dtype: DType, count: int) -> Blob:
         """Return this blob if it holds `count` elements of `dtype`. Raise WeightsError (MIL309) if not."""
@@ -74,36 +79,20 @@ class Blob:
         raise refusal(codes.MISFIT_RECORD, f"{message}, not {count} of {dtype.name}", self.path)
 
     def array(self, shape: tuple[int, ...] | None = None) -> npt.NDArray[Any]:
-        """Return the elements in the given shape, or flat.
+        """Return the elements in the given shape, or flat, as any Tensor does.
 
-        Types of whole bytes are a read-only view of the file, bf16 and fp8 as their bit patterns (uint16,
-        uint8); sub-byte types are unpacked to int8 or uint8. Raise WeightsError (MIL309) when the shape
-        has another number of elements.
+        Raise WeightsError (MIL309) when the shape has another number of elements.
         """
         if shape is not None:
             self.require(self.dtype, prod(shape))
-        from miltext.schema.packing import unpack
+        return Tensor.array(self, shape)
 
-        return unpack(self.data, self.dtype, self.count).reshape((self.count,) if shape is None else shape)
+    def views(self) -> Iterator[memoryview]:
+        return views_of(self.data, self.dtype)
 
-    def chunks(self) -> Iterator[npt.NDArray[Any]]:
-        """Yield the elements as flat arrays of CHUNK elements, the last one shorter: the result of `array`, in
-        pieces.
-        """
-        from miltext.schema.packing import packed_size, unpack
-
-        for first in range(0, self.count, CHUNK):
-            count = min(CHUNK, self.count - first)
-            start = first * self.dtype.bits // 8
-            yield unpack(self.data[start : start + packed_size(count, self.dtype.bits)], self.dtype, count)
-
-    def pieces(self) -> Iterator[bytes]:
+    def pieces(self, *_: object) -> Iterator[bytes]:
         """Yield the packed bytes, read from the file and not mapped: no more than a CHUNK of them is in memory."""
         return pieces_at(self.path, self.start, self.size)
-
-    def digest(self, progress: Progress | None = None) -> str:
-        """Return the `digest` of this blob's type and data."""
-        return digest(self.dtype, self.data, progress)
 
 
 class BlobFile:
@@ -347,25 +336,6 @@ def pieces_at(path: Path, start: int, size: int) -> Iterator[bytes]:
             if len(piece) < min(CHUNK, size - done):
                 raise refusal(codes.INVALID_RECORD, "the file became shorter while it was read", path)
             yield piece
-
-
-def digest(dtype: DType, data: bytes | bytearray | memoryview, progress: Progress | None = None) -> str:
-    """Return the SHA-256, in hexadecimal, of a type's name followed by the packed bytes of a value of it.
-
-    `progress` is called with the number of bytes of each piece read.
-    """
-    view = memoryview(data)
-    return digest_of_pieces(dtype, (view[start : start + CHUNK] for start in range(0, len(view), CHUNK)), progress)
-
-
-def digest_of_pieces(dtype: DType, pieces: Iterable[bytes | memoryview], progress: Progress | None = None) -> str:
-    """Return the `digest` of data in pieces, of which only one is in memory."""
-    state = hashlib.sha256(dtype.name.encode())
-    for piece in pieces:
-        state.update(piece)
-        if progress:
-            progress(len(piece))
-    return state.hexdigest()
 
 
 def _record_count(mapping: mmap.mmap, path: Path) -> int:

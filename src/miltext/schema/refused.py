@@ -2,9 +2,9 @@
 
 Each row names its public source: coremltools 9.0 (`converters/mil/backend/mil/load.py` writes descriptions), the
 validator of models that coremltools publishes (`mlmodel/src/Validation`), or its maintainers' words in an issue.
-Refusals of coremltools' loader are in the table of operations. Rows of a `described input` or a `described output` apply
-to models, which have a description, and to files that `build` may make models of: a text in memory may have any types.
-Conditions of shape [1] are not listed: Apple's compiler takes them.
+Refusals of coremltools' loader are in the table of operations. Rows of a `described input` or a `described output`
+apply to models, which have a description, and to files that `build` may make models of: a text in memory may have any
+types. Conditions of shape [1] are not listed: Apple's compiler takes them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from miltext.schema.operations import opset_place, since
 from miltext.schema.types import DictionaryType, ListType, StateType, TensorType, TupleType, Type, is_known, is_whole
 
 
-class Port(NamedTuple):
+class RefusedPort(NamedTuple):
     """A part of a function that a row may refuse.
 
     The `side` is `input`, `output` or `constant`, each with a name and a type, `described input` or `described output`,
@@ -44,14 +44,14 @@ class Refusal(NamedTuple):
 
     code: str
     side: str
-    holds: Callable[[Port], bool]
+    holds: Callable[[RefusedPort], bool]
     severity: str
     message: str
     way_out: str
     source: str
 
 
-def _state(port: Port) -> TensorType | None:
+def _state(port: RefusedPort) -> TensorType | None:
     """Return the tensor that a state holds; None for any other value."""
     held = port.type.wrapped if isinstance(port.type, StateType) else None
     return held if isinstance(held, TensorType) else None
@@ -60,20 +60,20 @@ def _state(port: Port) -> TensorType | None:
 _KINDS = {ListType: "the type list", TupleType: "the type tuple", DictionaryType: "the type dict"}
 
 
-def dtype_of(port: Port) -> str:
+def dtype_of(port: RefusedPort) -> str:
     """Return the data type of a port, or of a state's value; of any other type, the word for its kind."""
     held = _state(port) or port.type
     return held.dtype if isinstance(held, TensorType) else _KINDS.get(type(held), "")
 
 
-def _is_too_new(port: Port) -> bool:
+def _is_too_new(port: RefusedPort) -> bool:
     """Return whether a constant's elements share bytes in an opset before the first that unpacks them."""
     dtype = dtype_of(port)
     first = since(dtype)
     return bool(first) and BY_NAME[dtype].packed and opset_place(port.opset) < opset_place(first)
 
 
-def _is_undescribed(port: Port) -> bool:
+def _is_undescribed(port: RefusedPort) -> bool:
     """Return whether neither a multi-array, a class label nor a dictionary of these is of the type of a port."""
     held = port.type if is_known(port.type) else None
     if isinstance(held, TensorType):

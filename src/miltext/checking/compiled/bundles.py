@@ -38,8 +38,8 @@ from miltext.syntax.lexer import dialect_of
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
-    from miltext.models.compiling.stated import Source, Stated
-    from miltext.models.coremldata import Layout
+    from miltext.models.compiling.stated import CompiledFacts, CompiledSource
+    from miltext.models.coremldata import CoremlData
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
@@ -64,7 +64,7 @@ Told = tuple[str, "Diagnostic"]
 
 
 @with_room
-def bundle_findings(bundle: Model, source: Source | None = None) -> list[FileFindings]:
+def bundle_findings(bundle: Model, source: CompiledSource | None = None) -> list[FileFindings]:
     """Return the contradictions in a compiled model, or in a stage of one, file by file.
 
     Of a pipeline, this covers the files around its ML Programs. Its analytics should name the `source`, if known. An
@@ -86,7 +86,7 @@ class _Check:
     """A check of one folder."""
 
     bundle: BundleModel
-    source: Source | None
+    source: CompiledSource | None
 
     def findings(self) -> Iterator[Told]:
         yield from self._description()
@@ -130,7 +130,7 @@ class _Check:
         return None
 
     @cached_property
-    def _read(self) -> Stated:
+    def _read(self) -> CompiledFacts:
         return stated(self.bundle.folder)
 
     @cached_property
@@ -161,7 +161,7 @@ class _Check:
             yield FILE_NAME, told
 
     @staticmethod
-    def _layout(model: Model) -> Layout | None:
+    def _layout(model: Model) -> CoremlData | None:
         """Return the layout of a model's `coremldata.bin`; None for an unreadable one."""
         assert isinstance(model, BundleModel)
         with suppress(ModelError):

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.checking.inference.operands import Arguments, Clash, Conflict, NestedBlock, Operand
-from miltext.checking.inference.reading import Binding, Block, Constant, Declared, Operation, Program, read_program
+from miltext.checking.inference.operands import Arguments, InputClash, InputConflict, NestedBlock, Operand
+from miltext.checking.inference.reading import Binding, Constant, Declared, Operation, Program, ReadBlock, read_program
 from miltext.checking.inference.rules import apply
 from miltext.checking.inference.values import infer_value
 from miltext.schema.operations import signature
@@ -36,13 +36,13 @@ class Outcome:
 
     def __init__(self, arguments: Arguments) -> None:
         self.inferred: Sequence[Type] | None = None
-        self.clash: Clash | None = None
-        self.doubts: Sequence[Clash] = ()
+        self.clash: InputClash | None = None
+        self.doubts: Sequence[InputClash] = ()
         self.right: set[Hashable] = set()
         try:
             self.inferred = apply(arguments)
             self.doubts = (*arguments.doubts,)
-        except Conflict as refused:
+        except InputConflict as refused:
             self.clash = refused.clash
 
 
@@ -88,12 +88,12 @@ class Inference(NamedTuple):
         return self.outcome.inferred
 
     @property
-    def clash(self) -> Clash | None:
+    def clash(self) -> InputClash | None:
         """Why the op cannot take its inputs, None when it can."""
         return self.outcome.clash
 
     @property
-    def doubts(self) -> Sequence[Clash]:
+    def doubts(self) -> Sequence[InputClash]:
         """The odd but valid inputs of the op."""
         return self.outcome.doubts
 
@@ -131,7 +131,7 @@ class Walk:
                 self.block(block, declare({}, function.inputs), (name, self.opset))
         return self.found
 
-    def block(self, block: Block, outer: Scope, path: Path, given: Sequence[Operand] = ()) -> NestedBlock:
+    def block(self, block: ReadBlock, outer: Scope, path: Path, given: Sequence[Operand] = ()) -> NestedBlock:
         """Return the inputs and outputs of a block; its inputs may not contradict the types of the `given` operands."""
         scope = declare(outer, block.inputs)
         self.enter(block, scope, path)
@@ -145,10 +145,10 @@ class Walk:
         outputs = [scope[name].type if name in scope else None for name in block.outputs]
         return NestedBlock(inputs, outputs)
 
-    def enter(self, block: Block, scope: Scope, path: Path) -> None:
+    def enter(self, block: ReadBlock, scope: Scope, path: Path) -> None:
         """Begin a block, whose inputs are in the scope."""
 
-    def leave(self, block: Block, scope: Scope, path: Path) -> None:
+    def leave(self, block: ReadBlock, scope: Scope, path: Path) -> None:
         """Finish a block, before its outputs are looked at."""
 
     def operation(self, operation: Operation, scope: Scope, path: Path) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from miltext.schema.paths import Path
 
 
-class Stated:
+class StatedType:
     """A type that messages state: one object for equal bytes, unaffected by later changes of them."""
 
     __slots__ = ("message", "type")
@@ -40,7 +40,7 @@ class Declared(NamedTuple):
     """An input or an output."""
 
     name: str
-    stated: Stated
+    stated: StatedType
 
 
 class Constant(NamedTuple):
@@ -51,17 +51,17 @@ class Constant(NamedTuple):
     """
 
     message: proto.Value
-    stated: Stated
+    stated: StatedType
     form: Form | None
     value: Known
 
 
-Form: TypeAlias = "tuple[Stated, str, int]"
+Form: TypeAlias = "tuple[StatedType, str, int]"
 """The facts that decide whether a tensor in the Program itself fits its type: the type, the field, and the number of
 values.
 """
 
-Read: TypeAlias = "tuple[Stated, Form | None, Known]"
+Read: TypeAlias = "tuple[StatedType, Form | None, Known]"
 """The parts of a Constant besides its message."""
 
 Binding: TypeAlias = "str | Constant | None"
@@ -76,10 +76,10 @@ class Operation(NamedTuple):
     inputs: dict[str, list[Binding]]
     attributes: dict[str, Constant]
     outputs: list[Declared]
-    blocks: list[Block]
+    blocks: list[ReadBlock]
 
 
-class Block(NamedTuple):
+class ReadBlock(NamedTuple):
     """A block, of a function or inside an operation."""
 
     inputs: list[Declared]
@@ -91,7 +91,7 @@ class Block(NamedTuple):
         """Yield the outputs of the block's own operations."""
         return (output for operation in self.operations for output in operation.outputs)
 
-    def parts(self, path: Path) -> Iterator[tuple[Path, Block | Operation]]:
+    def parts(self, path: Path) -> Iterator[tuple[Path, ReadBlock | Operation]]:
         """Yield the block, at a path, and each operation and block inside it, with its path."""
         yield path, self
         for index, operation in enumerate(self.operations):
@@ -101,32 +101,32 @@ class Block(NamedTuple):
                 yield from block.parts((*place, "blocks", nested))
 
 
-class Function(NamedTuple):
+class ReadFunction(NamedTuple):
     """A function; `blocks` are its specializations by opset."""
 
     opset: str
     inputs: list[Declared]
-    blocks: dict[str, Block]
+    blocks: dict[str, ReadBlock]
     attributes: dict[str, Constant]
 
 
 class Program(NamedTuple):
     """A Program."""
 
-    functions: dict[str, Function]
+    functions: dict[str, ReadFunction]
     attributes: dict[str, Constant]
 
 
 def read_program(message: proto.Program) -> Program:
     """Read the Program in a message."""
-    return Reader().program(message)
+    return MessageReader().program(message)
 
 
-class Reader:
+class MessageReader:
     """Reads messages; it remembers each type and each short value by its bytes, for a Program has few."""
 
     def __init__(self) -> None:
-        self._types: dict[bytes, Stated] = {}
+        self._types: dict[bytes, StatedType] = {}
         self._values: dict[bytes, Read] = {}
         self._labels: dict[int, tuple[bytes, Read]] = {}
 
@@ -134,13 +134,13 @@ class Reader:
         functions = message.functions
         return Program({name: self.function(functions[name]) for name in functions}, self.values(message.attributes))
 
-    def function(self, message: proto.Function) -> Function:
+    def function(self, message: proto.Function) -> ReadFunction:
         blocks = message.block_specializations
         read = {opset: self.block(blocks[opset]) for opset in blocks}
-        return Function(message.opset, self.declared(message.inputs), read, self.values(message.attributes))
+        return ReadFunction(message.opset, self.declared(message.inputs), read, self.values(message.attributes))
 
-    def block(self, message: proto.Block) -> Block:
-        return Block(
+    def block(self, message: proto.Block) -> ReadBlock:
+        return ReadBlock(
             self.declared(message.inputs),
             list(message.outputs),
             [self.operation(operation) for operation in message.operations],
@@ -205,9 +205,9 @@ class Reader:
     def declared(self, messages: Iterable[proto.NamedValueType]) -> list[Declared]:
         return [Declared(message.name, self.type(message.type)) for message in messages]
 
-    def type(self, message: proto.ValueType) -> Stated:
+    def type(self, message: proto.ValueType) -> StatedType:
         wire = message.SerializeToString()
         stated = self._types.get(wire)
         if stated is None:
-            stated = self._types[wire] = Stated(message)
+            stated = self._types[wire] = StatedType(message)
         return stated

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from miltext.checking.inference.operands import Operand
     from miltext.checking.inference.operands import Value as Held
     from miltext.checking.inference.program import Scope
-    from miltext.checking.inference.reading import Operation, Reader
+    from miltext.checking.inference.reading import MessageReader, Operation
     from miltext.checking.resizing.cuts import Cuts
     from miltext.checking.resizing.facts import Follow
     from miltext.ir.parts import Block, Op
@@ -58,7 +58,7 @@ class Rewritten(NamedTuple):
 class Resizing:
     """The changes of a program's constants."""
 
-    def __init__(self, program: Program, weights: FilePath | None, reader: Reader) -> None:
+    def __init__(self, program: Program, weights: FilePath | None, reader: MessageReader) -> None:
         self._weights = Weights(program, weights)
         self._reader = reader
         self._ops = Graph(program).operations()

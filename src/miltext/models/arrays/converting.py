@@ -43,7 +43,7 @@ def converts(target: DType, source: DType) -> bool:
     return "string" not in (target.kind, source.kind) and not is_pattern(source, target)
 
 
-class Unfit(ValueError):
+class UnfitElement(ValueError):
     """A value that a type does not have, with its place among the elements."""
 
     def __init__(self, place: int, value: object) -> None:
@@ -54,8 +54,8 @@ class Unfit(ValueError):
 def converted(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.NDArray[Any]:
     """Return flat elements of a type converted to another: in the numpy type of each, bf16 and fp8 as bit patterns.
 
-    Floats are rounded once, to the nearest number, ties to even. Raise Unfit for a finite value that becomes infinite
-    or NaN, an infinity or a NaN that the type lacks, a fraction for an integer, and a value out of range.
+    Floats are rounded once, to the nearest number, ties to even. Raise UnfitElement for a finite value that becomes
+    infinite or NaN, an infinity or a NaN that the type lacks, a fraction for an integer, and a value out of range.
     """
     values = decode(elements, source)
     if source.kind == "bool":
@@ -64,7 +64,7 @@ def converted(elements: npt.NDArray[Any], source: DType, target: DType) -> npt.N
     bad = _is_lost(values, decode(made, target)) if target.kind == "float" else ~_is_in_range(values, target)
     if bad.any():
         place = int(bad.argmax())
-        raise Unfit(place, values[place].item())
+        raise UnfitElement(place, values[place].item())
     return made
 
 

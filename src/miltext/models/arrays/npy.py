@@ -31,7 +31,7 @@ def npy_headers(file: BinaryIO) -> Headers:
     return {None: read_header(file, stamp(file).size)}
 
 
-class Layout(NamedTuple):
+class NpyHeader(NamedTuple):
     """The contents of a header: the type of an element, the shape, whether the first index changes fastest, and the
     start of the data.
     """
@@ -54,7 +54,7 @@ def read_header(file: IO[bytes], size: int, member: str | None = None) -> Header
     return check_size(Header(dtype, found.str, shape, start, fortran and _has_order(shape), member), size - start)
 
 
-def read_layout(file: IO[bytes]) -> Layout:
+def read_layout(file: IO[bytes]) -> NpyHeader:
     """Return the contents of the header at the start of a file, without checks. Raise ArrayProblem (MIL414)."""
     magic = file.read(npy_format.MAGIC_LEN)
     if magic.startswith(b"PK"):
@@ -71,7 +71,7 @@ def read_layout(file: IO[bytes]) -> Layout:
     length = file.read(struct.calcsize(_LENGTHS[version]))
     text = file.read(_length(length, _LENGTHS[version]))
     shape, fortran, found = _parsed(length + text, version)
-    return Layout(found, shape, fortran, len(magic) + len(length) + len(text))
+    return NpyHeader(found, shape, fortran, len(magic) + len(length) + len(text))
 
 
 def _has_order(shape: tuple[int, ...]) -> bool:

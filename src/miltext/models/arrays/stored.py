@@ -15,7 +15,7 @@ import numpy as np
 
 from miltext.diagnostics import ModelError, codes, refusing
 from miltext.models.arrays.c_order import BOX, turn_round
-from miltext.models.arrays.converting import Unfit, converted, converts, holds, is_pattern, range_of
+from miltext.models.arrays.converting import UnfitElement, converted, converts, holds, is_pattern, range_of
 from miltext.models.arrays.npz import member_data
 from miltext.models.arrays.problems import ArrayProblem
 from miltext.models.arrays.regular_files import Stamp, reading, stamp
@@ -185,7 +185,7 @@ class StoredArray:
     def _converted(self, elements: npt.NDArray[Any], source: DType, target: DType, first: int) -> npt.NDArray[Any]:
         try:
             return converted(elements, source, target)
-        except Unfit as failure:
+        except UnfitElement as failure:
             index = index_of(first + failure.place, self.shape)
             where = f"the element {index}" if index else "the element"
             message = f"{where} of `{self.reference}` is {failure}, but {target.name} has {range_of(target)}"

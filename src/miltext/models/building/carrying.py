@@ -13,14 +13,14 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.diagnostics import codes, warning
-from miltext.models.building.losses import Loss
+from miltext.models.building.losses import DescriptionLoss
 from miltext.models.contents import stages
 from miltext.models.pipelines.connections import (
     OUTER,
     WHOLE,
     Connection,
     Entries,
-    Place,
+    PipelinePlace,
     agree,
     connections,
     features,
@@ -51,7 +51,7 @@ class StillThere(NamedTuple):
 class Carried(NamedTuple):
     """The losses of the descriptions around a model, and warnings about changed inputs and outputs of its pipelines."""
 
-    losses: list[Loss]
+    losses: list[DescriptionLoss]
     warnings: list[Diagnostic]
 
 
@@ -99,11 +99,11 @@ class PipelineAround:
     `losses` and `warnings` grow during the edit.
     """
 
-    def __init__(self, spec: Spec, index: int, place: Place, check: bool) -> None:
+    def __init__(self, spec: Spec, index: int, place: PipelinePlace, check: bool) -> None:
         self._spec, self._index, self._place, self._check = spec, index, place, check
         self._connections = connections(spec)
         self.taken, self.given = deepcopy(taken(self._model)), deepcopy(given(self._model))
-        self.losses: list[Loss] = []
+        self.losses: list[DescriptionLoss] = []
         self.warnings: list[Diagnostic] = []
 
     @property
@@ -111,7 +111,7 @@ class PipelineAround:
         return stages(self._spec)[self._index]
 
     @property
-    def _name(self) -> Place:
+    def _name(self) -> PipelinePlace:
         return self._place.inside(self._spec, self._index)
 
     def carry(self, kept: StillThere) -> StillThere:
@@ -180,7 +180,7 @@ class PipelineAround:
             if entries[index].name == name:
                 if entries[index].shortDescription:
                     message = f"`{name}` of {self._place} is gone, and had a short description"
-                    self.losses.append(Loss(message, is_meant=True))
+                    self.losses.append(DescriptionLoss(message, is_meant=True))
                 del entries[index]
 
     def _warn(self, message: str) -> None:
@@ -237,7 +237,7 @@ class PipelineAround:
         old.isOptional = was.isOptional
         if was not in (old, made):
             message = f"the type of `{entry.name}` of {self._place} is that of {self._name} now, and was"
-            self.losses.append(Loss(f"{message} {type_words(was)}"))
+            self.losses.append(DescriptionLoss(f"{message} {type_words(was)}"))
 
     # ---- new features
 

@@ -167,7 +167,7 @@ def _model(
         if name and name not in paired.values():
             yield DescriptionChange("-", "function", name, name, model=path)
             for side in SIDES:
-                yield from _entries(getattr(old[name], side), (), _Names(None, side, {}), side, name, path)
+                yield from _entries(getattr(old[name], side), (), _CurrentNames(None, side, {}), side, name, path)
     for name, described in new.items():
         was = paired.get(name)
         old_name = known[name].name if name in known else was
@@ -180,7 +180,7 @@ def _model(
         counterpart = known.get(name) if name else next(iter(known.values()), None)
         for side in SIDES:
             there = {entry.name for entry in getattr(described, side)}
-            names = _Names(counterpart, side, {old: new for old, new in renames.items() if new in there})
+            names = _CurrentNames(counterpart, side, {old: new for old, new in renames.items() if new in there})
             yield from _entries(getattr(first, side), getattr(described, side), names, side, shown, path)
         yield from _fields(_predicted(first), _predicted(described), shown, path)
     yield from _labels(before, now, paired, path)
@@ -248,7 +248,7 @@ def _label(label: str | int) -> str:
 # ---- entries
 
 
-class _Names:
+class _CurrentNames:
     """The current names of the entries of one side."""
 
     def __init__(self, counterpart: Counterpart | None, side: str, renames: Mapping[str, str]) -> None:
@@ -263,7 +263,7 @@ class _Names:
 def _entries(
     old: Iterable[FeatureDescription],
     new: Iterable[FeatureDescription],
-    names: _Names,
+    names: _CurrentNames,
     side: str,
     function: str,
     path: str,
@@ -290,7 +290,7 @@ def _entries(
 def _order(
     was: Iterable[tuple[str, int]],
     now: Iterable[tuple[str, int]],
-    names: _Names,
+    names: _CurrentNames,
     side: str,
     function: str,
     path: str,

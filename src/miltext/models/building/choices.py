@@ -32,7 +32,7 @@ remaining ones.
 
 
 @dataclass(frozen=True)
-class Choices:
+class BuildOptions:
     """The options of `miltext.build`, which describes each.
 
     `edit` is for the verbs that change a program, and `any_kind` for the verbs that write any model as it is.
@@ -63,4 +63,4 @@ class Choices:
         return read_ranges(self.ranges)
 
 
-NO_CHOICES = Choices()
+NO_CHOICES = BuildOptions()

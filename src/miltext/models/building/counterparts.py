@@ -11,7 +11,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.ir.parts import Value
-from miltext.models.pairing.contents import Contents
+from miltext.models.pairing.contents import ProgramContents
 from miltext.models.pairing.keyed import EXACT, TYPED, KeyedGraph, Keys, names_of
 from miltext.models.pairing.likeness import Sources, local
 from miltext.schema.wire import wire_of
@@ -76,7 +76,7 @@ class _Pairing:
         self._graphs: tuple[KeyedGraph, KeyedGraph] | None = None
         if before.program is not None and after.program is not None:
             programs = before.program, after.program
-            old, new = (KeyedGraph(program, keys, Contents(keys, None)) for program in programs)
+            old, new = (KeyedGraph(program, keys, ProgramContents(keys, None)) for program in programs)
             self._graphs = old, new
 
     # ---- functions
@@ -134,8 +134,8 @@ class _Pairing:
         inner = _names(functions[1]) - {*_all(new)}, _names(functions[0]) - {*_all(old)}
         around = [
             (
-                Places(self._graphs[0], functions[0], lasting, inner[0], level),
-                Places(self._graphs[1], functions[1], lasting, inner[1], level),
+                FeaturePlaces(self._graphs[0], functions[0], lasting, inner[0], level),
+                FeaturePlaces(self._graphs[1], functions[1], lasting, inner[1], level),
             )
             for level in (EXACT, TYPED)
         ]
@@ -211,7 +211,7 @@ def _by_position(before: Function, after: Function, old: Mapping[str, Types]) ->
 # ---- by name, and by place in the graph
 
 
-Both: TypeAlias = "tuple[Places, Places]"
+Both: TypeAlias = "tuple[FeaturePlaces, FeaturePlaces]"
 """The places of values in the old program, and in the new one."""
 
 
@@ -277,7 +277,7 @@ def _outputs(function: Function) -> Sequence[Value]:
     return function.block.outputs if function.block else ()
 
 
-class Places:
+class FeaturePlaces:
     """The places of a function's inputs, states and outputs in its graph.
 
     An operation that makes a value with a `lasting` name is known by that name; another by its contents, and by its

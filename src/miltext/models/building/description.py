@@ -1,6 +1,6 @@
 """Descriptions of programs: made from the types alone, or updated when a program is edited.
 
-Losses are reported as Loss.
+Losses are reported as DescriptionLoss.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.diagnostics import codes
 from miltext.models.building.counterparts import Counterpart, Version, counterparts
-from miltext.models.building.fitting import UNTOLD, Value, fitted, new_entry, rounding, said
-from miltext.models.building.losses import Loss
-from miltext.models.building.placing import Subject
+from miltext.models.building.fitting import UNTOLD, ProgramFeature, fitted, new_entry, rounding, said
+from miltext.models.building.losses import DescriptionLoss
+from miltext.models.building.placing import BlamedPart
 from miltext.models.building.ranges import by_function
 from miltext.models.refusals import refusal
 from miltext.printing.flexible_shapes import ATTRIBUTE, read_information
@@ -45,7 +45,7 @@ NO_SIZES: Mapping[str, Sizes] = {}
 class Updated(NamedTuple):
     """The result of an update: its losses, and the former counterpart of each function, by its new name."""
 
-    losses: list[Loss]
+    losses: list[DescriptionLoss]
     functions: Mapping[str, Counterpart]
 
 
@@ -81,7 +81,7 @@ def update(
     """
     sizes = by_function(asked or {}, after)
     known = counterparts(before, Version(after, program), keeps_names=keeps_names)
-    losses: list[Loss] = []
+    losses: list[DescriptionLoss] = []
     if before.interfaces and not _says_anything(description):
         if not asked and not _has_more(after, known):
             return Updated(losses, known)
@@ -127,7 +127,7 @@ def _described_functions(
     before: Version,
     after: Collection[str],
     known: Mapping[str, Counterpart],
-    losses: list[Loss],
+    losses: list[DescriptionLoss],
 ) -> dict[str, Described]:
     """Make the description list the functions `after`, and return its part for each.
 
@@ -157,14 +157,16 @@ def _described_functions(
     return {name: listed.get(name) or description.functions.add(name=name) for name in after}
 
 
-def _lost_with(function: FunctionDescription, interface: Interface) -> list[Loss]:
+def _lost_with(function: FunctionDescription, interface: Interface) -> list[DescriptionLoss]:
     """Return the losses with a removed function."""
     found = []
     for field, types in interface.sides.items():
         for entry in getattr(function, field):
             if what := said(entry, types.get(entry.name), field):
                 noun = f"the {field} `{entry.name}` of `{function.name}`"
-                found.append(Loss(f"{noun} is gone with its function, and had {_listed(what)}", is_meant=True))
+                found.append(
+                    DescriptionLoss(f"{noun} is gone with its function, and had {_listed(what)}", is_meant=True)
+                )
     return found
 
 
@@ -180,8 +182,8 @@ def _update_function(
     program: Program,
     name: str,
     asked: Mapping[str, Sizes] | None,
-) -> list[Loss]:
-    losses: list[Loss] = []
+) -> list[DescriptionLoss]:
+    losses: list[DescriptionLoss] = []
     told = read_information(program.functions[name].attributes.get(ATTRIBUTE))
     for field, types in after.sides.items():
         side = _Side(field, name, was, types, asked if field == "input" else NO_SIZES, told)
@@ -196,7 +198,7 @@ def _update_function(
     return losses
 
 
-def _follow_predictions(described: Described, side: _Side) -> list[Loss]:
+def _follow_predictions(described: Described, side: _Side) -> list[DescriptionLoss]:
     """Update the fields that name the outputs of a classifier to the new names."""
     losses = []
     for prediction in PREDICTIONS:
@@ -204,7 +206,7 @@ def _follow_predictions(described: Described, side: _Side) -> list[Loss]:
         new = side.name(old)
         setattr(described, prediction, new)
         if old and not new:
-            losses.append(Loss(f"the output `{old}` is gone, which was the {prediction}", is_meant=True))
+            losses.append(DescriptionLoss(f"the output `{old}` is gone, which was the {prediction}", is_meant=True))
     return losses
 
 
@@ -226,7 +228,7 @@ class _Side:
         self._keeps_names = was is not None and was.keeps_names
         self._new = new
         self._asked, self._told = asked, told
-        self.losses: list[Loss] = []
+        self.losses: list[DescriptionLoss] = []
 
     def name(self, old: str) -> str:
         """Return the current name of an entry; empty for a removed one. A name outside the program stays."""
@@ -245,9 +247,11 @@ class _Side:
             self._tell_gone(entry, [] if self._keeps_names else added)
         return [*kept, *[new_entry(self._value(name), is_bounded=self._asked is not None) for name in added]]
 
-    def _value(self, name: str) -> Value:
+    def _value(self, name: str) -> ProgramFeature:
         asked = (self._asked or {}).get(name) or None
-        return Value(name, self._new.get(name), self._side, self._function, asked, self._told.get(name, UNTOLD))
+        return ProgramFeature(
+            name, self._new.get(name), self._side, self._function, asked, self._told.get(name, UNTOLD)
+        )
 
     def _kept(self, entry: FeatureDescription, name: str) -> FeatureDescription:
         old = self._old.get(entry.name)
@@ -257,10 +261,10 @@ class _Side:
         if lost:
             renamed = f" (now `{name}`)" if name != entry.name else ""
             message = f"the type of the {self._side} `{entry.name}`{renamed} changed, and its description loses"
-            self.losses.append(Loss(f"{message} {_listed(lost)}"))
+            self.losses.append(DescriptionLoss(f"{message} {_listed(lost)}"))
         if rounded := rounding(entry, made):
             message = f"the type of the {self._side} `{entry.name}` changed: {rounded}"
-            self.losses.append(Loss(message, is_rounding=True))
+            self.losses.append(DescriptionLoss(message, is_rounding=True))
         return made
 
     def _tell_gone(self, entry: FeatureDescription, added: Iterable[str]) -> None:
@@ -272,9 +276,11 @@ class _Side:
         same = [name for name in added if self._new[name] == old] or [*added]
         if same:
             message = f"`{same[0]}` is described by its type alone: nothing shows that it was `{entry.name}`, which"
-            self.losses.append(Loss(f"{message} is gone, and had {_listed(what)}"))
+            self.losses.append(DescriptionLoss(f"{message} is gone, and had {_listed(what)}"))
         else:
-            self.losses.append(Loss(f"the {self._side} `{entry.name}` is gone, and had {_listed(what)}", is_meant=True))
+            self.losses.append(
+                DescriptionLoss(f"the {self._side} `{entry.name}` is gone, and had {_listed(what)}", is_meant=True)
+            )
 
 
 def _name_predictions(described: Described, program: Program, function: str) -> None:
@@ -323,5 +329,5 @@ def known_version(program: Program, description: ModelDescription) -> int:
         if opset not in SPECIFICATION_BY_PROTO:
             known = ", ".join(TEXT_BY_PROTO.values())
             message = f"the opset {opset!r} of `{name}` is unknown; known opsets are {known}"
-            raise refusal(codes.UNKNOWN_SPECIFICATION, message, about=Subject("opset", opset, name))
+            raise refusal(codes.UNKNOWN_SPECIFICATION, message, about=BlamedPart("opset", opset, name))
     return required_version(program, description)

@@ -17,10 +17,10 @@ from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.scopes import Scopes
 from miltext.parsing.spans import bodies_of, name_of
-from miltext.parsing.text_edits import Edit, changed_meaning, proven, require_program
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.renaming import rename_all
 from miltext.schema.walk import blocks_of
+from miltext.syntax.editing import Edit, changed_meaning, proven, require_program
 from miltext.syntax.literals import quote
 from miltext.syntax.names import DRAFT, fitting, name_text, unfit
 from miltext.syntax.tree import named, walk

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import codes
-from miltext.models.building.placing import Subject
+from miltext.models.building.placing import BlamedPart
 from miltext.models.refusals import refusal
 from miltext.models.sizes import GREATEST_SIZE
-from miltext.models.tensor_data import tensor_dtype, tensor_shape
+from miltext.models.tensors import tensor_dtype, tensor_shape
 from miltext.printing.printer import type_text
 from miltext.schema.features import ANY_SIZE, ELEMENTS, LABEL_ELEMENTS
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FeatureType
@@ -27,7 +27,7 @@ def feature(name: str, value_type: ValueType | None, side: str, function: str) -
     an output without a type.
     """
     noun = f"the {side} `{name}` of `{function}`"
-    subject = Subject(side, name, function)
+    subject = BlamedPart(side, name, function)
     if value_type is None:
         raise refusal(codes.UNDEFINED_OUTPUT, f"{noun} is not defined", about=subject)
     made = feature_type(value_type, side)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import codes
 from miltext.models.building.features import feature, feature_type
-from miltext.models.building.placing import Subject
+from miltext.models.building.placing import BlamedPart
 from miltext.models.building.sizes_kept import KeptSizes, asked_sizes, kept_sizes, said_of_sizes, write_sizes
 from miltext.models.refusals import refusal
 from miltext.printing.flexible_shapes import Flexible, channels_of, flexible
@@ -37,7 +37,7 @@ UNTOLD = Flexible([], [], [])
 """The sizes of a value without stated ones."""
 
 
-class Value(NamedTuple):
+class ProgramFeature(NamedTuple):
     """The feature of an entry: an input, a state or an output, by the `side`'s name; its type in the program; and for
     an input the sizes `asked` for, None for no axes, too, and the sizes in its compiled program.
     """
@@ -61,7 +61,7 @@ class Value(NamedTuple):
 
     def refused(self, code: str, message: str) -> ModelError:
         """Return an error about the value."""
-        return refusal(code, message, about=Subject(self.side, self.name, self.function))
+        return refusal(code, message, about=BlamedPart(self.side, self.name, self.function))
 
 
 class Fitted(NamedTuple):
@@ -83,7 +83,7 @@ def _shape(value_type: ValueType | None, side: str) -> Shape | None:
     return None if known is None else (1,) if known.shape == () and side == "input" else known.shape
 
 
-def new_entry(value: Value, *, is_bounded: bool = True) -> FeatureDescription:
+def new_entry(value: ProgramFeature, *, is_bounded: bool = True) -> FeatureDescription:
     """Return an entry for a value that had none.
 
     Raise ModelError: MIL420, MIL422, and MIL452 for a `?` without a range, if it has to be `bounded`.
@@ -103,7 +103,7 @@ def new_entry(value: Value, *, is_bounded: bool = True) -> FeatureDescription:
     return made
 
 
-def fitted(entry: FeatureDescription, old: ValueType | None, value: Value) -> Fitted:
+def fitted(entry: FeatureDescription, old: ValueType | None, value: ProgramFeature) -> Fitted:
     """Return an entry for a value whose type was `old`, None if it is unknown.
 
     Raise ModelError: MIL420 and MIL422 as `feature` does, MIL424 for an image with a new type that no image has, MIL452
@@ -164,7 +164,7 @@ def _default_words(number: float) -> str:
 # ---- images
 
 
-def _check_image(image: ImageFeatureType, old: ValueType | None, value: Value) -> None:
+def _check_image(image: ImageFeatureType, old: ValueType | None, value: ProgramFeature) -> None:
     """Refuse a type that an image of these colors cannot have (MIL424)."""
     known, before, channels = _tensor(value.type), _tensor(old), channels_of(image)
     dtype = before.dtype if before is not None else IMAGE_ELEMENTS[0]
@@ -184,7 +184,7 @@ def _check_image(image: ImageFeatureType, old: ValueType | None, value: Value) -
 
 
 def _fit_elements(
-    array: ArrayFeatureType, made: ArrayFeatureType, old: ValueType | None, value: Value
+    array: ArrayFeatureType, made: ArrayFeatureType, old: ValueType | None, value: ProgramFeature
 ) -> tuple[str, ...]:
     """Give an array the data type of its program, and convert its default value; return the losses.
 
@@ -237,7 +237,7 @@ def _converted(number: float, code: str) -> float | None:
 # ---- sizes
 
 
-def _fit_sizes(kept: FeatureDescription, old: ValueType | None, value: Value) -> tuple[str, ...]:
+def _fit_sizes(kept: FeatureDescription, old: ValueType | None, value: ProgramFeature) -> tuple[str, ...]:
     """Fit the allowed sizes of an image or an array to its new shape; return the losses."""
     shape, before, was = value.shape, _shape(old, value.side), flexible(kept)
     assert was is not None
@@ -272,7 +272,7 @@ def _given_out(entry: FeatureDescription, kept: KeptSizes, shape: Shape) -> Kept
     return KeptSizes(sizes)
 
 
-def _unbounded(value: Value, axes: Sequence[int]) -> ModelError:
+def _unbounded(value: ProgramFeature, axes: Sequence[int]) -> ModelError:
     """Return an error about the axes of `?` without stated sizes."""
     assert value.shape is not None
     places = f"{'axis' if len(axes) == 1 else 'axes'} {' and '.join(map(str, axes))}"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
 
 
-class Loss(NamedTuple):
+class DescriptionLoss(NamedTuple):
     """A fact that a description lost; `is_meant` if the program itself lost it.
 
     A number rounded to the data type of the program is only reported.
@@ -23,7 +23,7 @@ class Loss(NamedTuple):
     is_rounding: bool = False
 
 
-def warnings_of(losses: Sequence[Loss], *, refused: bool) -> list[Diagnostic]:
+def warnings_of(losses: Sequence[DescriptionLoss], *, refused: bool) -> list[Diagnostic]:
     """Return a warning for each unintended loss; raise ModelError (MIL454) for all of them if `refused`."""
     if refused and not all(loss.is_rounding for loss in losses):
         failure = refusal(codes.DESCRIPTION_LOSS, "")

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.models.building.changes import Around, Counterparts, DescriptionChange
     from miltext.models.building.decompiling import Added
-    from miltext.models.building.losses import Loss
-    from miltext.models.building.pruning import Record
+    from miltext.models.building.losses import DescriptionLoss
+    from miltext.models.building.pruning import WeightRecord
     from miltext.models.model import Model
     from miltext.models.model_weights import BlobFolder
     from miltext.models.refusals import WeightsError
@@ -52,11 +52,11 @@ class NewModel:
     given: set[str] = field(default_factory=set)
     storing: Storing | None = None
     store: str = WEIGHT_FILE
-    pruned: dict[str, list[Record]] = field(default_factory=dict)
+    pruned: dict[str, list[WeightRecord]] = field(default_factory=dict)
     dropped: list[Path] = field(default_factory=list)
     around: dict[str, Around] = field(default_factory=dict)
     known: dict[str, Counterparts] = field(default_factory=dict)
-    losses: list[Loss] = field(default_factory=list)
+    losses: list[DescriptionLoss] = field(default_factory=list)
     changes: list[DescriptionChange] = field(default_factory=list)
     origin: Path | None = None
     missing: dict[str, WeightsError] = field(default_factory=dict)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
 
-class Subject(NamedTuple):
+class BlamedPart(NamedTuple):
     """The part of a program that a ModelError is about, by its `kind`.
 
     A `weight` has the name of its file, an `array` its mark; an `input`, `state`, `output` or `opset` has its own name
@@ -34,7 +34,7 @@ def placed(failure: ModelError, source: Model) -> MiltextError:
     """Return an error about the program of a source, with the place in its text if there is one, else with its name."""
     subject = failure.about
     text = None if "program" in vars(source) else source.text  # a program that was already read may have changed
-    if not isinstance(subject, Subject) or text is None:
+    if not isinstance(subject, BlamedPart) or text is None:
         failure.path = failure.path or source.name
         return failure
     if subject.kind == "array":
@@ -48,7 +48,7 @@ def placed(failure: ModelError, source: Model) -> MiltextError:
     return type(failure)([made], text=text, path=source.name)
 
 
-def _phrases(root: Node, subject: Subject) -> Iterator[Node]:
+def _phrases(root: Node, subject: BlamedPart) -> Iterator[Node]:
     if subject.kind == "weight":
         blobs = (phrase for phrase in walk(root) if phrase.name == "blob_path")
         tokens = (token for blob in blobs for token in blob.children if token.name == "STRING")
@@ -58,7 +58,7 @@ def _phrases(root: Node, subject: Subject) -> Iterator[Node]:
     return (phrase for function in own for phrase in _in_function(function, subject))
 
 
-def _in_function(function: Node, subject: Subject) -> Iterator[Node]:
+def _in_function(function: Node, subject: BlamedPart) -> Iterator[Node]:
     if subject.kind == "opset":
         yield from [child for child in function.children if child.name in ("opset", "NAME")][::-1]
     elif subject.kind == "output":

@@ -40,7 +40,7 @@ MANY = 1 << 20
 
 
 @dataclass
-class Record:
+class WeightRecord:
     """A record that values refer to: the place of its data, and its offset; that of the new file, once known."""
 
     dtype: DType
@@ -56,7 +56,7 @@ class Record:
         return packed_size(self.elements, self.dtype.bits)
 
 
-def copy_records(records: Iterable[Record], writer: BlobWriter) -> KnownRecords[int]:
+def copy_records(records: Iterable[WeightRecord], writer: BlobWriter) -> KnownRecords[int]:
     """Write records to the new file, and return them by their offsets there."""
     known = KnownRecords[int]()
     for record in records:
@@ -77,7 +77,7 @@ class _File:
     path: Path
     values: dict[int, list[Value]] = field(default_factory=dict)
     programs: set[int] = field(default_factory=set)
-    records: list[Record] = field(default_factory=list)
+    records: list[WeightRecord] = field(default_factory=list)
 
     @property
     def size(self) -> int:
@@ -149,14 +149,14 @@ def _files(new: NewModel) -> list[_File]:
 def _find_records(files: Iterable[_File], progress: Progress | None) -> None:
     """Find the records that values refer to, in their order; equal ones become the first."""
     for _, alike in groupby(sorted(files, key=lambda file: sorted(file.programs)), lambda file: file.programs):
-        known = KnownRecords[Record]()
+        known = KnownRecords[WeightRecord]()
         for file in alike:
             with BlobFile(file.path) as opened:
                 for offset in sorted(file.values):
                     blob = opened.blob(offset)
                     record = known.find(blob.dtype, blob.count, blob.pieces())
                     if record is None:
-                        record = Record(blob.dtype, blob.count, blob.path, blob.start, offset)
+                        record = WeightRecord(blob.dtype, blob.count, blob.path, blob.start, offset)
                         file.records.append(record)
                         known.add(record, record.dtype, record.elements, record.path, record.start)
                     record.values += file.values[offset]

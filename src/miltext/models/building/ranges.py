@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
-from miltext.models.building.placing import Subject
+from miltext.models.building.placing import BlamedPart
 from miltext.models.refusals import refusal
 from miltext.models.sizes import ANY, Size, read_sizes, spell_sizes
 from miltext.schema.types import TensorType, read_type, show
@@ -80,4 +80,4 @@ def _problem(stated: Dimension, asked: Size) -> str:
 
 
 def _refused(message: str, name: str, function: str) -> ModelError:
-    return refusal(codes.IMPOSSIBLE_RANGE, message, about=Subject("input", name, function))
+    return refusal(codes.IMPOSSIBLE_RANGE, message, about=BlamedPart("input", name, function))

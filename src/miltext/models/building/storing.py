@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ModelError, Note, codes
 from miltext.models.building.known_records import KnownRecords
-from miltext.models.building.placing import Subject
+from miltext.models.building.placing import BlamedPart
 from miltext.models.model_weights import BlobFolder, blob_values
 from miltext.models.refusals import WeightsError, refusal
-from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape, tensor_value
+from miltext.models.tensors import literal, tensor_dtype, tensor_shape, tensor_value
 from miltext.models.weight_paths import MODEL_PATH
 from miltext.models.weights import ALIGNMENT
 from miltext.parsing.lowering.left_out import MARK
@@ -22,6 +22,7 @@ from miltext.schema.walk import Held, values
 
 if TYPE_CHECKING:
     from miltext.models.building.filling import Array
+    from miltext.models.tensors import Literal
     from miltext.models.weights import BlobWriter
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Program, Value
@@ -69,8 +70,8 @@ class Storing:
         shape = tensor_shape(held.value.type)
         if not held.is_weight or shape is None or prod(shape) < fewest:
             return False
-        found = immediate_data(held.value)
-        return found is not None and self._storable(found[0])
+        found = literal(held.value)
+        return found is not None and self._storable(found.dtype)
 
     @property
     def size(self) -> int:
@@ -102,9 +103,9 @@ class Storing:
                     offsets[same] = adding.array(array)
             _refer(value, file_name, offsets[same])
         for value in self._immediates:
-            dtype, data = immediate_data(value) or (None, b"")
-            assert dtype is not None
-            _refer(value, file_name, adding.data(dtype, prod(tensor_shape(value.type) or ()), data))
+            found = literal(value)
+            assert found is not None
+            _refer(value, file_name, adding.data(found))
 
 
 class _Adding:
@@ -130,8 +131,9 @@ class _Adding:
             return there
         return self._new(dtype, count, offset)
 
-    def data(self, dtype: DType, count: int, data: bytes) -> int:
-        """Store packed elements."""
+    def data(self, literal: Literal) -> int:
+        """Store the elements of a literal."""
+        dtype, count, data = literal.dtype, literal.count, literal.data
         there = self._known.find(dtype, count, [data])
         if there is None:
             there = self._added.find(dtype, count, [data])
@@ -164,7 +166,7 @@ def _about(value: Value) -> Iterator[None]:
     try:
         yield
     except ModelError as failure:
-        failure.about = Subject("array", value.blobFileValue.fileName)
+        failure.about = BlamedPart("array", value.blobFileValue.fileName)
         raise
 
 
@@ -188,7 +190,7 @@ def named_files(program: Program, folder: BlobFolder) -> tuple[dict[str, Path], 
         try:
             found[name.partition("/")[2]] = folder.path(name)
         except WeightsError as failure:
-            failure.about = Subject("weight", name)
+            failure.about = BlamedPart("weight", name)
             if failure.diagnostics[0].code != codes.MISSING_WEIGHT_FILE:
                 raise
             missing[name] = failure
@@ -206,5 +208,5 @@ def _check(held: Held, folder: BlobFolder) -> None:
         place = f" in the function `{held.function}`" if held.function else ""
         note = Note(f"the record is that of `{held.name}`{place}")
         failure.diagnostics[0] = finding._replace(notes=(note, *finding.notes))
-        failure.about = Subject("weight", held.value.blobFileValue.fileName)
+        failure.about = BlamedPart("weight", held.value.blobFileValue.fileName)
         raise

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from miltext.diagnostics import Diagnostic
     from miltext.models.building.new_model import NewModel
-    from miltext.models.pipelines.connections import Place
+    from miltext.models.pipelines.connections import PipelinePlace
     from miltext.schema.proto import Model as Spec
 
 
@@ -26,7 +26,7 @@ def unreached(new: NewModel) -> Iterator[Diagnostic]:
     yield from _unreached(new, new.spec, WHOLE)
 
 
-def _unreached(new: NewModel, spec: Spec, place: Place) -> Iterator[Diagnostic]:
+def _unreached(new: NewModel, spec: Spec, place: PipelinePlace) -> Iterator[Diagnostic]:
     names = [] if spec.description.functions else [*spec.mlProgram.functions]
     known = new.known.get(place.path, {})
     for name in names if len(names) == 1 else ():

@@ -23,7 +23,7 @@ from miltext.models.building.packaging import (
     new_manifest,
     unlist,
 )
-from miltext.models.building.placing import Subject
+from miltext.models.building.placing import BlamedPart
 from miltext.models.building.pruning import copy_records
 from miltext.models.building.storing import LARGEST
 from miltext.models.files import copy_file, write_new
@@ -137,7 +137,7 @@ def _check_names(weights: Collection[str], model: str) -> None:
         if PurePosixPath(name).parts[0].casefold() == model.casefold():
             file_name = f"{MODEL_PATH}/{name}"
             message = f"the weight file {file_name!r} would be where the model itself is"
-            raise refusal(codes.WEIGHT_FILE_OUTSIDE, message, model, about=Subject("weight", file_name))
+            raise refusal(codes.WEIGHT_FILE_OUTSIDE, message, model, about=BlamedPart("weight", file_name))
 
 
 def write_weights(new: NewModel, name: str, called: str, target: Path, progress: Progress | None) -> None:

@@ -78,7 +78,7 @@ def _string(text: str) -> bytes:
 def parse_analytics(data: bytes, path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
     """Return the tables in a file. Raise ModelError (MIL258) for an unknown layout."""
     with refusing(lambda _: refusal(codes.UNREADABLE_COMPILED_DESCRIPTION, f"{FILE_NAME} has an unknown layout", path)):
-        reader = _Reader(data)
+        reader = _BytesReader(data)
         found: dict[str, dict[str, str]] = {}
         while reader.offset < len(data):
             name = reader.string()
@@ -88,7 +88,7 @@ def parse_analytics(data: bytes, path: str | os.PathLike[str]) -> dict[str, dict
         return found
 
 
-class _Reader:
+class _BytesReader:
     """Numbers, strings and tables, one after another."""
 
     def __init__(self, data: bytes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from miltext.diagnostics import codes, warning
+from miltext.diagnostics import Note, codes, warning
 from miltext.models.building.new_model import ml_programs
 from miltext.models.compiling.doubts import Doubt
 from miltext.models.compiling.unheld import unheld_of
@@ -18,7 +18,7 @@ from miltext.schema.proto.kinds import MODEL_KINDS, PROGRAM
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
-    from miltext.models.building.choices import Choices
+    from miltext.models.building.choices import BuildOptions
     from miltext.models.building.new_model import NewModel
     from miltext.models.model import Model
     from miltext.schema.proto import Model as Spec
@@ -42,7 +42,7 @@ def refuse_kinds(model: Model) -> None:
         raise refusal(codes.UNCOMPILABLE_MODEL, "the pipeline has no models", model.name)
 
 
-def refuse(new: NewModel, choices: Choices) -> None:
+def refuse(new: NewModel, choices: BuildOptions) -> None:
     """Refuse a model that cannot be compiled, or not by these choices: MIL440, MIL441, MIL454, MIL215, MIL302."""
     wheres = ["", *(f" of the model {index}" for index in range(len(stages(new.spec))))]
     for each, where in zip((new.spec, *stages(new.spec)), wheres, strict=True):
@@ -58,7 +58,8 @@ def refuse(new: NewModel, choices: Choices) -> None:
         choices.versions.entries()
     refused = [doubt for doubt in _doubts(new.spec) if doubt.is_refused]
     if refused and not choices.allow_unproven:
-        raise refusal(codes.UNPROVEN_PART_REFUSED, f"no known output of Apple's compiler shows {_listed(refused)}")
+        message = f"no known output of Apple's compiler contains {'; '.join(_distinct(refused))}"
+        raise refusal(codes.UNPROVEN_PART_REFUSED, message)
     if choices.no_loss and (lost := unheld_of(new)):
         raise refusal(codes.DESCRIPTION_LOSS, f"a compiled model does not have this: {', '.join(lost)}")
 
@@ -70,8 +71,9 @@ def warnings_of(new: NewModel, shown: Sequence[Doubt]) -> Iterator[Diagnostic]:
     if lost := unheld_of(new):
         yield warning(codes.NO_COMPILED_PART, f"a compiled model does not have this, and it is lost: {', '.join(lost)}")
     if doubts := [*_doubts(new.spec), *shown]:
-        message = f"no known output of Apple's compiler shows this, so that it is a guess: {_listed(doubts)}"
-        yield warning(codes.UNPROVEN_PART, message)
+        parts = [Note(what) for what in _distinct(doubts)]
+        message = "parts of the compiled model are guesses, as no known output of Apple's compiler contains them"
+        yield warning(codes.UNPROVEN_PART, message, None, *parts)
 
 
 def _doubts(spec: Spec) -> Iterator[Doubt]:
@@ -86,5 +88,5 @@ def _doubts(spec: Spec) -> Iterator[Doubt]:
         yield from unseen(each)
 
 
-def _listed(doubts: Iterable[Doubt]) -> str:
-    return "; ".join(sorted({doubt.what for doubt in doubts}))
+def _distinct(doubts: Iterable[Doubt]) -> list[str]:
+    return sorted({doubt.what for doubt in doubts})

@@ -10,7 +10,7 @@ from math import log2
 from typing import TYPE_CHECKING
 
 from miltext.models.compiling.doubts import Doubt
-from miltext.models.tensor_data import tensor_dtype, tensor_shape
+from miltext.models.tensors import tensor_dtype, tensor_shape
 from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:

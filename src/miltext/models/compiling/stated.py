@@ -27,7 +27,7 @@ MOST = 1 << 26
 _SHOWN = ("computePrecision", "storagePrecision", CLASS, "method", "isUpdatable", "metadataOutputVersion")
 
 
-class Stated(NamedTuple):
+class CompiledFacts(NamedTuple):
     """The contents of the files; a missing file is empty. `problems` are the errors of reading, by the files' names."""
 
     analytics: Tables
@@ -35,7 +35,7 @@ class Stated(NamedTuple):
     problems: dict[str, ModelError]
 
 
-def stated(folder: Path) -> Stated:
+def stated(folder: Path) -> CompiledFacts:
     """Return the statements in the files of a compiled model, or of a stage."""
     problems: dict[str, ModelError] = {}
 
@@ -48,22 +48,22 @@ def stated(folder: Path) -> Stated:
             problems[name] = failure
             return {}
 
-    return Stated(read(ANALYTICS, parse_analytics), read(METADATA, read_metadata), problems)
+    return CompiledFacts(read(ANALYTICS, parse_analytics), read(METADATA, read_metadata), problems)
 
 
-class Source(NamedTuple):
+class CompiledSource(NamedTuple):
     """The analytics' facts about the compiled file."""
 
     hash: str
     name: str
 
 
-def source_when_compiled(model: Model) -> Source | None:
+def source_when_compiled(model: Model) -> CompiledSource | None:
     """Return the facts of a model for the analytics after compiling; None for a model that no compiler accepts."""
     if model.path is None or model.kind not in ("mlpackage", "mlmodel"):
         return None
     file = model_file(model.path) if model.kind == "mlpackage" else model.path
-    return Source(source_hash(read_file(file)), file.stem)
+    return CompiledSource(source_hash(read_file(file)), file.stem)
 
 
 def class_name(folder: str) -> str:

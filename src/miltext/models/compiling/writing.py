@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError, codes, warning
 from miltext.models.building.decompiling import order_inputs
-from miltext.models.building.placing import Subject
+from miltext.models.building.placing import BlamedPart
 from miltext.models.building.writing import place_of, serialized, write_weights
 from miltext.models.compiling import analytics
 from miltext.models.compiling.judging import refuse, warnings_of
@@ -33,7 +33,7 @@ from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
-    from miltext.models.building.choices import Choices
+    from miltext.models.building.choices import BuildOptions
     from miltext.models.building.new_model import NewModel
     from miltext.models.files import Progress
 
@@ -41,7 +41,7 @@ OWN_FILES = (TEXT, FILE_NAME, METADATA, "analytics", "modelNames")
 """The own files of a compiled model, which cannot be weight files."""
 
 
-def write_compiled(new: NewModel, output: Path, choices: Choices) -> list[Diagnostic]:
+def write_compiled(new: NewModel, output: Path, choices: BuildOptions) -> list[Diagnostic]:
     """Write a model as an `.mlmodelc`; return warnings about lost facts and unproven parts.
 
     An existing one is replaced when all is written, if the choices allow it. Raise FileExistsError, OSError,
@@ -109,10 +109,10 @@ def _check_name(name: str) -> None:
     if first in map(str.casefold, OWN_FILES) or re.fullmatch(r"model\d+", first):
         file_name = f"{MODEL_PATH}/{name}"
         message = f"the weight file {file_name!r} would be where a compiled model has a file of its own"
-        raise refusal(codes.WEIGHT_FILE_OUTSIDE, message, about=Subject("weight", file_name))
+        raise refusal(codes.WEIGHT_FILE_OUTSIDE, message, about=BlamedPart("weight", file_name))
 
 
-def _write_model(spec: Spec, folder: Path, choices: Choices) -> list[Diagnostic]:
+def _write_model(spec: Spec, folder: Path, choices: BuildOptions) -> list[Diagnostic]:
     """Write the text and the description of a model, or of each stage; return the warnings."""
     left_out: list[Diagnostic] = _reordered(spec)
     for index, stage in enumerate(stages(spec)):

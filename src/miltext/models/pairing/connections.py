@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping
 
-    from miltext.models.pairing.likeness import Side
+    from miltext.models.pairing.likeness import BlockOperations
     from miltext.models.pairing.sequences import Pair
 
 
@@ -20,7 +20,7 @@ class Flood:
     only from operations to the constants that they take.
     """
 
-    def __init__(self, a: Side, b: Side, level: int, constants: bool = False) -> None:
+    def __init__(self, a: BlockOperations, b: BlockOperations, level: int, constants: bool = False) -> None:
         self._a = a
         self._b = b
         self._level = level
@@ -79,7 +79,7 @@ class Flood:
         if not (self._constants or shared):
             yield from only_pairs(self._unpaired_users(a, i), self._unpaired_users(b, j))
 
-    def _unpaired_users(self, side: Side, index: int) -> Iterator[tuple[int, Hashable]]:
+    def _unpaired_users(self, side: BlockOperations, index: int) -> Iterator[tuple[int, Hashable]]:
         """Yield the users, each with the place of the value, its slot for it, and its kind."""
         for place, slot, user in side.uses[index]:
             if side.mates[user] is None:
@@ -103,7 +103,7 @@ def _only_ones(keyed: Iterable[tuple[int, Hashable]]) -> dict[Hashable, int]:
     return {key: index for key, index in found.items() if key not in several}
 
 
-def agreeing(a: Side, b: Side, found: Mapping[int, int]) -> list[int]:
+def agreeing(a: BlockOperations, b: BlockOperations, found: Mapping[int, int]) -> list[int]:
     """Return the first of each pair in `found` that takes a value from partners, or gives a value to them, in one
     place.
 
@@ -120,14 +120,14 @@ def agreeing(a: Side, b: Side, found: Mapping[int, int]) -> list[int]:
     return sorted(agreed)
 
 
-def _uses(side: Side, index: int) -> Iterator[tuple[int, int, int | None]]:
+def _uses(side: BlockOperations, index: int) -> Iterator[tuple[int, int, int | None]]:
     """Yield the uses of an operation; users with partners have the partners' indexes."""
     yield from side.exits.get(index, ())
     for place, slot, user in side.uses[index]:
         yield place, slot, side.mates[user]
 
 
-def _same_values(a: Side, i: int, b: Side, j: int) -> bool:
+def _same_values(a: BlockOperations, i: int, b: BlockOperations, j: int) -> bool:
     """Return whether two operations take the same value, of an input or from outside, in the same slot."""
     there = dict(zip(b.facts[j].slots, b.facts[j].operands, strict=True))
     for slot, value in zip(a.facts[i].slots, a.facts[i].operands, strict=True):

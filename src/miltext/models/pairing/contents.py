@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from miltext.models.refusals import WeightsError
+from miltext.models.tensors import literal
 from miltext.models.weight_paths import resolve
 from miltext.schema.proto import Value
 from miltext.schema.walk import inner_values
@@ -16,17 +17,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from miltext.models.pairing.keyed import Keys
+    from miltext.models.tensors import Tensor
     from miltext.models.weights import Blob, BlobFile
     from miltext.schema.proto import NamedValueType
 
 _SHORT = 128
 """Values of up to this many bytes on the wire are remembered as they are."""
 
-_SAMPLES, _SAMPLE = 16, 64
-"""The number and size in bytes of the pieces of a weight that represent it while operations are matched."""
 
-
-class Contents:
+class ProgramContents:
     """The values of one program, whose weight files are in the folder `model_path`.
 
     `weights` are the keys of values in a weight file; `unread` has the reason for each unreadable file, or record of a
@@ -62,7 +61,7 @@ class Contents:
     def _thing(self, value: Value, wire: bytes) -> Hashable:
         blob = self.blob(value)
         if blob is not None:
-            return "weight", self.type_key(value), value.docString, blob.dtype.name, blob.size, _sampled(blob)
+            return "weight", self.type_key(value), value.docString, blob.dtype.name, blob.size, blob.sample()
         said = self.said(value, wire)
         return ("value", said) if len(said) <= _SHORT else ("long value", sha256(said).digest())
 
@@ -92,6 +91,10 @@ class Contents:
             self.unread[f"{quote(place.fileName)} at {place.offset}"] = failure.diagnostics[0].message
             return None
 
+    def tensor(self, value: Value) -> Tensor | None:
+        """Return the numbers of a Value, in a weight file or in itself; None where it has none, or is unreadable."""
+        return self.blob(value) or literal(value)
+
     def reads(self, value: Value) -> bool:
         """Return whether every weight inside a Value can be read."""
         return all(self.blob(each) for each in inner_values(value) if each.HasField("blobFileValue"))
@@ -111,8 +114,3 @@ class Contents:
             return None
         self.has_files = True
         return file
-
-
-def _sampled(blob: Blob) -> bytes:
-    step = max(_SAMPLE, blob.size // _SAMPLES)
-    return b"".join([bytes(blob.data[start : start + _SAMPLE]) for start in range(0, blob.size, step)])

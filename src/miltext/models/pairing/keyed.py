@@ -17,7 +17,7 @@ from miltext.syntax.names import name_text
 if TYPE_CHECKING:
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Operand
-    from miltext.models.pairing.contents import Contents
+    from miltext.models.pairing.contents import ProgramContents
     from miltext.schema.proto import Program
 
 NAME = "name"
@@ -47,7 +47,7 @@ class Keys(dict[Hashable, int]):
 
 
 @dataclass(eq=False, slots=True)
-class Facts:
+class OperationFacts:
     """The facts of an operation that stands at an `index` of its block.
 
     `operands` are the values that its arguments name, each in the slot of the same index: an argument's key and a
@@ -71,11 +71,11 @@ class KeyedGraph(Graph):
     Comparing adds `tokens`, equal integers for values that correspond, and `known_as`, names in the other program.
     """
 
-    def __init__(self, program: Program, keys: Keys, contents: Contents) -> None:
+    def __init__(self, program: Program, keys: Keys, contents: ProgramContents) -> None:
         super().__init__(program)
         self.keys = keys
         self.contents = contents
-        self.facts: dict[Op, Facts] = {}
+        self.facts: dict[Op, OperationFacts] = {}
         self.types: dict[Value, int] = {}
         self.tokens: dict[Value, int] = {}
         self.known_as: dict[Value, str] = {}
@@ -124,7 +124,7 @@ class KeyedGraph(Graph):
         return [value for value in used if value.owner is not None and _home(value) is not block]
 
     def _op(self, op: Op, index: int) -> None:
-        facts = self.facts[op] = Facts(index)
+        facts = self.facts[op] = OperationFacts(index)
         arguments = self._arguments(op, facts)
         for block in op.blocks:
             self._block(block)
@@ -139,7 +139,7 @@ class KeyedGraph(Graph):
         types = self._declare(op.outputs)
         facts.kinds[EXACT] = self.keys["operation", message.type, arguments, tuple(stated), types, len(op.blocks)]
 
-    def _arguments(self, op: Op, facts: Facts) -> tuple[Hashable, ...]:
+    def _arguments(self, op: Op, facts: OperationFacts) -> tuple[Hashable, ...]:
         """Return the keys of the arguments and their literals, and note the values that they name."""
         slots: list[int] = []
         arguments: list[Hashable] = []

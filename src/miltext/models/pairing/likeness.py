@@ -93,7 +93,7 @@ class Sources:
         return tuple([known[value] if (token := tokens.get(value)) is None else token for value in values])
 
 
-class Side:
+class BlockOperations:
     """The operations of one block, by index.
 
     `mates` are their partners' indexes in the other block, `tokens` integers that partners share. `makers` lists for

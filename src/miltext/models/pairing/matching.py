@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from miltext.models.pairing.connections import Flood, agreeing, only_pairs
 from miltext.models.pairing.keyed import EXACT, HELD, LOOSE, SHAPED, TYPED
-from miltext.models.pairing.likeness import Side
+from miltext.models.pairing.likeness import BlockOperations
 from miltext.models.pairing.sequences import Pair, common, in_order
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def match_blocks(old: KeyedGraph, a: Block, new: KeyedGraph, b: Block) -> list[P
 
     All values from outside, and the inputs of both, must have their tokens; the values made in the blocks get theirs.
     """
-    matcher = _Matcher(Side(old, a), Side(new, b))
+    matcher = _Matcher(BlockOperations(old, a), BlockOperations(new, b))
     matcher.run()
     return matcher.finish()
 
@@ -65,12 +65,12 @@ def _pair_off(old: Mapping[int, Hashable], new: Mapping[int, Hashable]) -> list[
     return [(i, waiting[key].popleft()) for i, key in old.items() if waiting.get(key)]
 
 
-Keyed = Callable[[Side, int], Mapping[int, Hashable]]
+Keyed = Callable[[BlockOperations, int], Mapping[int, Hashable]]
 """A function that gives each unpaired operation of a side a key."""
 
 
 class _Matcher:
-    def __init__(self, a: Side, b: Side) -> None:
+    def __init__(self, a: BlockOperations, b: BlockOperations) -> None:
         self._a = a
         self._b = b
         self._keys = a.graph.keys
@@ -175,7 +175,7 @@ class _Matcher:
             self._match(i, j)
 
 
-def _sources(side: Side, level: int) -> dict[int, Hashable]:
+def _sources(side: BlockOperations, level: int) -> dict[int, Hashable]:
     """Return the keys of operations with all their sources, except of constants.
 
     Constants are known by their users: if several change, one often becomes equal to the old value of another, and
@@ -184,32 +184,32 @@ def _sources(side: Side, level: int) -> dict[int, Hashable]:
     return {index: key for index, key in side.upward(level).items() if side.facts[index].grounded}
 
 
-def _results(side: Side, level: int) -> dict[int, Hashable]:
+def _results(side: BlockOperations, level: int) -> dict[int, Hashable]:
     """Return the keys of operations with all their results."""
     return {index: key for index, key in side.downward(level).items() if side.is_used(index)}
 
 
-def _lines(side: Side, _: int) -> dict[int, Hashable]:
+def _lines(side: BlockOperations, _: int) -> dict[int, Hashable]:
     """Return operations as written, except constants."""
     return {index: side.line(index) for index in side.single() if side.is_telling(index)}
 
 
-def _weights(side: Side, _: int) -> dict[int, Hashable]:
+def _weights(side: BlockOperations, _: int) -> dict[int, Hashable]:
     """Return the contents of weights."""
     return {index: side.facts[index].kinds[EXACT] for index in side.single() if side.facts[index].weighty}
 
 
-def _surroundings(side: Side) -> dict[int, Hashable]:
+def _surroundings(side: BlockOperations) -> dict[int, Hashable]:
     """Return the keys of operations with all their sources, and all their results."""
     down = side.downward(EXACT)
     return {index: (key, down[index]) for index, key in side.upward(EXACT).items()}
 
 
-def _named(side: Side, level: int) -> dict[int, Hashable]:
+def _named(side: BlockOperations, level: int) -> dict[int, Hashable]:
     """Return operations by themselves, and their names, except constants."""
     return {index: key for index, key in _constants(side, level).items() if side.is_telling(index)}
 
 
-def _constants(side: Side, level: int) -> dict[int, Hashable]:
+def _constants(side: BlockOperations, level: int) -> dict[int, Hashable]:
     """Return operations by themselves, and their names: for constants that their users do not identify."""
     return {index: (side.local(index, level), side.names[index]) for index in side.single()}

@@ -46,17 +46,17 @@ class Connection:
     takers: list[int] = field(default_factory=list)
 
 
-class Place(NamedTuple):
+class PipelinePlace(NamedTuple):
     """The place of a model in the pipelines around it, if any, and its name in its pipeline; as in errors."""
 
     path: str = ""
     name: str = ""
 
-    def inside(self, spec: Spec, index: int) -> Place:
+    def inside(self, spec: Spec, index: int) -> PipelinePlace:
         """Return the place of a model of the pipeline at this place."""
         pipeline = pipeline_of(spec, spec.WhichOneof("Type"))
         names = pipeline.names if pipeline else ()
-        return Place(f"{self.path}/{index}".lstrip("/"), names[index] if index < len(names) else "")
+        return PipelinePlace(f"{self.path}/{index}".lstrip("/"), names[index] if index < len(names) else "")
 
     def __str__(self) -> str:
         if not self.path:
@@ -64,11 +64,11 @@ class Place(NamedTuple):
         return f"model {self.path} {quote(self.name)}" if self.name else f"model {self.path}"
 
 
-WHOLE = Place()
+WHOLE = PipelinePlace()
 """The place of the outermost pipeline."""
 
 
-def places(way: Sequence[Spec]) -> list[tuple[int, Place]]:
+def places(way: Sequence[Spec]) -> list[tuple[int, PipelinePlace]]:
     """Return the index in the pipeline around it, and the place, of each model of a way except the first; the first is
     the outermost pipeline, and each is a model of the one before.
     """

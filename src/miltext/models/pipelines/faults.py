@@ -24,7 +24,7 @@ from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
-    from miltext.models.pipelines.connections import Connection, Place
+    from miltext.models.pipelines.connections import Connection, PipelinePlace
 
 
 class Fault(NamedTuple):
@@ -38,7 +38,7 @@ class Fault(NamedTuple):
     where: str
 
 
-def faults(spec: Spec, place: Place = WHOLE) -> Iterator[Fault]:
+def faults(spec: Spec, place: PipelinePlace = WHOLE) -> Iterator[Fault]:
     """Yield the faults in the connections of a pipeline and of its inner ones; nothing for any other model.
 
     If a pipeline describes nothing, its inputs are unknown.
@@ -69,7 +69,7 @@ def message_of(model: Model) -> Spec:
     return made
 
 
-def _of_connection(spec: Spec, connection: Connection, place: Place) -> Iterator[Fault]:
+def _of_connection(spec: Spec, connection: Connection, place: PipelinePlace) -> Iterator[Fault]:
     name, giver = connection.name, connection.giver
     for taker in connection.takers:
         where = place.path if taker == OUTER else place.inside(spec, taker).path

@@ -14,7 +14,7 @@ from miltext.models.contents import kind_of_model, stages
 from miltext.models.pipelines.connections import (
     OUTER,
     WHOLE,
-    Place,
+    PipelinePlace,
     connections,
     given,
     is_pipeline,
@@ -73,11 +73,15 @@ def rename_features(way: Sequence[Spec], names: Names) -> None:
     if is_pipeline(spec):
         rename_connections(spec, found, {each: names[each.name] for each in found if each.name in names}, place)
     else:
-        _rename_model(spec, Renames(names, names), place if place.path else Place(name="this model"))
+        _rename_model(spec, Renames(names, names), place if place.path else PipelinePlace(name="this model"))
 
 
 def rename_connections(
-    spec: Spec, found: Sequence[Connection], chosen: Mapping[Connection, str], place: Place, but: int | None = None
+    spec: Spec,
+    found: Sequence[Connection],
+    chosen: Mapping[Connection, str],
+    place: PipelinePlace,
+    but: int | None = None,
 ) -> Renames:
     """Rename connections of a pipeline, in it and in its models, except in the model at `but`, which has them already.
 
@@ -104,7 +108,7 @@ def _of(chosen: Mapping[Connection, str], index: int) -> Renames:
     )
 
 
-def _rename_model(spec: Spec, renames: Renames, place: Place) -> None:
+def _rename_model(spec: Spec, renames: Renames, place: PipelinePlace) -> None:
     if not renames.all:
         return
     kind = kind_of_model(spec) or ""
@@ -125,7 +129,7 @@ def _rename_model(spec: Spec, renames: Renames, place: Place) -> None:
     _rename_description(spec.description, renames)
 
 
-def _new_name(connection: Connection, renames: Renames, place: Place) -> str:
+def _new_name(connection: Connection, renames: Renames, place: PipelinePlace) -> str:
     """Return the new name of a connection when its pipeline's features are renamed."""
     name = connection.name
     names = {renames.taken.get(name, name)} if connection.giver == OUTER else set()
@@ -135,7 +139,7 @@ def _new_name(connection: Connection, renames: Renames, place: Place) -> str:
     return names.pop() if names else name
 
 
-def _rename_inside(spec: Spec, renames: Renames, place: Place) -> None:
+def _rename_inside(spec: Spec, renames: Renames, place: PipelinePlace) -> None:
     """Rename features in a model with known Fields; in a neural network, they are values."""
     blobs = {*inner_names(spec, BLOB)}
     if blobs:
@@ -147,7 +151,7 @@ def _rename_inside(spec: Spec, renames: Renames, place: Place) -> None:
     rename_inside(spec, lambda role, name: roles[role].get(name, name))
 
 
-def _refuse_two_names(spec: Spec, renames: Renames, place: Place) -> None:
+def _refuse_two_names(spec: Spec, renames: Renames, place: PipelinePlace) -> None:
     """Refuse different names for the input and the output of a single value."""
     for name in taken(spec).keys() & given(spec).keys():
         if renames.taken.get(name, name) != renames.given.get(name, name):
@@ -172,7 +176,7 @@ def _rename_description(description: ModelDescription, renames: Renames) -> None
 # ---- refusals
 
 
-def _two_names(name: str, place: Place) -> ModelError:
+def _two_names(name: str, place: PipelinePlace) -> ModelError:
     message = f"`{name}` is an input of {place} that it gives as an output, and cannot have two names"
     return refusal(codes.PIPELINE_CONNECTION_LOST, message)
 
@@ -183,7 +187,7 @@ def _own_names(spec: Spec) -> set[str]:
     return {*taken(spec), *given(spec), *values}
 
 
-def _unknown(name: str, there: set[str], spec: Spec, place: Place) -> ModelError:
+def _unknown(name: str, there: set[str], spec: Spec, place: PipelinePlace) -> ModelError:
     from difflib import get_close_matches
 
     noun = "feature" if is_pipeline(spec) else "value"
@@ -196,7 +200,7 @@ def _unknown(name: str, there: set[str], spec: Spec, place: Place) -> ModelError
     return refusal(codes.UNKNOWN_NAME, f"unknown {noun} `{name}`", None, *notes)
 
 
-def name_in_use(spec: Spec, connection: Connection, name: str, place: Place) -> ModelError:
+def name_in_use(spec: Spec, connection: Connection, name: str, place: PipelinePlace) -> ModelError:
     """Return the error for a new name that a connection already has: with its giver, or else its first taker."""
     there = connection.giver if connection.giver is not None else connection.takers[0]
     if there == OUTER:

@@ -1,4 +1,4 @@
-"""Edits of texts: each change stands alone, whatever it touches, and however the names around it are spelled."""
+"""Edits of texts: each change stands alone, whatever it touches; the places of both texts correspond."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from miltext.merging.merging import merge_texts
 from miltext.models.building.editing import expose, rename
 from miltext.models.opening import read_model
 from miltext.parsing.parser import parse_tree
-from miltext.parsing.text_edits import apart, edited, proven
+from miltext.syntax.editing import apart, edited, proven
 from miltext.syntax.lexer import END, FINE, lexer
 from miltext.syntax.literals import quote
 from miltext.syntax.names import name_text
@@ -176,7 +176,7 @@ def test_a_suggestion_stays_apart_from_what_it_touches() -> None:
     fix = Diagnostic(
         "error", "MIL604", "it is called b", Span(text.index('$"a"'), text.index('$"a"') + 4), suggestion="b"
     )
-    fixed = applied(text, [fix])
+    fixed = applied(text, [fix]).text
     assert "fp16 b = relu" in fixed
     assert mend(text, lambda each: [] if each == fixed else [fix], bool).text == fixed
 
@@ -193,7 +193,7 @@ def test_words_that_are_edited_are_those_that_were_meant(given_words: list[str],
     edits = [(*each, data.draw(written)) for each in places if data.draw(st.booleans())]
     edits += [(at, at, data.draw(written)) for at in sorted({end for _, end in places}) if data.draw(st.booleans())]
     made = proven(text, edits)
-    assert made == edited(text, edits)
+    assert made == edited(text, edits).text
     assert sum(len(new) for *_, new in apart(text, edits)) <= len("".join(new for *_, new in edits)) + 2 * len(edits)
 
 
@@ -202,3 +202,21 @@ def test_what_would_change_more_is_refused(edit: tuple[int, int, str], why: str)
     with pytest.raises(MiltextError, match="MIL900") as refused:
         proven("program (1.3) { }", [edit], "a.mil")
     assert refused.value.path == "a.mil", why
+
+
+@given(st.text("ab\r\n ", max_size=12), st.data())
+def test_places_of_both_texts_correspond(text: str, data: st.DataObject) -> None:
+    bounds = sorted(data.draw(st.sets(st.integers(0, len(text)))))
+    edits = [(start, end, data.draw(st.sampled_from(["", "(", ";;"]))) for start, end in [*pairwise(bounds)][::2]]
+    made = edited(text, edits)
+    inside = {at for start, end, _ in edits for at in range(start, end)}
+    for at in range(len(text)):
+        there = made.place_of(Span(at, at + 1))
+        assert (there is None) == (at in inside)
+        if there is not None:
+            assert made.text[slice(*there)] == text[at]
+            assert made.written(there) == (at, at + 1)
+            assert made.copies(there)
+    for start, _, written in edits:
+        there = Span(made.place(start), made.place(start) + len(written))
+        assert made.text[slice(*there)] == written
