@@ -23,7 +23,7 @@ from miltext.checking.programs import verify
 from miltext.checking.retyping import retype
 from miltext.diagnostics import MiltextError, ParseError, PrintError, codes
 from miltext.diagnostics.selection import keeps_from_reading, noted
-from miltext.models.files import WITH_DESCRIPTION
+from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.model import Model
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.recovery import recover
@@ -118,7 +118,7 @@ def check(subject: str | PathLike[str] | Message | Model, *, path: str | None = 
     whose program cannot be read.
     """
     if isinstance(subject, PathLike):
-        from miltext.models.opening import load
+        from miltext.containers.opening import load
 
         subject = load(subject)
     return [*_around(subject), *examine(subject, folder=_folder(path)).diagnostics]

@@ -11,21 +11,21 @@ import numpy as np
 
 from miltext.conversion.halves import FEW, Loss, halves, measured
 from miltext.diagnostics import codes
-from miltext.models.refusals import refusal
-from miltext.models.tensors import literal, tensor_dtype, tensor_shape, tensor_value
+from miltext.files.refusals import refusal
 from miltext.schema.packing import packed_size
+from miltext.weights.tensors import literal, tensor_dtype, tensor_shape, tensor_value
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
 
-    from miltext.models.building.filling import Array
-    from miltext.models.files import Progress
-    from miltext.models.model_weights import BlobFolder
-    from miltext.models.weights import Blob
+    from miltext.building.filling import Array
+    from miltext.files.writing import Progress
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Value
+    from miltext.weights.blob_storage import Blob
+    from miltext.weights.model_weights import BlobFolder
 
 
 class Numbers:
