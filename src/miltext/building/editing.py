@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import ModelError, Note, codes
 from miltext.files.refusals import refusal
 from miltext.ir.graph import Graph
-from miltext.parsing.locating import attributes_of, name_token, results, string_of
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.scopes import Scopes
-from miltext.parsing.spans import bodies_of, name_of
+from miltext.parsing.spans import bodies_of
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.renaming import rename_all
 from miltext.schema.walk import blocks_of
 from miltext.syntax.editing import Edit, changed_meaning, proven, require_program
 from miltext.syntax.literals import quote
 from miltext.syntax.names import DRAFT, fitting, name_text, unfit
+from miltext.syntax.phrases import attributes_named, name_in, outputs, own_name, string_of
 from miltext.syntax.tree import named, walk
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ def rename(
         if old not in names:
             continue
         if new in names:
-            raise refusal(
-                codes.NAME_IN_USE, f"the function `{function_name(phrase)}` already has a value `{new}`", path
-            )
+            raise refusal(codes.NAME_IN_USE, f"the function `{name_in(phrase)}` already has a value `{new}`", path)
         quoted = _bare(phrase) if new == DRAFT else set()
         edits += [
             (token.start, token.end, f"${quote(new)}" if token.start in quoted else name_text(new))
@@ -64,7 +62,7 @@ def rename(
         edits += [(token.start, token.end, quote(new)) for token in _texts(phrase, old)]
     if not edits:
         raise unknown_value(old, found, path)
-    return _proven_rename(text, edits, [function_name(phrase) for phrase in functions], (old, new), path)
+    return _proven_rename(text, edits, [name_in(phrase) for phrase in functions], (old, new), path)
 
 
 def _proven_rename(text: str, edits: list[Edit], functions: list[str], names: tuple[str, str], path: str | None) -> str:
@@ -129,7 +127,7 @@ def expose(
         added.append(name)
         if program is not None:
             opset, _ = _own_body(holders[0])
-            blocks_of(program.functions[function_name(holders[0])])[opset].outputs.append(name)
+            blocks_of(program.functions[name_in(holders[0])])[opset].outputs.append(name)
     made = proven(text, [_listed(place, added, is_first) for place, (added, is_first) in edits.items()], path)
     require_program(program and attempt(made, LeavingOut()), program, path)
     return made
@@ -158,20 +156,10 @@ def _functions(text: str, function: str | None, path: str | None) -> list[Node]:
     found = [child for child in parse_tree(text, path).root.children if child.name == "function"]
     if function is None:
         return found
-    named = [phrase for phrase in found if function_name(phrase) == function]
+    named = [phrase for phrase in found if name_in(phrase) == function]
     if not named:
         raise refusal(codes.UNKNOWN_NAME, f"unknown function `{function}`", path)
     return named
-
-
-def function_name(function: Node) -> str:
-    """Return the name of a function."""
-    return name_in(next(child for child in function.children if child.name == "NAME"))
-
-
-def name_in(token: Node) -> str:
-    """Return the name that a token spells."""
-    return name_of(token.token or "")
 
 
 def _value_names(function: Node) -> Iterator[Node]:
@@ -194,15 +182,15 @@ def _texts(function: Node, name: str) -> Iterator[Node]:
     """
     for phrase in walk(function):
         if phrase.name == "operation" and name in _names_made(phrase):
-            token = name_token(phrase)
+            token = own_name(phrase)
             if token is not None and string_of(token) == name:
                 yield token
-    for attribute in attributes_of(function, ATTRIBUTE):
+    for attribute in attributes_named(function, ATTRIBUTE):
         yield from (token for token in walk(attribute) if token.name == "STRING" and string_of(token) == name)
 
 
 def _names_made(operation: Node) -> list[str]:
-    return [name_in(named.children[-1]) for named in results(operation)]
+    return [name_in(named.children[-1]) for named in outputs(operation)]
 
 
 def _own_body(function: Node) -> tuple[str, Node]:
