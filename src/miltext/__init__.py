@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from miltext.checking.verifier import check as check
     from miltext.checking.verifier import infer_draft as infer_draft
     from miltext.conversion.converting import Conversion as Conversion
+    from miltext.conversion.converting import ConvertOptions as ConvertOptions
     from miltext.conversion.converting import convert_weights as convert_weights
     from miltext.diagnostics import Diagnostic as Diagnostic
     from miltext.diagnostics import MiltextError as MiltextError
@@ -45,8 +46,10 @@ if TYPE_CHECKING:
     from miltext.drafting.writing import to_draft as to_draft
     from miltext.evaluation.comparing.comparing import compare as compare
     from miltext.evaluation.comparing.comparison import Comparison as Comparison
+    from miltext.evaluation.comparing.options import CompareOptions as CompareOptions
     from miltext.evaluation.evaluator import Evaluator as Evaluator
     from miltext.evaluation.evaluator import run as run
+    from miltext.extraction.extracting import ExtractOptions as ExtractOptions
     from miltext.extraction.extracting import extract as extract
     from miltext.formatting.formatter import format_text as format_text
     from miltext.ir.graph import Graph as Graph
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     from miltext.ir.passes import remove_dead as remove_dead
     from miltext.merging.merging import Merged as Merged
     from miltext.merging.merging import merge_texts as merge_texts
+    from miltext.models.building.choices import BuildOptions as BuildOptions
     from miltext.models.model import Model as Model
     from miltext.models.opening import load as load
     from miltext.models.opening import open_model as open_model
@@ -73,7 +77,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "checking.verifier": ("check", "infer_draft"),
     "checking.inference": ("infer_types",),
-    "conversion.converting": ("Conversion", "convert_weights"),
+    "conversion.converting": ("Conversion", "ConvertOptions", "convert_weights"),
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
     "diffing": ("Difference", "diff"),
     "drafting.building": ("build",),
@@ -81,13 +85,15 @@ _HOMES = {
     "drafting.writing": ("to_draft",),
     "evaluation.comparing.comparing": ("compare",),
     "evaluation.comparing.comparison": ("Comparison",),
+    "evaluation.comparing.options": ("CompareOptions",),
     "evaluation.evaluator": ("Evaluator", "run"),
-    "extraction.extracting": ("extract",),
+    "extraction.extracting": ("ExtractOptions", "extract"),
     "formatting.formatter": ("format_text",),
     "ir.graph": ("Graph",),
     "ir.parts": ("GraphError", "Op"),
     "ir.passes": ("remove_dead",),
     "merging.merging": ("Merged", "merge_texts"),
+    "models.building.choices": ("BuildOptions",),
     "models.model": ("Model",),
     "models.opening": ("load", "open_model"),
     "parsing.parser": ("parse", "parse_value"),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import miltext
 from miltext.models.building.build import prepare
-from miltext.models.building.choices import BuildOptions
+from miltext.models.building.choices import BuildChoices
 from miltext.models.building.description import describe
 from miltext.models.programs import TextModel
 from miltext.models.spec import SpecModel
@@ -79,7 +79,9 @@ class Built(NamedTuple):
 
 
 def built(source: str, original: SpecModel | None, **choices: Any) -> Built:
-    made = prepare(TextModel(source.encode(), "m.mil", None), Path("New.mlpackage"), BuildOptions(original, **choices))
+    made = prepare(
+        TextModel(source.encode(), "m.mil", None), Path("New.mlpackage"), BuildChoices(original=original, **choices)
+    )
     return Built(made.spec, list(map(str, made.changes)), [f"{each.code} {each.message}" for each in made.warnings])
 
 

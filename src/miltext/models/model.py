@@ -151,9 +151,9 @@ class Model:
         The `program` is not checked, as a library writes its input unchanged: `miltext.build` checks it.
         """
         from miltext.models.building.build import build
-        from miltext.models.building.choices import BuildOptions
+        from miltext.models.building.choices import BuildChoices
 
-        return build(self, path, BuildOptions(force=force, progress=progress))
+        return build(self, path, BuildChoices(force=force, progress=progress))
 
     @property
     def is_compiled(self) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from miltext.drafting.building import build_as_chosen
 from miltext.evaluation.subjects import opened
-from miltext.models.building.choices import BuildOptions
+from miltext.models.building.choices import BuildChoices
 from miltext.models.building.ranges import by_function, read_ranges
 from miltext.models.building.storing import named_files
 from miltext.models.files import WITH_DESCRIPTION, write_file
@@ -90,7 +90,7 @@ class Source:
                 self._copy_weights(program, path.parent)
             return []
         model = (self._bare if is_bare else self._whole) or self._loose
-        choices = BuildOptions(
+        choices = BuildChoices(
             original=model if model.kind in WITH_DESCRIPTION else None,
             force=force,
             check=False,

@@ -11,14 +11,14 @@ from miltext.schema.function_io import interfaces
 
 if TYPE_CHECKING:
     from miltext.models.building.changes import Counterparts
-    from miltext.models.building.choices import BuildOptions
+    from miltext.models.building.choices import BuildChoices
     from miltext.models.building.counterparts import Version
     from miltext.models.building.new_model import NewModel
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import Model as Spec
 
 
-def follow(new: NewModel, way: Sequence[Spec], before: Version, choices: BuildOptions) -> Counterparts:
+def follow(new: NewModel, way: Sequence[Spec], before: Version, choices: BuildChoices) -> Counterparts:
     """Fit the descriptions and versions of a model, and of the pipelines on the way to it, to its edited program and
     the requested sizes. Return the former counterparts of its functions.
     """
