@@ -26,9 +26,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from miltext.building.choices import BuildOptions as BuildOptions
     from miltext.checking.inference import infer_types as infer_types
     from miltext.checking.verifier import check as check
     from miltext.checking.verifier import infer_draft as infer_draft
+    from miltext.containers.opening import load as load
+    from miltext.containers.opening import open_model as open_model
     from miltext.conversion.converting import Conversion as Conversion
     from miltext.conversion.converting import ConvertOptions as ConvertOptions
     from miltext.conversion.converting import convert_weights as convert_weights
@@ -58,10 +61,7 @@ if TYPE_CHECKING:
     from miltext.ir.passes import remove_dead as remove_dead
     from miltext.merging.merging import Merged as Merged
     from miltext.merging.merging import merge_texts as merge_texts
-    from miltext.models.building.choices import BuildOptions as BuildOptions
     from miltext.models.model import Model as Model
-    from miltext.models.opening import load as load
-    from miltext.models.opening import open_model as open_model
     from miltext.parsing.parser import parse as parse
     from miltext.parsing.parser import parse_value as parse_value
     from miltext.parsing.source_map import SourceMap as SourceMap
@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from miltext.syntax.tables import lark_parser as lark_parser
 
 _HOMES = {
+    "building.choices": ("BuildOptions",),
     "checking.verifier": ("check", "infer_draft"),
     "checking.inference": ("infer_types",),
     "conversion.converting": ("Conversion", "ConvertOptions", "convert_weights"),
@@ -93,9 +94,8 @@ _HOMES = {
     "ir.parts": ("GraphError", "Op"),
     "ir.passes": ("remove_dead",),
     "merging.merging": ("Merged", "merge_texts"),
-    "models.building.choices": ("BuildOptions",),
     "models.model": ("Model",),
-    "models.opening": ("load", "open_model"),
+    "containers.opening": ("load", "open_model"),
     "parsing.parser": ("parse", "parse_value"),
     "parsing.source_map": ("SourceMap", "parse_with_source"),
     "parsing.strict": ("strict_findings",),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.draft_arrays import at_array
 from miltext.checking.findings import Finding, Remark, operations_around
-from miltext.parsing.elaboration import Elaborated, rewritten
+from miltext.syntax.editing import EditedText, edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,9 +84,9 @@ class DraftTypes(NamedTuple):
         """The paths of missing parts: of bindings, and of the types of outputs; arguments themselves are there."""
         return {(*gap, "type") if gap[-2] in ("outputs", "inputs") else gap for gap in self.open}
 
-    def written(self) -> Elaborated:
+    def written(self) -> EditedText:
         """Return the text of the draft with its types."""
-        return rewritten(self.read.text, self.edits.items())
+        return edited(self.read.text, ((*span, written) for span, written in self.edits.items()))
 
 
 def _blamed(finding: Finding, strange: Finding | None) -> Finding:

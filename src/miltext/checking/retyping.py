@@ -18,7 +18,6 @@ from miltext.checking.inference.program import UNDEFINED, result
 from miltext.checking.inference.reading import read_program
 from miltext.checking.operations import message_path
 from miltext.diagnostics import codes
-from miltext.parsing.elaboration import rewritten
 from miltext.parsing.spans import bodies_of, operations_of, phrases_by_path
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key
@@ -34,6 +33,7 @@ from miltext.schema.types import (
     spelled,
     write_type,
 )
+from miltext.syntax.editing import edited
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.tree import Statement, named
@@ -48,12 +48,11 @@ if TYPE_CHECKING:
     from miltext.checking.inference.program import Scope
     from miltext.checking.inference.reading import Operation, ReadBlock, StatedType
     from miltext.checking.resizing.resizing import Resizing
-    from miltext.diagnostics import Span
-    from miltext.parsing.elaboration import Elaborated
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path
     from miltext.schema.proto import NamedValueType, Program
     from miltext.schema.types import Type
+    from miltext.syntax.editing import Edit, EditedText
 
 
 Inputs: TypeAlias = "Mapping[str, Mapping[str, Type]]"
@@ -73,7 +72,7 @@ class Retyped(NamedTuple):
     arrays: Arrays
     kept: list[Finding]
     baked: Baked
-    written: Elaborated
+    written: EditedText
 
 
 def retype(
@@ -93,23 +92,23 @@ def retype(
             walk.restate_inputs(read.program)
             walk.program(read_program(read.program))
     told = [*walk.kept, *(walk.resizing.told() if walk.resizing else ())]
-    return Retyped(read, types, arrays, told, walk.baked, rewritten(text, _edits(read, walk)))
+    return Retyped(read, types, arrays, told, walk.baked, edited(text, _edits(read, walk)))
 
 
-def _edits(read: Recovered, walk: Retyping) -> Iterator[tuple[Span, str]]:
+def _edits(read: Recovered, walk: Retyping) -> Iterator[Edit]:
     """Yield the places of the changed types, in the text as it was written, and their new texts."""
     left = {path: spelled(found, walk.dialect) for path, found in walk.retyped.items()}
     whole = walk.resizing.literals(walk.dialect, read.drafts, left) if walk.resizing else {}
     bodies = (body for function in named(read.root, "function") for body in bodies_of(function)) if read.root else ()
     for path, operation in (each for place, body in bodies for each in operations_of(body, place)):
         if isinstance(operation, Statement) and (written := left.pop((*path, "outputs", 0), None)):
-            yield read.written(operation.type_span), written
+            yield *read.written(operation.type_span), written
     around = {path[:end] for path in (*left, *whole) for end in range(len(path))}
     for path, phrase in phrases_by_path(read.root, lambda path, _: path in around) if read.root and around else ():
         if path in whole:
-            yield read.written(phrase.span), whole[path]
+            yield *read.written(phrase.span), whole[path]
         elif path in left:
-            yield read.written(phrase.children[0].span), left[path]
+            yield *read.written(phrase.children[0].span), left[path]
 
 
 class Retyping(DraftWalk):

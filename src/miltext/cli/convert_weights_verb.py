@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.building.choices import WriteOptions
 from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.declared import declared
 from miltext.cli.progress import Progress, weights_bar
@@ -15,11 +16,10 @@ from miltext.cli.writing_verbs import (
     model_output,
     tell_written,
 )
-from miltext.models.building.choices import WriteOptions
 
 if TYPE_CHECKING:
     from miltext.conversion.converting import Conversion
-    from miltext.models.building.changes import DescriptionChange
+    from miltext.descriptions.changes import DescriptionChange
     from miltext.models.model import Model
 
 FORM = 2
@@ -73,7 +73,7 @@ def command(
     the description stays whole. Operations without fp16 stay fp32, as do those with constants beyond its range. Losses
     are reported: the largest error of each constant, and values that became 0.
     """
-    from miltext.models.sizes import read_sizes
+    from miltext.descriptions.sizes import read_sizes
 
     whole = open_whole(model)
     if weights and whole.kind not in TEXTS:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.building.choices import WriteOptions
 from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.declared import declared
 from miltext.cli.progress import Progress
@@ -16,10 +17,9 @@ from miltext.cli.writing_verbs import (
     given_weights,
     tell_written,
 )
-from miltext.models.building.choices import WriteOptions
 
 if TYPE_CHECKING:
-    from miltext.models.building.changes import DescriptionChange
+    from miltext.descriptions.changes import DescriptionChange
     from miltext.models.model import Model
 
 EPILOG = """\b
@@ -104,8 +104,8 @@ def _write(
     **how: Any,
 ) -> None:
     """Write a part, and show a bar, warnings and the changes to the description."""
+    from miltext.descriptions.sizes import read_sizes
     from miltext.extraction.extracting import extract
-    from miltext.models.sizes import read_sizes
 
     changes: list[DescriptionChange] = []
     with Progress("writing weights") as bar:

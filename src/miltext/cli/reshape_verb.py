@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from miltext.descriptions.sizes import Sizes
     from miltext.diagnostics import Diagnostic
-    from miltext.models.sizes import Sizes
 
 EPILOG = """\b
 Examples:
@@ -64,8 +64,8 @@ def command(
     can have several meanings. A constant that cannot be written anew is an error at its place in the output of `miltext
     print`, and nothing is written. With --verify, both models are run on the same random inputs.
     """
-    from miltext.models.pipelines.takers import only_taker
-    from miltext.models.sizes import read_sizes
+    from miltext.descriptions.sizes import read_sizes
+    from miltext.pipelines.takers import only_taker
 
     sizes, whole = read_sizes(words), open_whole(model)
     if nested is None and whole.is_pipeline:
@@ -74,7 +74,7 @@ def command(
     if ranges and conversion is not None:
         raise click.UsageError("--verify has one size for each dimension: leave it out, or name one size")
 
-    drops_ranges = whole.is_compiled and not output.lower().endswith(".mil")
+    drops_ranges = whole.is_compiled and not output.lower().endswith(".mil")  # build removes their attribute
     edit = partial(_reshaped, sizes, function, whole.select(nested).model_path, conversion, drops_ranges)
     edit_model(whole, output, nested, edit, elide=None, **(how | {"ranges": ranges} if ranges else how))
 
@@ -102,8 +102,8 @@ def _reshaped(
 
 def _verify(text: str, name: str, folder: Path | None, conversion: str, function: str) -> None:
     """Compare a text's outputs with a conversion's; if they differ, show it, and exit with WRONG."""
+    from miltext.containers.programs import TextModel
     from miltext.evaluation.comparing.comparing import compare
-    from miltext.models.programs import TextModel
 
     made = TextModel(text.encode(), name, None)
     made.model_path = folder

@@ -10,27 +10,27 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from miltext.building.choices import BuildChoices, WriteOptions
+from miltext.building.given_weights import GivenFolder
+from miltext.containers.opening import open_model
 from miltext.conversion.contents import Contents, ConvertedConstant
 from miltext.conversion.known import Precisions
 from miltext.conversion.programs import convert_program
 from miltext.conversion.report import record, render_text
 from miltext.diagnostics import codes
 from miltext.drafting.building import build_as_chosen
-from miltext.models.building.choices import BuildChoices, WriteOptions
-from miltext.models.building.given_weights import GivenFolder
-from miltext.models.files import WITH_DESCRIPTION
-from miltext.models.model_weights import BlobFolder, LooseFolder, blob_values
-from miltext.models.opening import open_model
-from miltext.models.tensor_data import tensor_dtype, tensor_shape
+from miltext.files.writing import WITH_DESCRIPTION
 from miltext.schema.packing import packed_size
 from miltext.syntax.keywords import option, taking
+from miltext.weights.model_weights import BlobFolder, LooseFolder, blob_values
+from miltext.weights.tensors import tensor_dtype, tensor_shape
 
 if TYPE_CHECKING:
+    from miltext.building.filling import Array
+    from miltext.building.given_weights import GivenWeights
     from miltext.conversion.programs import Border
     from miltext.diagnostics import Diagnostic
-    from miltext.models.building.filling import Array
-    from miltext.models.building.given_weights import GivenWeights
-    from miltext.models.files import Progress
+    from miltext.files.writing import Progress
     from miltext.models.model import Model
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
 

@@ -8,22 +8,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.building.build import COMPILED, prepare, write
+from miltext.building.choices import BuildChoices, BuildOptions
+from miltext.containers.opening import open_model
+from miltext.containers.programs import TextModel
 from miltext.diagnostics import MiltextError, ModelError, ParseError
 from miltext.drafting.judging import judge, judge_compiled, judge_draft, refuse_text
-from miltext.models.building.build import COMPILED, prepare, write
-from miltext.models.building.choices import BuildChoices, BuildOptions
 from miltext.models.model import Model
-from miltext.models.opening import open_model
-from miltext.models.programs import TextModel
 from miltext.parsing.parser import OF_DRAFTS
 from miltext.syntax.keywords import taking
 
 if TYPE_CHECKING:
     import os
 
+    from miltext.building.new_model import NewModel
     from miltext.checking.verifier import WrittenOut
     from miltext.diagnostics import Diagnostic
-    from miltext.models.building.new_model import NewModel
 
 
 @dataclass(frozen=True)

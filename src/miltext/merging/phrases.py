@@ -11,8 +11,8 @@ from typing import TypeVar
 from miltext.diagnostics import Span
 from miltext.merging.forms import AmbiguousKeys, ItemForm, PhraseList, PhraseTokens, words_of
 from miltext.merging.ordering import merged_order, replaced_twice
-from miltext.parsing.text_edits import apart
 from miltext.schema.stamps import BUILD_INFO
+from miltext.syntax.editing import apart
 from miltext.syntax.parser import SyntaxFailure
 
 T = TypeVar("T")
