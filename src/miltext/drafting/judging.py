@@ -165,7 +165,7 @@ def _as_read(source: Model, place: str) -> Program | None:
 
 def _findings(program: Program, text: str | None = None) -> list[Finding]:
     """Return the findings in a program, with UNKNOWN parts as errors."""
-    found = findings_in(program, text, each_use=True, is_model=True)
+    found = findings_in(program, text, each_use=True, undescribed="error")
     return [each._replace(severity="error") if each.code in UNKNOWN else each for each in found]
 
 
