@@ -26,6 +26,7 @@ from miltext.models.arrays.converting import UnfitElement, converted, holds
 from miltext.models.arrays.headers import Headers
 from miltext.models.arrays.npz import npz_headers
 from miltext.models.arrays.opening import ArrayFolder, open_array
+from miltext.models.tensors import InType
 from miltext.parsing.lowering.arrays import ArrayReference
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.schema.packing import decode, encode, unpack
@@ -43,7 +44,7 @@ def read(folder: Path, reference: ArrayReference, dtype: str | None = None) -> n
     found = open_array(reference, folder)
     kind = BY_NAME[dtype] if dtype else found.dtype
     data = b"".join(found.pieces(kind))
-    assert len(data) == found.size(kind)
+    assert len(data) == InType(found, kind).size
     return unpack(data, kind, found.header.number).reshape(found.shape)
 
 

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.models.building.changes import DescriptionChange
     from miltext.models.building.choices import Expect
-    from miltext.models.building.filling import Array
     from miltext.models.building.given_weights import GivenWeights
     from miltext.models.building.ranges import Range
     from miltext.models.files import Progress
     from miltext.models.model import Model
+    from miltext.models.tensors import InType
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
 
 PRECISIONS = {"fp16": Precisions("fp32", "fp16"), "fp32": Precisions("fp16", "fp32")}
@@ -133,8 +133,8 @@ def _convert(
     folder: Callable[[Program], BlobFolder],
     border: Border,
     program: Program,
-    arrays: dict[str, Array],
-) -> dict[str, Array]:
+    arrays: dict[str, InType],
+) -> dict[str, InType]:
     """Convert a program, and note the changes; return the arrays to store."""
     contents = Contents(PRECISIONS[made.to], folder(program), arrays)
     made.before = _stored(program)

@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from miltext.extraction.planning import PartPlan
     from miltext.models.building.changes import DescriptionChange
     from miltext.models.building.choices import Expect
-    from miltext.models.building.filling import Array
     from miltext.models.building.given_weights import GivenWeights
     from miltext.models.building.ranges import Range
     from miltext.models.files import Progress
     from miltext.models.model import Model
+    from miltext.models.tensors import InType
     from miltext.schema.proto import Program
 
 
@@ -204,7 +204,7 @@ class _Asked(NamedTuple):
 
 
 @with_room
-def _edit(asked: _Asked, program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
+def _edit(asked: _Asked, program: Program, arrays: dict[str, InType]) -> dict[str, InType]:
     """Leave only the part in a program; return its arrays, which are to be stored."""
     planned = plan(program, asked.wanted, asked.function)
     for fault in Border(planned).faults() if asked.check else ():

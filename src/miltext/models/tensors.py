@@ -39,8 +39,7 @@ class Tensor(Protocol):
     """A tensor of numbers or truth values: a literal, a record of a weight file, an array beside a text, or what is
     made of one of these.
 
-    `path` is the file of an array, which belongs to its owner; None for elements of the model itself. Tensors with an
-    equal `identity` have equal elements.
+    Tensors with an equal `identity` have equal elements.
     """
 
     __slots__ = ()
@@ -62,6 +61,11 @@ class Tensor(Protocol):
         ...
 
     @property
+    def origin(self) -> Path | None:
+        """The file of an array, which belongs to its owner; None for elements of the model itself."""
+        return None
+
+    @property
     def count(self) -> int:
         """The number of elements."""
         return prod(self.shape)
@@ -69,9 +73,13 @@ class Tensor(Protocol):
     @property
     def size(self) -> int:
         """The number of bytes of the packed elements."""
+        return Tensor.work(self)
+
+    def work(self, dtype: DType | None = None) -> int:
+        """Return the bytes that `pieces` reports as progress."""
         from miltext.schema.packing import packed_size
 
-        return packed_size(self.count, self.dtype.bits)
+        return packed_size(self.count, (dtype or self.dtype).bits)
 
     @property
     def data(self) -> Bytes:
@@ -114,6 +122,10 @@ class Tensor(Protocol):
         step = max(SAMPLE, self.size // SAMPLES)
         return b"".join([bytes(self.data[start : start + SAMPLE]) for start in range(0, self.size, step)])
 
+    def message(self) -> TensorValue:
+        """Return the elements as a literal has them."""
+        return tensor_value(self.dtype, self.data)
+
     def equals(self, other: Tensor) -> bool:
         """Return whether two tensors in memory, or mapped, have the same type and bits."""
         if (self.dtype, self.size) != (other.dtype, other.size):
@@ -149,7 +161,7 @@ class Literal(Tensor):
     def identity(self) -> tuple[object, ...]:
         return "immediate", self.data
 
-    def pieces(self, *_: object) -> Iterator[bytes]:
+    def pieces(self, *_: object, **__: object) -> Iterator[bytes]:
         yield self.data
 
     def views(self) -> Iterator[memoryview]:
@@ -193,7 +205,35 @@ def tensor_shape(value_type: ValueType) -> tuple[int, ...] | None:
     return tuple(dimension.constant.size for dimension in tensor.dimensions)
 
 
-def tensor_value(dtype: DType, data: bytes | memoryview) -> TensorValue:
+@dataclass(frozen=True, eq=False, slots=True)
+class InType(Tensor):
+    """A tensor in another data type, in which its `source` has its elements, too."""
+
+    source: Tensor
+    dtype: DType = field()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.source.shape
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return self.dtype, self.source.identity
+
+    @property
+    def origin(self) -> Path | None:
+        return self.source.origin
+
+    def work(self, dtype: DType | None = None) -> int:
+        return self.source.work(dtype or self.dtype)
+
+    def pieces(
+        self, dtype: DType | None = None, progress: Progress | None = None, folder: Path | None = None
+    ) -> Iterator[bytes]:
+        return self.source.pieces(dtype or self.dtype, progress, folder)
+
+
+def tensor_value(dtype: DType, data: Bytes) -> TensorValue:
     """Return the TensorValue with these packed elements, in coremltools' field for values of the type."""
     made = TensorValue()
     member = getattr(made, dtype.field)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.models.model_weights import BlobFolder, blob_values
 from miltext.models.refusals import WeightsError
-from miltext.models.tensors import tensor_value
 from miltext.models.weight_statistics import statistics
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import PLAIN, Style
@@ -37,7 +36,7 @@ def inline_weights(program: Program, folder: BlobFolder, most: int | None = None
     for held in list(blob_values(made)):
         blob = folder.blob(held.value)
         if most is None or blob.count <= most:
-            held.value.immediateValue.tensor.CopyFrom(tensor_value(blob.dtype, blob.data))
+            held.value.immediateValue.tensor.CopyFrom(blob.message())
     return made
 
 

@@ -29,9 +29,9 @@ from miltext.schema.wire import wire_of
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.evaluation.subjects import Runnable
-    from miltext.models.building.filling import Array
     from miltext.models.building.ranges import Range
     from miltext.models.model import Model
+    from miltext.models.tensors import InType
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
 
 KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
@@ -171,7 +171,7 @@ class Source:
             shutil.copyfile(path, target)
 
 
-def _put(smaller: Program, program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
+def _put(smaller: Program, program: Program, arrays: dict[str, InType]) -> dict[str, InType]:
     """Put the smaller program in place of the written one."""
     program.CopyFrom(smaller)
     return arrays

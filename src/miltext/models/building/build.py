@@ -15,7 +15,7 @@ from miltext.models.building.changes import around, changes
 from miltext.models.building.choices import NO_CHOICES, BuildOptions
 from miltext.models.building.decompiling import order_inputs, strip
 from miltext.models.building.description import describe, known_version
-from miltext.models.building.filling import Array, Filled, program_of
+from miltext.models.building.filling import Filled, program_of
 from miltext.models.building.following import follow
 from miltext.models.building.given_weights import GivenFolder
 from miltext.models.building.known_faults import known_faults
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from miltext.diagnostics import Diagnostic
     from miltext.models.model import Model
+    from miltext.models.tensors import InType
     from miltext.schema.proto import Program
 
 PACKAGE, COMPILED = ".mlpackage", ".mlmodelc"
@@ -232,7 +233,7 @@ def _check_read(new: NewModel, output: Path, choices: BuildOptions) -> None:
         check_kept(output, [*(new.storing.sources if new.storing is not None else ()), *described])
 
 
-def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choices: BuildOptions) -> NewModel:
+def _with_weights(new: NewModel, source: Model, arrays: dict[str, InType], choices: BuildOptions) -> NewModel:
     """Return the model of a program by itself, with its weight files and the arrays to store."""
     try:
         own, is_edited = LooseFolder(source.model_path or Path.cwd()), choices.edit is not None
@@ -248,7 +249,7 @@ def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choice
     return new
 
 
-def _store(new: NewModel, spec: Spec, arrays: dict[str, Array], externalize: int | None, folder: Path | None) -> None:
+def _store(new: NewModel, spec: Spec, arrays: dict[str, InType], externalize: int | None, folder: Path | None) -> None:
     """Note the values to store, in the first weight file that the program names or else in coremltools'.
 
     `folder` is the original's; an existing file is kept, and added to.

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     import os
 
     from miltext.models.building.changes import DescriptionChange
-    from miltext.models.building.filling import Array
     from miltext.models.building.given_weights import GivenWeights
     from miltext.models.building.ranges import Range
     from miltext.models.files import Progress
     from miltext.models.model import Model
     from miltext.models.sizes import Sizes
+    from miltext.models.tensors import InType
     from miltext.printing.coremlc import Versions
     from miltext.schema.proto import Program
 
 Expect: TypeAlias = Callable[[Callable[[], int]], object]
 """A callback that gets, before anything is written, the function that returns the total number of bytes."""
 
-Edit: TypeAlias = "Callable[[Program, dict[str, Array]], dict[str, Array]]"
+Edit: TypeAlias = "Callable[[Program, dict[str, InType]], dict[str, InType]]"
 """A function that changes the program to write, and keeps all names; it gets the arrays to store, and returns the
 remaining ones.
 """
