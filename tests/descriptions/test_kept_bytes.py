@@ -12,9 +12,9 @@ from support.kinds import KINDS, kind
 from support.pipelines import piped, unary
 
 import miltext
-from miltext.models.building.build import build
-from miltext.models.building.choices import BuildOptions
-from miltext.models.opening import open_model
+from miltext.building.build import build
+from miltext.building.choices import BuildOptions
+from miltext.containers.opening import open_model
 from miltext.schema.proto import Model
 from miltext.schema.wire import spans, wire_of
 

@@ -16,9 +16,9 @@ from support.diff_cases import CASES, FOLDER, WEIGHTS, numbered, write_weights
 import miltext
 from miltext.diffing.measures import measure
 from miltext.diffing.structure import TensorDistance
-from miltext.models.tensors import Tensor, literal
-from miltext.models.weights import BlobFile
 from miltext.schema.proto import Program
+from miltext.schema.tensors import Tensor, literal
+from miltext.weights.blob_storage import BlobFile
 
 
 @pytest.fixture

@@ -16,12 +16,12 @@ from support.model_checks import assert_coremltools_opens, assert_same_model
 from support.short_drafts import BROKEN, DRAFTS
 
 import miltext
+from miltext.building.build import build as build_whole
+from miltext.building.choices import BuildOptions
 from miltext.checking.ignores import GAPS
+from miltext.containers.programs import TextModel
 from miltext.diagnostics import Diagnostic, MiltextError, ModelError, ParseError
 from miltext.drafting.building import build
-from miltext.models.building.build import build as build_whole
-from miltext.models.building.choices import BuildOptions
-from miltext.models.programs import TextModel
 
 CASES = sorted((GOLDEN / "built").glob("*.mil"))
 

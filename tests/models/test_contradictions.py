@@ -10,12 +10,12 @@ from support.containers import pipeline, spec, suppression, write
 from support.entries import array, image, model, named, text
 
 import miltext
+from miltext.building.build import prepare
+from miltext.building.choices import BuildOptions
+from miltext.building.new_model import NewModel
+from miltext.containers.programs import TextModel
+from miltext.containers.spec import SpecModel
 from miltext.diagnostics import ModelError, line_and_column
-from miltext.models.building.build import prepare
-from miltext.models.building.choices import BuildOptions
-from miltext.models.building.new_model import NewModel
-from miltext.models.programs import TextModel
-from miltext.models.spec import SpecModel
 from miltext.schema.proto import Model
 
 Edit = Callable[[str], str]

@@ -10,13 +10,13 @@ from support.entries import array, built, image, model, named, text
 from support.running import RUNNER
 
 import miltext
+from miltext.building.build import prepare
+from miltext.building.choices import BuildOptions
 from miltext.cli import command
-from miltext.models.building.build import prepare
-from miltext.models.building.choices import BuildOptions
-from miltext.models.building.description import describe
-from miltext.models.opening import load, open_model
-from miltext.models.programs import TextModel
-from miltext.models.spec import SpecModel
+from miltext.containers.opening import load, open_model
+from miltext.containers.programs import TextModel
+from miltext.containers.spec import SpecModel
+from miltext.descriptions.program_descriptions import describe
 
 SMALL, LARGE = "tensor<fp32, [1, 3, 8, 8]>", "tensor<fp32, [1, 3, 16, 16]>"
 GROWN = "width 8 -> 16, height 8 -> 16"

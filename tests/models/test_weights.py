@@ -16,11 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.weight_records import header, record, refused
 
-from miltext.models import tensors, weights
-from miltext.models.weight_statistics import Statistics, statistics
-from miltext.models.weights import BlobFile, BlobWriter
+from miltext.schema import tensors
 from miltext.schema.dtypes import BY_BLOB, BY_NAME, DTYPES, DType
 from miltext.schema.packing import pack, packed_size
+from miltext.weights import blob_storage as weights
+from miltext.weights.blob_storage import BlobFile, BlobWriter
+from miltext.weights.statistics import Statistics, statistics
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = Path(os.environ.get("MILTEXT_CORPUS", ROOT.parent / "shared" / "corpus"))

@@ -19,18 +19,18 @@ from miltext.lsp.completion import complete
 from miltext.lsp.documents import Document, View
 from miltext.lsp.positions import Positions
 from miltext.lsp.reading import read_whole
-from miltext.models.tensors import literal
-from miltext.models.weight_statistics import statistics
-from miltext.models.weights import BlobFile, BlobWriter
 from miltext.parsing.lowering import Lowering
 from miltext.printing.printer import Printer
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import pack, unpack
 from miltext.schema.proto import Program, Value
+from miltext.schema.tensors import literal
 from miltext.schema.walk import values
 from miltext.syntax.names import name_text
 from miltext.syntax.tables import fast_lark_parser
 from miltext.syntax.vocabulary import type_names
+from miltext.weights.blob_storage import BlobFile, BlobWriter
+from miltext.weights.statistics import statistics
 
 PROGRAM = """program(1.3)
 {{

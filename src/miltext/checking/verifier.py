@@ -23,7 +23,7 @@ from miltext.checking.programs import verify
 from miltext.checking.retyping import retype
 from miltext.diagnostics import MiltextError, ParseError, PrintError, codes
 from miltext.diagnostics.selection import keeps_from_reading, noted
-from miltext.models.files import WITH_DESCRIPTION
+from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.model import Model
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.recovery import recover
@@ -118,7 +118,7 @@ def check(subject: str | PathLike[str] | Message | Model, *, path: str | None = 
     whose program cannot be read.
     """
     if isinstance(subject, PathLike):
-        from miltext.models.opening import load
+        from miltext.containers.opening import load
 
         subject = load(subject)
     return [*_around(subject), *examine(subject, folder=_folder(path)).diagnostics]
@@ -135,7 +135,7 @@ def _folder(path: str | None) -> Path | None:
 def check_text(text: str, path: str | None = None) -> CheckedText:
     """Return all errors and warnings of MIL text, as `check` does, and the text as it was read."""
     with gc_paused:
-        checked = _check_text(text, folder=_folder(path), keep=True)
+        checked = _check_text(text, folder=_folder(path), keep=True, undescribed="warning" if path else "")
     return checked._replace(diagnostics=checked.told(text))
 
 
@@ -278,14 +278,14 @@ def examine(
         text_or_program = subject.program if subject.text is None else subject.text
     else:
         text_or_program = subject
-    is_model = isinstance(subject, Model) and subject.kind in WITH_DESCRIPTION
+    undescribed = "" if not isinstance(subject, Model) else "error" if subject.kind in WITH_DESCRIPTION else "warning"
     with gc_paused:
         if isinstance(text_or_program, str):
             if isinstance(subject, Model):
                 folder = subject.model_path or _folder(subject.name)
-            checked = _check_text(text_or_program, said, folder, originals, _compiled(subject), is_model=is_model)
+            checked = _check_text(text_or_program, said, folder, originals, _compiled(subject), undescribed=undescribed)
             return Checked(checked.told(text_or_program), text_or_program)
-        return _check_program(text_or_program, said, is_model=is_model)
+        return _check_program(text_or_program, said, undescribed=undescribed)
 
 
 def _around(subject: object) -> list[Diagnostic]:
@@ -312,11 +312,11 @@ def _check_text(
     known: Program | None = None,
     *,
     keep: bool = False,
-    is_model: bool = False,
+    undescribed: str = "",
 ) -> CheckedText:
     """Return the findings about a text, and the findings of others (`said`) about its Program, which may be `known`.
 
-    With `keep`, the tree of a draft is kept as `recover` does. `is_model` is true for the text of a model.
+    With `keep`, the tree of a draft is kept as `recover` does. `undescribed` is as in `refused_findings`.
     """
     told: list[Diagnostic] = []
     arrays = Arrays(folder)
@@ -324,23 +324,25 @@ def _check_text(
     if program is None:
         program, told = program_of(text, originals)
     if program is None:
-        broken = _check_broken(text, arrays, keep=keep)
+        broken = _check_broken(text, arrays, undescribed, keep=keep)
         if broken.read and broken.types and told and originals and not _errors(broken.diagnostics):
             whole = broken.types.written()
             told = broken.read.told(whole.told(program_of(whole.text, originals)[1]))
         return broken._replace(diagnostics=in_order([*told, *broken.diagnostics]))
-    findings = [*verify(program, dialect_of(text), arrays=arrays, is_model=is_model), *said]
+    findings = [*verify(program, dialect_of(text), arrays=arrays, undescribed=undescribed), *said]
     found = located(findings, parse_tree(text, whole=True).root) if findings else []
     return CheckedText(in_order([*told, *found]))
 
 
-def _check_broken(text: str, arrays: Arrays, *, keep: bool) -> CheckedText:
+def _check_broken(text: str, arrays: Arrays, undescribed: str, *, keep: bool) -> CheckedText:
     """Return the findings about a text that does not parse, or is a draft."""
     read = recover(text, keep=keep)
-    return _check_read(read, draft_types(read, arrays), arrays)
+    return _check_read(read, draft_types(read, arrays), arrays, undescribed=undescribed)
 
 
-def _check_read(read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked | None = None) -> CheckedText:
+def _check_read(
+    read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked | None = None, undescribed: str = ""
+) -> CheckedText:
     """Return the findings about the read part of a text, whose types were inferred."""
     is_draft = bool(read.drafts or read.elaborated)
     own = map(dtype_in_draft, read.diagnostics) if is_draft else read.diagnostics
@@ -348,7 +350,8 @@ def _check_read(read: Recovered, types: DraftTypes, arrays: Arrays, baked: Baked
     stopping: list[Diagnostic] = []
     if read.program is not None and read.root is not None:
         faulty: set[Place] = set()
-        whole = apart_from(verify(read.program, dialect_of(read.text), faulty, arrays), read.flawed)
+        whole = verify(read.program, dialect_of(read.text), faulty, arrays, undescribed=undescribed)
+        whole = apart_from(whole, read.flawed)
         if _errors(read.diagnostics):  # the read part is not yet the program for Core ML
             whole = [finding for finding in whole if finding.code not in CODES]
         names = [finding for finding in whole if finding.path[-1:] == ("key",)]  # these are there without their values
@@ -367,12 +370,12 @@ def _with_defaults(found: list[Diagnostic]) -> list[Diagnostic]:
     return [each for each in found if each.code != codes.REQUIRED_DEFAULT]
 
 
-def _check_program(program: Message, said: list[Finding], *, is_model: bool = False) -> Checked:
+def _check_program(program: Message, said: list[Finding], *, undescribed: str = "") -> Checked:
     """Return the findings about a Program, and the findings of others (`said`) about it, with its printed text."""
     from miltext.printing.printing import to_text
 
     try:
-        findings = [*verify(own_copy(program), is_model=is_model), *said]
+        findings = [*verify(own_copy(program), undescribed=undescribed), *said]
         if not findings:
             return Checked([], None)
         text = to_text(program)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.conversion.numbers import Numbers, NumbersOf
-from miltext.models.tensors import InType
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.dtypes import BY_NAME
+from miltext.schema.tensors import InType
 
 if TYPE_CHECKING:
     from miltext.conversion.halves import Loss
     from miltext.conversion.known import Precisions
-    from miltext.models.model_weights import BlobFolder
     from miltext.schema.proto import Value
+    from miltext.weights.model_weights import BlobFolder
 
 
 class ConvertedConstant(NamedTuple):

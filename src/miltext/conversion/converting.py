@@ -10,31 +10,31 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from miltext.building.choices import BuildOptions
+from miltext.building.given_weights import GivenFolder
+from miltext.containers.opening import open_model
 from miltext.conversion.contents import Contents, ConvertedConstant
 from miltext.conversion.known import Precisions
 from miltext.conversion.programs import convert_program
 from miltext.conversion.report import record, render_text
 from miltext.diagnostics import codes
 from miltext.drafting.building import build_as_chosen
-from miltext.models.building.choices import BuildOptions
-from miltext.models.building.given_weights import GivenFolder
-from miltext.models.files import WITH_DESCRIPTION
-from miltext.models.model_weights import BlobFolder, LooseFolder, blob_values
-from miltext.models.opening import open_model
-from miltext.models.tensors import tensor_dtype, tensor_shape
+from miltext.files.writing import WITH_DESCRIPTION
 from miltext.schema.packing import packed_size
+from miltext.schema.tensors import tensor_dtype, tensor_shape
+from miltext.weights.model_weights import BlobFolder, LooseFolder, blob_values
 
 if TYPE_CHECKING:
+    from miltext.building.choices import Expect
+    from miltext.building.given_weights import GivenWeights
     from miltext.conversion.programs import Border
+    from miltext.descriptions.changes import DescriptionChange
+    from miltext.descriptions.ranges import Range
     from miltext.diagnostics import Diagnostic
-    from miltext.models.building.changes import DescriptionChange
-    from miltext.models.building.choices import Expect
-    from miltext.models.building.given_weights import GivenWeights
-    from miltext.models.building.ranges import Range
-    from miltext.models.files import Progress
+    from miltext.files.writing import Progress
     from miltext.models.model import Model
-    from miltext.models.tensors import InType
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
+    from miltext.schema.tensors import InType
 
 PRECISIONS = {"fp16": Precisions("fp32", "fp16"), "fp32": Precisions("fp16", "fp32")}
 """The data type to remove, by the data type that replaces it."""

@@ -10,17 +10,17 @@ import numpy as np
 
 from miltext.conversion.halves import FEW, Loss, halves, measured
 from miltext.diagnostics import codes
-from miltext.models.refusals import refusal
-from miltext.models.tensors import Tensor, tensor_dtype, tensor_shape
+from miltext.files.refusals import refusal
+from miltext.schema.tensors import Tensor, tensor_dtype, tensor_shape
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from miltext.models.files import Progress
-    from miltext.models.model_weights import BlobFolder
-    from miltext.models.tensors import InType
+    from miltext.files.writing import Progress
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Value
+    from miltext.schema.tensors import InType
+    from miltext.weights.model_weights import BlobFolder
 
 
 class Numbers(Tensor):

@@ -13,9 +13,9 @@ from miltext.diffing.structure import TensorDistance
 from miltext.schema.packing import decode, packed_size
 
 if TYPE_CHECKING:
-    from miltext.models.files import Progress
-    from miltext.models.tensors import Tensor
+    from miltext.files.writing import Progress
     from miltext.schema.dtypes import DType
+    from miltext.schema.tensors import Tensor
 
 Array: TypeAlias = npt.NDArray[Any]
 

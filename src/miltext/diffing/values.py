@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from miltext.diffing.measures import Array
-    from miltext.models.files import Progress
-    from miltext.models.pairing.contents import ProgramContents
-    from miltext.models.weights import Blob
+    from miltext.files.writing import Progress
+    from miltext.pairing.contents import ProgramContents
     from miltext.schema.proto import NamedValueType, Value
+    from miltext.weights.blob_storage import Blob
 
 DIGITS = 12
 """How many digits of a digest are shown."""

@@ -7,26 +7,26 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.building.build import COMPILED, prepare, write
+from miltext.building.choices import BuildOptions
+from miltext.containers.opening import open_model
+from miltext.containers.programs import TextModel
 from miltext.diagnostics import MiltextError, ModelError, ParseError
 from miltext.drafting.judging import judge, judge_compiled, judge_draft, refuse_text
-from miltext.models.building.build import COMPILED, prepare, write
-from miltext.models.building.choices import BuildOptions
 from miltext.models.model import Model
-from miltext.models.opening import open_model
-from miltext.models.programs import TextModel
 from miltext.parsing.parser import OF_DRAFTS
 
 if TYPE_CHECKING:
     import os
 
+    from miltext.building.choices import Expect
+    from miltext.building.given_weights import GivenWeights
+    from miltext.building.new_model import NewModel
     from miltext.checking.verifier import WrittenOut
+    from miltext.descriptions.changes import DescriptionChange
+    from miltext.descriptions.ranges import Range
     from miltext.diagnostics import Diagnostic
-    from miltext.models.building.changes import DescriptionChange
-    from miltext.models.building.choices import Expect
-    from miltext.models.building.given_weights import GivenWeights
-    from miltext.models.building.new_model import NewModel
-    from miltext.models.building.ranges import Range
-    from miltext.models.files import Progress
+    from miltext.files.writing import Progress
     from miltext.printing.coremlc import Versions
 
 

@@ -11,19 +11,19 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.building.new_model import models_with_programs, way_to
 from miltext.checking.programs import as_diagnostics, findings_in
 from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, PrintError, codes, line_and_column, warning
-from miltext.models.building.new_model import models_with_programs, way_to
-from miltext.models.contents import parse_text
-from miltext.models.files import WITH_DESCRIPTION
+from miltext.files.contents import parse_text
+from miltext.files.writing import WITH_DESCRIPTION
 from miltext.printing.printing import to_text
 from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
+    from miltext.building.choices import BuildOptions
+    from miltext.building.new_model import NewModel
     from miltext.checking.findings import Finding
     from miltext.diagnostics import Diagnostic
-    from miltext.models.building.choices import BuildOptions
-    from miltext.models.building.new_model import NewModel
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
@@ -165,7 +165,7 @@ def _as_read(source: Model, place: str) -> Program | None:
 
 def _findings(program: Program, text: str | None = None) -> list[Finding]:
     """Return the findings in a program, with UNKNOWN parts as errors."""
-    found = findings_in(program, text, each_use=True, is_model=True)
+    found = findings_in(program, text, each_use=True, undescribed="error")
     return [each._replace(severity="error") if each.code in UNKNOWN else each for each in found]
 
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from miltext.evaluation.rules import UnfitValues
-from miltext.models.model_weights import LooseFolder
-from miltext.models.tensors import literal, tensor_dtype, tensor_shape
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.schema.packing import decode, encode
+from miltext.schema.tensors import literal, tensor_dtype, tensor_shape
+from miltext.weights.model_weights import LooseFolder
 
 if TYPE_CHECKING:
     from pathlib import Path

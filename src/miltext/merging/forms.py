@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from miltext.diagnostics import Span
 from miltext.parsing.lowering import opset_bytes
-from miltext.parsing.spans import name_of
 from miltext.syntax.lexer import FINE
 from miltext.syntax.literals import without_spaces
+from miltext.syntax.names import name_of
 from miltext.syntax.parser import SyntaxFailure
 from miltext.syntax.tree import Node, Statement, named, tree_of
 

@@ -6,9 +6,9 @@ from collections.abc import Collection
 from math import prod
 from typing import TYPE_CHECKING
 
-from miltext.models.tensors import literal, tensor_dtype, tensor_shape, tensor_value
 from miltext.schema.packing import packed_size
 from miltext.schema.proto import Program
+from miltext.schema.tensors import literal, tensor_dtype, tensor_shape, tensor_value
 from miltext.schema.walk import values
 
 if TYPE_CHECKING:
