@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.building.choices import BuildOptions
+from miltext.building.choices import BuildChoices
 from miltext.building.storing import named_files
 from miltext.containers.programs import BareProgram
 from miltext.containers.spec import SpecModel
@@ -90,7 +90,7 @@ class Source:
                 self._copy_weights(program, path.parent)
             return []
         model = (self._bare if is_bare else self._whole) or self._loose
-        choices = BuildOptions(
+        choices = BuildChoices(
             original=model if model.kind in WITH_DESCRIPTION else None,
             force=force,
             check=False,
