@@ -37,11 +37,11 @@ from miltext.syntax.recursion import with_room
 from miltext.weights.model_weights import blob_values
 
 if TYPE_CHECKING:
-    from miltext.building.filling import Array
     from miltext.diagnostics import Diagnostic
     from miltext.extraction.planning import PartPlan
     from miltext.models.model import Model
     from miltext.schema.proto import Program
+    from miltext.schema.tensors import InType
 
 
 INPUTLESS = 9
@@ -199,7 +199,7 @@ class _Asked(NamedTuple):
 
 
 @with_room
-def _edit(asked: _Asked, program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
+def _edit(asked: _Asked, program: Program, arrays: dict[str, InType]) -> dict[str, InType]:
     """Leave only the part in a program; return its arrays, which are to be stored."""
     planned = plan(program, asked.wanted, asked.function)
     for fault in Border(planned).faults() if asked.check else ():
