@@ -21,7 +21,7 @@ program(1.3)
 
 
 def decided(ours: str, theirs: str, base: str = BASE) -> tuple[Merge, list[MergeDecision]]:
-    merge = Merge(*[Side(text) for text in (base, ours, theirs)])
+    merge = Merge(Side(base), Side(ours), Side(theirs))
     return merge, merge.decisions()
 
 
@@ -44,8 +44,8 @@ HEAD = ["program(1.3)\n{", "func main<ios18>(fp16 x, fp16 y) {"]
 @pytest.mark.parametrize(
     ("mine", "other", "expected"),
     [
-        ((), (), [(OURS, BASE.strip())]),
-        (("relu", "tanh"), (), [(OURS, BASE.replace("relu", "tanh").strip())]),
+        (("", ""), ("", ""), [(OURS, BASE.strip())]),
+        (("relu", "tanh"), ("", ""), [(OURS, BASE.replace("relu", "tanh").strip())]),
         (
             ("relu", "tanh"),
             ("x = a, y = y", "x = a, y = a"),
@@ -85,9 +85,9 @@ HEAD = ["program(1.3)\n{", "func main<ios18>(fp16 x, fp16 y) {"]
     ],
 )
 def test_decisions_say_whose_each_stretch_is(
-    mine: tuple[str, ...], other: tuple[str, ...], expected: list[tuple[object, ...]]
+    mine: tuple[str, str], other: tuple[str, str], expected: list[tuple[object, ...]]
 ) -> None:
-    ours, theirs = (BASE.replace(*each) if each else BASE for each in (mine, other))  # type: ignore[call-arg]
+    ours, theirs = BASE.replace(*mine), BASE.replace(*other)
     _, decisions = decided(ours, theirs)
     assert shown(decisions, ours, theirs) == expected
 
@@ -111,6 +111,5 @@ def test_the_text_follows_from_the_decisions(comment: str) -> None:
     assert [isinstance(piece, Conflict) for piece in pieces] == [each.side is None for each in decisions]
     for name, side in (("ours", OURS), ("theirs", THEIRS)):
         spans = [span for each in decisions if (span := each.spans[side])]
-        assert [span.end for span in spans] == [*(span.start for span in spans[1:]), len((BASE, ours, theirs)[side])], (
-            name
-        )
+        starts = [*(span.start for span in spans[1:]), len((BASE, ours, theirs)[side])]
+        assert [span.end for span in spans] == starts, name
