@@ -11,11 +11,11 @@ from support.containers import write_package
 from support.pipelines import binary, piped, unary
 
 import miltext
+from miltext.compiled.coremldata import FORM_VERSIONS
+from miltext.compiled.histogram import _TABLE
+from miltext.compiled.metadata import AVAILABILITY
+from miltext.compiled.unproven_features import UNSEEN
 from miltext.diagnostics import ModelError
-from miltext.models.compiling.histogram import _TABLE
-from miltext.models.compiling.metadata import AVAILABILITY
-from miltext.models.compiling.unseen import UNSEEN
-from miltext.models.coremldata import FORM_VERSIONS
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, Model
 
 PAGE = (Path(__file__).parents[1] / "docs" / "compiled-models.md").read_text(encoding="utf-8")

@@ -27,7 +27,7 @@ from support.how_to_outcomes import (
 from support.model_checks import assert_coremltools_opens
 
 import miltext
-from miltext.models.opening import open_model
+from miltext.containers.opening import open_model
 from miltext.printing.coremlc import as_coremlc
 from miltext.schema import walk
 from miltext.schema.proto import Operation

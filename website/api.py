@@ -12,8 +12,8 @@ from typing import Any, ForwardRef, is_typeddict
 
 import miltext
 import miltext.testing
+from miltext.descriptions import ranges
 from miltext.evaluation import subjects
-from miltext.models.building import ranges
 from miltext.pytest_plugin import MilGolden
 from miltext.reduction import trials
 from website.markdown import cell, docstring
@@ -26,7 +26,7 @@ FUNCTIONS = [name for name in miltext.__all__ if name not in CLASSES]
 
 REACHED = {
     "models.model": ("Stage",),
-    "models.model_weights": ("Weights", "Weight"),
+    "weights.model_weights": ("Weights", "Weight"),
     "diffing.structure": ("FunctionDifference", "ModelDifference", "WeightDifference", "WeightChange", "Change"),
     "evaluation.subjects": ("Subject",),
     "evaluation.comparing.comparison": ("ComparedValue", "Origin", "FirstOddity"),

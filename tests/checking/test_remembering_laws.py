@@ -19,9 +19,9 @@ from miltext.checking.programs import verify
 from miltext.checking.scopes import name_findings
 from miltext.checking.values import value_findings
 from miltext.generation.programs import generate
-from miltext.models.weight_paths import escape
 from miltext.schema.proto import Program, Value
 from miltext.schema.shape_patterns import said_alone
+from miltext.weights.paths import escape
 
 AT = '(BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64({})))'
 LOOP = """program(1.3)

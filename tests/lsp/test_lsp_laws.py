@@ -29,6 +29,7 @@ from support.lsp_documents import SERVER, OpenDocument, make_client, seen
 from support.short_drafts import DRAFTS
 
 import miltext
+from miltext.building.editing import rename as rename_everywhere
 from miltext.diagnostics import ParseError
 from miltext.lsp import context, outline
 from miltext.lsp.completion import complete
@@ -38,10 +39,10 @@ from miltext.lsp.positions import Positions
 from miltext.lsp.reading import NOTHING, Reading, read_past, read_whole
 from miltext.lsp.requests import REQUESTS, Request
 from miltext.lsp.semantic_tokens import tokens
-from miltext.models.building.editing import rename as rename_everywhere
 from miltext.parsing.parser import attempt, parse_tree
-from miltext.parsing.scopes import Meaning, Name, Scopes
+from miltext.parsing.scopes import Meaning, Scopes
 from miltext.syntax.editing import edited
+from miltext.syntax.phrases import Name
 from miltext.syntax.tree import Node, tree_of
 
 PATHS = [*sorted(GOLDEN.glob("check/*.mil")), GOLDEN / "highlight" / "everything.mil"]

@@ -14,6 +14,7 @@ from pygls.exceptions import JsonRpcException
 from support.short_drafts import BROKEN, DRAFTS, FEED_FORWARD, WITH_BLOCKS
 
 import miltext
+from miltext.building.editing import rename as rename_everywhere
 from miltext.lsp import outline
 from miltext.lsp.completion import complete, signature_help
 from miltext.lsp.documents import Document, View
@@ -25,7 +26,6 @@ from miltext.lsp.reading import Reading, past, read_past, read_whole
 from miltext.lsp.requests import REQUESTS
 from miltext.lsp.semantic_tokens import TYPES, tokens
 from miltext.lsp.server import Server
-from miltext.models.building.editing import rename as rename_everywhere
 from miltext.parsing import recovery
 from miltext.parsing.parser import parse_tree
 from miltext.syntax.editing import edited
@@ -388,7 +388,7 @@ def test_a_check_reads_a_text_once_and_keeps_what_it_read(name: str, monkeypatch
             read.append(text)
             super().__init__(text)
 
-    monkeypatch.setattr(recovery, "_Reading", Counted)
+    monkeypatch.setattr(recovery, "_RecoveringParse", Counted)
     expected = past(text, None)
     inferred = expected.inferred
     read.clear()

@@ -31,8 +31,8 @@ def shown(decisions: list[MergeDecision], ours: str, theirs: str) -> list[tuple[
     return [
         (
             each.side,
-            (ours[slice(*each.spans[OURS])] if each.spans[OURS] else "").strip(),
-            *(texts[side][slice(*span)] for made in each.replaced for side, span in made.taken),
+            ours[slice(*span)].strip() if (span := each.spans[OURS]) else "",
+            *(texts[side][slice(*there)] for made in each.replaced for side, there in made.taken),
         )
         for each in decisions
     ]

@@ -19,16 +19,17 @@ from hypothesis import strategies as st
 from models.test_build_text import built
 from support.array_files import npy_of, safetensors, sparse_npy, tensor, text_of
 
+from miltext.arrays import c_order, opening, stored
+from miltext.arrays.converting import UnfitElement, converted, holds
+from miltext.arrays.headers import Headers
+from miltext.arrays.npz import npz_headers
+from miltext.arrays.opening import ArrayFolder, open_array
 from miltext.diagnostics import MiltextError, ModelError
 from miltext.diagnostics.home import install
-from miltext.models.arrays import c_order, opening, stored
-from miltext.models.arrays.converting import UnfitElement, converted, holds
-from miltext.models.arrays.headers import Headers
-from miltext.models.arrays.npz import npz_headers
-from miltext.models.arrays.opening import ArrayFolder, open_array
 from miltext.parsing.lowering.arrays import ArrayReference
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.schema.packing import decode, encode, unpack
+from miltext.schema.tensors import InType
 
 NPY = ArrayReference("$npy", "w.npy")
 
@@ -43,7 +44,7 @@ def read(folder: Path, reference: ArrayReference, dtype: str | None = None) -> n
     found = open_array(reference, folder)
     kind = BY_NAME[dtype] if dtype else found.dtype
     data = b"".join(found.pieces(kind))
-    assert len(data) == found.size(kind)
+    assert len(data) == InType(found, kind).size
     return unpack(data, kind, found.header.number).reshape(found.shape)
 
 

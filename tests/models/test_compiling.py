@@ -21,16 +21,16 @@ from support.containers import write_package
 from support.pipelines import binary, of_text, piped, unary
 
 import miltext
+from miltext.compiled.analytics import parse_analytics
+from miltext.compiled.coremldata import coremldata, parse_coremldata
+from miltext.compiled.metadata import metadata
+from miltext.compiled.precision import stored_as
+from miltext.compiled.stated import source_when_compiled
+from miltext.compiled.unproven_features import unseen
+from miltext.containers.opening import open_model
 from miltext.diagnostics import ModelError
-from miltext.models.compiling.analytics import parse_analytics
-from miltext.models.compiling.metadata import metadata
-from miltext.models.compiling.precision import stored_as
-from miltext.models.compiling.stated import source_when_compiled
-from miltext.models.compiling.unseen import unseen
-from miltext.models.coremldata import coremldata, parse_coremldata
+from miltext.files.refusals import WeightsError
 from miltext.models.manifest import model_file
-from miltext.models.opening import open_model
-from miltext.models.refusals import WeightsError
 from miltext.printing.coremlc import Versions
 from miltext.schema.proto import ArrayFeatureType, Model, Program
 from miltext.schema.types import TensorType

@@ -17,9 +17,9 @@ from support.containers import LFS, NEURAL_NETWORK
 from support.repositories import EXAMPLE, MODEL, WEIGHTS, Repository, changes
 
 import miltext
-from miltext.models.weights import BlobWriter
 from miltext.review.textconv import ModelForm, file_text
 from miltext.schema.dtypes import BY_NAME
+from miltext.weights.blob_storage import BlobWriter
 
 if shutil.which("git") is None:
     pytest.skip("needs git", allow_module_level=True)

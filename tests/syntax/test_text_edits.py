@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from support.gaps import FORMS, commented, tokens
 
 import miltext
+from miltext.building.editing import expose, rename
 from miltext.checking.fixing import applied, mend
+from miltext.containers.opening import read_model
 from miltext.diagnostics import Diagnostic, MiltextError, Span
 from miltext.extraction.extracting import part_text
 from miltext.merging.conflicts import Markers
 from miltext.merging.merging import merge_texts
-from miltext.models.building.editing import expose, rename
-from miltext.models.opening import read_model
 from miltext.parsing.parser import parse_tree
 from miltext.syntax.editing import apart, edited, proven
 from miltext.syntax.lexer import END, FINE, lexer

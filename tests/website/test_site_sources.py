@@ -16,8 +16,8 @@ sys.path.insert(0, str(ROOT))
 import miltext
 import miltext.coreml
 import miltext.testing
+from miltext.containers.opening import _KINDS
 from miltext.diagnostics import home
-from miltext.models.opening import _KINDS
 from website import api, fences, links, lists, markdown
 from website.lexers import ReportLexer
 

@@ -13,9 +13,9 @@ from miltext.schema.dtypes import BY_NAME
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from miltext.arrays.stored import StoredArray
     from miltext.checking.findings import Finding
     from miltext.checking.inference.operands import Operand
-    from miltext.models.arrays.stored import StoredArray
     from miltext.schema.operations import Signature
     from miltext.schema.paths import Path
 

@@ -15,14 +15,14 @@ from miltext.checking.findings import Finding, counted, named
 from miltext.checking.inference.reading import Constant, ReadBlock
 from miltext.checking.sizes import GREATEST, WAY_OUT, greatest_size, too_large
 from miltext.diagnostics import codes
-from miltext.models.weight_paths import MODEL_PATH, escape
-from miltext.models.weights import ALIGNMENT
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.dtypes import BY_NUMBER, DType
 from miltext.schema.operations import first_opset
 from miltext.schema.paths import Key, Path, block_path
 from miltext.schema.types import StateType, compatible, read_type
 from miltext.schema.types import TensorType as Tensor
+from miltext.weights.blob_storage import ALIGNMENT
+from miltext.weights.paths import MODEL_PATH, escape
 
 if TYPE_CHECKING:
     from miltext.checking.arrays import Arrays

@@ -23,9 +23,9 @@ from miltext.diagnostics.wording import tally
 
 if TYPE_CHECKING:
     from miltext.checking.verifier import Checked
+    from miltext.compiled.stated import CompiledSource
     from miltext.diagnostics import Diagnostic
     from miltext.diagnostics.reports import Report
-    from miltext.models.compiling.stated import CompiledSource
     from miltext.models.model import Model, Stage
     from miltext.schema.proto import Program
 
@@ -141,8 +141,8 @@ def _originals(original: str | None, checked: Sequence[Input]) -> tuple[list[Pro
     """
     if original is None:
         return [], None
-    from miltext.models.compiling.stated import source_when_compiled
-    from miltext.models.opening import is_bundle
+    from miltext.compiled.stated import source_when_compiled
+    from miltext.containers.opening import is_bundle
 
     whole = open_whole(original)
     source = source_when_compiled(whole)
@@ -312,8 +312,8 @@ def _connections(whole: Model) -> list[Diagnostic]:
     """
     if not whole.is_pipeline:
         return []
-    from miltext.models.pipelines.faults import faults_in
-    from miltext.models.refusals import refusal
+    from miltext.files.refusals import refusal
+    from miltext.pipelines.faults import faults_in
 
     with suppress(MiltextError):
         return [refusal(fault.code, fault.message).diagnostics[0] for fault in faults_in(whole)]

@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.building.choices import WriteOptions
 from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.declared import declared
 from miltext.cli.progress import Progress, weights_bar
 from miltext.cli.streams import STATUSES, model_argument, nested_option, open_whole, show, write_text
 from miltext.cli.writing_verbs import (
-    check_option,
-    force_option,
     given_weights,
     model_output,
-    no_loss_option,
-    range_option,
     tell_written,
 )
 
 if TYPE_CHECKING:
     from miltext.conversion.converting import Conversion
-    from miltext.models.building.changes import DescriptionChange
+    from miltext.descriptions.changes import DescriptionChange
     from miltext.models.model import Model
 
 FORM = 2
@@ -57,10 +55,7 @@ Examples:
 )
 @click.option("--full", is_flag=True, help="List all constants with losses, not only the ten with the largest.")
 @format_option
-@range_option
-@no_loss_option
-@force_option
-@check_option
+@declared(WriteOptions, "ranges", "no_loss", "force", "check")
 def command(
     model: str,
     to: str,
@@ -78,7 +73,7 @@ def command(
     the description stays whole. Operations without fp16 stay fp32, as do those with constants beyond its range. Losses
     are reported: the largest error of each constant, and values that became 0.
     """
-    from miltext.models.sizes import read_sizes
+    from miltext.descriptions.sizes import read_sizes
 
     whole = open_whole(model)
     if weights and whole.kind not in TEXTS:

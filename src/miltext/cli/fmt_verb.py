@@ -111,9 +111,9 @@ def _outcomes(names: list[str], width: int | None) -> Iterable[FormattedFile]:
 
 def _format(name: str, width: int | None) -> FormattedFile:
     """Format one file, without writing it."""
+    from miltext.files.contents import decode, read_file
     from miltext.formatting.document import keep_line_ends
     from miltext.formatting.formatter import verified_format
-    from miltext.models.contents import decode, read_file
 
     path = shown_name(name)
     try:

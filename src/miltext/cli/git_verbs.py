@@ -144,8 +144,8 @@ def difftool(old: Path, new: Path) -> None:
 
 def _by_structure(old: Path, new: Path) -> str:
     """Raise ModelError if a side is not an ML Program: another kind of model, another file, or nothing."""
+    from miltext.containers.opening import load
     from miltext.diffing import diff
-    from miltext.models.opening import load
 
     return diff(load(old), load(new)).to_text(color=colored(sys.stdout))
 

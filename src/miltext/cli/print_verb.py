@@ -29,8 +29,8 @@ from miltext.printing.tensors import Style
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
+    from miltext.files.refusals import WeightsError
     from miltext.models.model import Model
-    from miltext.models.refusals import WeightsError
     from miltext.schema.proto import Program
 
 EPILOG = """\b
@@ -203,8 +203,8 @@ def _program(model: Model, inline_weights: int | None, names: Mapping[str, str] 
 
 def _with_weights(model: Model, most: int) -> Program:
     """Return the model's program with the values of weights of at most that many elements in it."""
-    from miltext.models.model_weights import BlobFolder
-    from miltext.models.weight_printing import inline_weights
+    from miltext.weights.model_weights import BlobFolder
+    from miltext.weights.printing import inline_weights
 
     return inline_weights(model.program, BlobFolder(model.model_path), most)
 
@@ -213,8 +213,8 @@ def _annotated(model: Model, program: Program, style: Style) -> list[str]:
     """Return the text with facts about the weights, complete before any is written: a bar and a pager share the
     terminal.
     """
-    from miltext.models.model_weights import BlobFolder
-    from miltext.models.weight_printing import annotated_pieces
+    from miltext.weights.model_weights import BlobFolder
+    from miltext.weights.printing import annotated_pieces
 
     with weights_bar("reading weights", model, passes=2) as progress:
         return list(annotated_pieces(program, BlobFolder(model.model_path, progress.add), style))

@@ -107,8 +107,8 @@ def write(
     files: Targets, results: Iterator[Result], states: Mapping[str, Any], features: Mapping[str, Feature]
 ) -> None:
     """Write files of the results, all or none, during the computation, which also fills `states`."""
-    from miltext.models.files import is_stream, write_new
-    from miltext.models.staging import Staging
+    from miltext.files.staging import Staging
+    from miltext.files.writing import is_stream, write_new
 
     with Staging(replace=True) as staging:
         places = {path: staging.place(Path(path)) for path in files.files if path != "-" and not is_stream(Path(path))}

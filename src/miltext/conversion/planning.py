@@ -15,9 +15,9 @@ from miltext.conversion.integers import is_exact, is_float, is_wide, may_count
 from miltext.conversion.known import Known, KnownConstant
 from miltext.conversion.scales import compressed, scaled
 from miltext.diagnostics import codes
+from miltext.files.refusals import refusal
 from miltext.ir.flow import FLOWS
 from miltext.ir.parts import Use, Value, literal_of
-from miltext.models.refusals import refusal
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import signature
 from miltext.schema.types import ListType, TensorType, Type, read_type

@@ -11,9 +11,8 @@ from miltext.conversion.integers import GREATEST_WHOLE
 from miltext.conversion.known import dtype_of
 from miltext.conversion.planning import Planning
 from miltext.diagnostics import Note, codes, warning
+from miltext.files.refusals import BlamedPart, refusal
 from miltext.ir.graph import Graph
-from miltext.models.building.placing import BlamedPart
-from miltext.models.refusals import refusal
 from miltext.schema.operations import opset_place
 from miltext.schema.opsets import TEXT_BY_PROTO
 from miltext.syntax.gc_pause import gc_paused

@@ -12,9 +12,8 @@ from functools import cache, cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from google.protobuf.unknown_fields import UnknownFieldSet
-
 from miltext.descriptions.forms import shortest
+from miltext.files.contents import unknown_fields
 from miltext.schema.paths import is_repeated
 from miltext.schema.proto.kinds import MODEL_KINDS
 from miltext.schema.wire import LENGTH_DELIMITED, read_varint, sized, spans, tag, wire_of
@@ -256,12 +255,6 @@ def digest(wire: bytes) -> str:
 
 
 # ---- fields
-
-
-def unknown_fields(message: Message) -> list[int]:
-    """Return the numbers of a message's fields that the schema does not have, each once."""
-    fields = UnknownFieldSet(message)
-    return [*dict.fromkeys(fields[index].field_number for index in range(len(fields)))]
 
 
 def beside_kinds(spec: Spec) -> bytes:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from miltext.containers.opening import open_model
 from miltext.diffing.difference import Difference
 from miltext.diffing.pipelines import compare_others, compare_pipelines
 from miltext.diffing.programs import DiffSide, How, compare_programs
 from miltext.models.model import Model, Stage
-from miltext.models.opening import open_model
 from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from miltext.building.compiling.other_files import KNOWN, files_below, weight_paths
+from miltext.compiled.analytics import FILE_NAME as ANALYTICS
+from miltext.compiled.coremldata import FILE_NAME as COREMLDATA
+from miltext.compiled.coremldata import NAMES
+from miltext.compiled.metadata_json import FILE_NAME as METADATA
+from miltext.compiled.stated import CLASS, CompiledFacts, class_name, stated
+from miltext.containers.bundle import BundleModel
 from miltext.diffing.descriptions import MADE_BY
 from miltext.diffing.structure import Change
-from miltext.models.bundle import BundleModel
-from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
-from miltext.models.compiling.other_files import KNOWN, files_below, weight_paths
-from miltext.models.compiling.stated import CLASS, CompiledFacts, class_name, stated
-from miltext.models.coremldata import FILE_NAME as COREMLDATA
-from miltext.models.coremldata import NAMES
-from miltext.models.files import PIECE
-from miltext.models.metadata_json import FILE_NAME as METADATA
+from miltext.files.writing import PIECE
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:

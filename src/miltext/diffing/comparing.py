@@ -22,7 +22,7 @@ from miltext.diffing.structure import (
 )
 from miltext.diffing.telling import USES
 from miltext.ir.parts import Op, Value
-from miltext.models.pairing.keyed import EXACT, NAME, label, stated
+from miltext.pairing.keyed import EXACT, NAME, label, stated
 from miltext.schema import proto
 from miltext.syntax.literals import quote
 from miltext.syntax.names import name_text
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from miltext.diffing.values import Values
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Operand
-    from miltext.models.pairing.keyed import KeyedGraph
-    from miltext.models.pairing.pairing import PairedBlock, PairedFunction
-    from miltext.models.pairing.sequences import Pair
+    from miltext.pairing.keyed import KeyedGraph
+    from miltext.pairing.pairing import PairedBlock, PairedFunction
+    from miltext.pairing.sequences import Pair
 
 Bindings: TypeAlias = "Mapping[str, Sequence[Operand]]"
 """Arguments, or attributes as arguments, by name."""

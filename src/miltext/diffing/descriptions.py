@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from miltext.descriptions.parts import EMPTY, UNKNOWN, MessageDifference, differences, part_of
 from miltext.diffing.structure import Change
-from miltext.models.contents import shell
+from miltext.files.contents import shell
 from miltext.schema.proto.kinds import MODEL_KINDS
 from miltext.schema.stamps import STAMP
 

@@ -16,7 +16,7 @@ from miltext.diffing.panes import RENAMED
 from miltext.diffing.report import SIGNS
 from miltext.diffing.unified import CONTEXT
 from miltext.highlight import MilLexer
-from miltext.models.pairing.sequences import common
+from miltext.pairing.sequences import common
 from miltext.printing.html_page import class_of
 
 if TYPE_CHECKING:

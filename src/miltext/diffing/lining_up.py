@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from miltext.diffing.report import At
     from miltext.ir.parts import Value
-    from miltext.models.pairing.keyed import KeyedGraph
-    from miltext.models.pairing.pairing import PairedBlock, PairedFunction
+    from miltext.pairing.keyed import KeyedGraph
+    from miltext.pairing.pairing import PairedBlock, PairedFunction
     from miltext.schema.proto import Program
 
 Shell = TypeVar("Shell", bound="Function | Operation")

@@ -7,8 +7,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.lining_up import ADDED, DIFFERENT, EQUAL, LOOSE, REMOVED
-from miltext.models.pairing.keyed import label
-from miltext.models.pairing.sequences import common
+from miltext.pairing.keyed import label
+from miltext.pairing.sequences import common
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from miltext.diffing.report import At
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Op, Value
-    from miltext.models.pairing.pairing import PairedFunction
+    from miltext.pairing.pairing import PairedFunction
 
 RENAMED = "="
 """The mark of two lines that differ only in facts that do not count: names of values, places of weights, and the tools

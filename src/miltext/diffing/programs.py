@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.building.decompiling import order_as_described, take_shapes
 from miltext.diffing.bundles import compare_bundles
 from miltext.diffing.comparing import ProgramComparison
 from miltext.diffing.descriptions import compare_models
 from miltext.diffing.difference import Difference
 from miltext.diffing.lining_up import Texts
 from miltext.diffing.values import Values
-from miltext.models.building.decompiling import order_as_described, take_shapes
-from miltext.models.pairing.contents import ProgramContents
-from miltext.models.pairing.keyed import KeyedGraph, Keys
-from miltext.models.pairing.pairing import pair_functions
+from miltext.pairing.contents import ProgramContents
+from miltext.pairing.keyed import KeyedGraph, Keys
+from miltext.pairing.pairing import pair_functions
 from miltext.schema.stamps import BUILD_INFO
 from miltext.syntax.programs import own_copy
 

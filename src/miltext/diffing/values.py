@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.spelling import SHOWN, Spelling
 from miltext.diffing.structure import Change, TensorDistance, WeightChange, WeightDifference, WeightPlace
-from miltext.models.weights import CHUNK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from miltext.diffing.measures import Array
-    from miltext.models.files import Progress
-    from miltext.models.pairing.contents import ProgramContents
-    from miltext.models.weights import Blob
+    from miltext.files.writing import Progress
+    from miltext.pairing.contents import ProgramContents
     from miltext.schema.proto import NamedValueType, Value
+    from miltext.weights.blob_storage import Blob
 
 DIGITS = 12
 """How many digits of a digest are shown."""
@@ -114,7 +113,7 @@ class Values:
         if old is None or new is None:
             self._unread += 1
             return _Verdict(alike and a.blobFileValue == b.blobFileValue, weight=alike)
-        if alike and (_is_one_record(old, new) or _same_content(old, new)):
+        if alike and (_is_one_record(old, new) or old.equals(new)):
             if self._progress:
                 self._progress(new.size)
             return _Verdict(True)
@@ -125,11 +124,12 @@ class Values:
 
     def _apart(self, a: Value, b: Value, progress: Progress | None = None) -> TensorDistance | None:
         """Return the distance between two tensors, if both have the same number of elements."""
-        if a.immediateValue.tensor.HasField("strings"):
+        old, new = self._old.tensor(a), self._new.tensor(b)
+        if old is None or new is None:
             return None
-        from miltext.diffing.measures import elements, measure
+        from miltext.diffing.measures import measure
 
-        return measure(elements(a, self._old.blob(a)), elements(b, self._new.blob(b)), progress)
+        return measure(old, new, progress)
 
 
 def _place(value: Value) -> WeightPlace | None:
@@ -156,10 +156,3 @@ def _is_one_file(old: Path, new: Path) -> bool:
     with suppress(OSError):
         return old == new or os.path.samefile(old, new)
     return False
-
-
-def _same_content(old: Blob, new: Blob) -> bool:
-    if (old.dtype, old.size) != (new.dtype, new.size):
-        return False
-    pieces = [slice(start, start + CHUNK) for start in range(0, old.size, CHUNK)]
-    return all(bytes(old.data[piece]) == bytes(new.data[piece]) for piece in pieces)

@@ -10,20 +10,20 @@ from miltext.drafting.omitting import STATEMENT
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Value
 from miltext.models.compact import VALUE
-from miltext.models.weight_printing import DigestPrinter
 from miltext.printing.printer import CLOSING, OPERATION, Printer
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path, block_path
 from miltext.syntax.literals import quote
+from miltext.weights.printing import DigestPrinter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set
 
     from miltext.ir.parts import Block, Op, Operand
-    from miltext.models.weight_printing import Spell
     from miltext.printing.printer import Lines
     from miltext.printing.tensors import Style
     from miltext.schema import proto
+    from miltext.weights.printing import Spell
 
 _LITERAL = re.compile(r'[-+.0-9"]|\$0x|true$|false$|\[(?!(?:inf|nan)\b|.*(?:\$[A-Za-z]|[\[ ](?:inf|nan)\b))', re.DOTALL)
 """How a literal begins that a draft takes without its type: `inf` without a sign is a name there."""

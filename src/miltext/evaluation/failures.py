@@ -11,7 +11,7 @@ from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.evaluation.planning import steps_of
 from miltext.evaluation.rules import RULES
-from miltext.models.refusals import WeightsError
+from miltext.files.refusals import WeightsError
 from miltext.schema.paths import Key
 
 if TYPE_CHECKING:

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from miltext.arrays.converting import UnfitElement, converted, converts, range_of
+from miltext.arrays.headers import dtype_of
+from miltext.arrays.problems import ArrayProblem
 from miltext.checking.findings import named
 from miltext.diagnostics import Diagnostic, Note, codes, error, refusing
 from miltext.diagnostics.suggestions import did_you_mean, nearest
@@ -21,9 +24,6 @@ from miltext.diagnostics.wording import listed
 from miltext.evaluation.features import NOTHING_SAID, Feature
 from miltext.evaluation.pictures import SCALING, UNSCALED, colours_of, elements_of, is_picture
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY
-from miltext.models.arrays.converting import UnfitElement, converted, converts, range_of
-from miltext.models.arrays.headers import dtype_of
-from miltext.models.arrays.problems import ArrayProblem
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import decode
 from miltext.schema.types import TensorType, Type, compatible, show, spelled

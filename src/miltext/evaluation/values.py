@@ -7,16 +7,15 @@ is a Python list of them, a FixedList where it cannot grow, a dictionary a dict,
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from miltext.evaluation.rules import UnfitValues
-from miltext.models.model_weights import LooseFolder
-from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape
 from miltext.schema.dtypes import BY_NAME, DType
-from miltext.schema.packing import decode, encode, unpack
+from miltext.schema.packing import decode, encode
+from miltext.schema.tensors import literal, tensor_dtype, tensor_shape
+from miltext.weights.model_weights import LooseFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -215,10 +214,10 @@ def _immediate(message: Message) -> Any:
         raise UnfitValues("is of an unknown type")
     if dtype.kind == "string":
         return np.array(list(immediate.tensor.strings.values), object).reshape(shape)
-    found = immediate_data(message)
+    found = literal(message)
     if found is None:
         raise UnfitValues("has not as many elements as its type says; `check` tells of it")
-    return _carried(unpack(found[1], dtype, prod(shape)).reshape(shape), dtype)
+    return _carried(found.array(), dtype)
 
 
 def _frozen(value: Any) -> Any:

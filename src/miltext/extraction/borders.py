@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Note, codes
 from miltext.extraction.wanted import SHOWN, listed, top_values
-from miltext.models.refusals import refusal
+from miltext.files.refusals import refusal
 from miltext.printing.printer import type_text
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.features import ELEMENTS

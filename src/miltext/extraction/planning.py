@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.diagnostics import Note, codes
 from miltext.extraction.compile_time import needed_when_compiled
 from miltext.extraction.wanted import Wanted, function_with, listed, top_values
+from miltext.files.refusals import refusal
 from miltext.ir.graph import Graph
 from miltext.ir.needs import Needs
-from miltext.models.refusals import refusal
 from miltext.schema.walk import own_opset
 
 if TYPE_CHECKING:

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from miltext.models.building.editing import function_name, name_in
-from miltext.parsing.locating import results
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import bodies_of
 from miltext.printing.flexible_shapes import ATTRIBUTE
@@ -20,6 +18,7 @@ from miltext.printing.tensors import Style
 from miltext.syntax.editing import Edit, proven
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.names import name_text
+from miltext.syntax.phrases import name_in, outputs
 from miltext.syntax.tree import named
 
 if TYPE_CHECKING:
@@ -51,8 +50,8 @@ class _Trimming:
     def edits(self, program: Node, made: Function) -> Iterator[Edit]:
         """Yield the edits of a text, whose program is the phrase; `made` is the new form of its function."""
         functions = list(named(program, "function"))
-        yield from self._without(functions, [function_name(each) == self._planned.function for each in functions])
-        (function,) = (each for each in functions if function_name(each) == self._planned.function)
+        yield from self._without(functions, [name_in(each) == self._planned.function for each in functions])
+        (function,) = (each for each in functions if name_in(each) == self._planned.function)
         yield from self._parameters(next(named(function, "parameters")))
         yield from self._information(function, made)
         bodies = list(bodies_of(function))
@@ -66,12 +65,12 @@ class _Trimming:
         operations, kept = list(named(block, "operation")), {*planned.operations}
         yield from self._without(operations, [place in kept for place in range(len(operations))])
         for (place, index), name in planned.renamed.items():
-            token = results(operations[place])[index].children[-1]
+            token = [*outputs(operations[place])][index].children[-1]
             yield token.start, token.end, name_text(name)
-        outputs = next(named(block, "outputs"))
-        tokens = list(named(outputs, "NAME"))
+        listed = next(named(block, "outputs"))
+        tokens = list(named(listed, "NAME"))
         if [name_in(token) for token in tokens] != self._planned.outputs:
-            start, end = (tokens[0].start, tokens[-1].end) if tokens else (outputs.end - 1, outputs.end - 1)
+            start, end = (tokens[0].start, tokens[-1].end) if tokens else (listed.end - 1, listed.end - 1)
             yield start, end, ", ".join(map(name_text, self._planned.outputs))
 
     # ---- lists in brackets

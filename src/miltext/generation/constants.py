@@ -8,10 +8,10 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.inference.operands import Operand, read_value
-from miltext.models.tensor_data import tensor_value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import pack
 from miltext.schema.proto import Value
+from miltext.schema.tensors import tensor_value
 from miltext.schema.types import ListType, TensorType, write_type
 
 if TYPE_CHECKING:

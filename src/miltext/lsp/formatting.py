@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import MiltextError, Span
 from miltext.formatting.document import keep_line_ends
 from miltext.formatting.formatter import format_text, verified_format
-from miltext.models.pairing.sequences import common
+from miltext.pairing.sequences import common
 from miltext.syntax.editing import Edit, edited
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from lsprotocol import types as lsp
 from pygls.uris import from_fs_path
 
 from miltext.diagnostics import ParseError
+from miltext.files.writing import texts_below
 from miltext.lsp.documents import Document
 from miltext.lsp.outline import symbols_in
 from miltext.lsp.positions import Positions
 from miltext.lsp.reading import NOTHING
-from miltext.models.files import texts_below
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.recovery import tree_past
 

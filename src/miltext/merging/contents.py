@@ -9,13 +9,13 @@ from shutil import copyfile
 from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import PrintError
-from miltext.models.model_weights import BlobFolder, blob_values
-from miltext.models.weight_paths import resolve
-from miltext.models.weights import ALIGNMENT, Blob, BlobFile, BlobWriter, aligned
 from miltext.syntax.programs import own_copy
+from miltext.weights.blob_storage import ALIGNMENT, Blob, BlobFile, BlobWriter, aligned
+from miltext.weights.model_weights import BlobFolder, blob_values
+from miltext.weights.paths import resolve
 
 if TYPE_CHECKING:
-    from miltext.models.files import Progress
+    from miltext.files.writing import Progress
     from miltext.models.model import Model
     from miltext.schema.proto import Program
     from miltext.schema.walk import Held

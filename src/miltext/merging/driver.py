@@ -11,17 +11,17 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.containers.spec import SpecModel
+from miltext.files.contents import parse_spec, read_file
+from miltext.files.writing import MODEL_FOLDERS
 from miltext.merging.contents import programs_of, weight_files
 from miltext.merging.filters import NotHere, as_checked_out
 from miltext.merging.manifests import merge_manifests
 from miltext.merging.models import Kept, MergedModel, merge_models
 from miltext.merging.trees import NotFound, Trees, require_same, trees
-from miltext.models.contents import parse_spec, read_file
-from miltext.models.files import MODEL_FOLDERS
 from miltext.models.manifest import MANIFEST
-from miltext.models.spec import SpecModel
-from miltext.models.weight_paths import MODEL_PATH
 from miltext.review.git import DRIVER
+from miltext.weights.paths import MODEL_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.diagnostics import Span
 from miltext.merging.plans import Replacement, Taken
 from miltext.parsing.lowering import opset_bytes
-from miltext.parsing.spans import name_of
 from miltext.syntax.literals import without_spaces
+from miltext.syntax.names import name_of
 from miltext.syntax.parser import SyntaxFailure
 from miltext.syntax.tree import Node, Statement, named
 

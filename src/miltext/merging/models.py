@@ -12,7 +12,9 @@ from pathlib import Path
 from shutil import copyfile
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.building.new_model import ml_programs, models_with_programs
 from miltext.diagnostics import ModelError, error
+from miltext.files.contents import pipeline_of, shell
 from miltext.merging.conflicts import Markers
 from miltext.merging.contents import (
     Unplaced,
@@ -29,22 +31,20 @@ from miltext.merging.judging import new_errors
 from miltext.merging.merging import Merged, merge_texts
 from miltext.merging.messages import Clash, merge_messages
 from miltext.merging.stages import Stages, StageTriple
-from miltext.models.building.new_model import ml_programs, models_with_programs
-from miltext.models.contents import pipeline_of, shell
-from miltext.models.pipelines.faults import faults, faults_in
-from miltext.models.weight_paths import resolve
 from miltext.parsing.parser import parse
+from miltext.pipelines.faults import faults, faults_in
 from miltext.printing.printing import to_text
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.wire import wire_of
 from miltext.syntax.literals import quote
+from miltext.weights.paths import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from miltext.diagnostics import Diagnostic
-    from miltext.models.files import Progress
+    from miltext.files.writing import Progress
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 

@@ -12,20 +12,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from miltext.diagnostics import Diagnostic, ParseError, Span, codes, error
 from miltext.parsing.lowering.blobs import blob_offset, blob_path
 from miltext.parsing.misread_types import is_misread, literal_given
-from miltext.parsing.spans import BINDINGS, name_in, name_of
 from miltext.parsing.syntax_errors import TOO_NESTED
 from miltext.schema.operations import Signature, signature
 from miltext.syntax.editing import EditedText, TextPiece
 from miltext.syntax.literals import shown
-from miltext.syntax.names import FreshNames, name_text
+from miltext.syntax.names import FreshNames, name_of, name_text
+from miltext.syntax.phrases import BINDINGS, WEIGHTS, name_in
 from miltext.syntax.tree import Node, Statement, named, tokens
 
 SHORT = ("positional_argument", "call_binding", "weight_binding", "record")
 """The phrases that only the short spelling has."""
-
-
-WEIGHTS = ("array_file", "record")
-"""The phrases that name values in files."""
 
 
 UNNAMED = "argument@"

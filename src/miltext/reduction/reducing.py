@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from miltext.diagnostics import codes
-from miltext.models.refusals import refusal
+from miltext.files.refusals import refusal
 from miltext.reduction.bypassing import Bypass, bypass, bypasses
 from miltext.reduction.graph import UnitGraph, extent
 from miltext.reduction.inside import inner_operations, without
@@ -21,8 +21,8 @@ from miltext.reduction.unfolding import folds, unfold
 from miltext.reduction.zeroing import numbers, zeroed
 
 if TYPE_CHECKING:
+    from miltext.descriptions.ranges import Range
     from miltext.evaluation.subjects import Runnable
-    from miltext.models.building.ranges import Range
     from miltext.schema.proto import Program
 
 T = TypeVar("T")

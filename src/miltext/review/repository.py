@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from miltext.diagnostics import ModelError, codes
-from miltext.models.refusals import refusal
+from miltext.files.refusals import refusal
 
 LINK, SUBMODULE = "120000", "160000"
 """The modes that git has for a link, and for a repository in the repository."""

@@ -13,21 +13,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.compiled.coremldata import FILE_NAME as COREMLDATA
+from miltext.compiled.metadata_json import FILE_NAME as METADATA
+from miltext.containers.bundle import SIGNS
+from miltext.containers.opening import open_model
 from miltext.diagnostics import MiltextError, Note, codes, render
 from miltext.diffing.difference import Difference
 from miltext.diffing.structure import Change, ModelDifference
-from miltext.models.bundle import SIGNS
-from miltext.models.coremldata import FILE_NAME as COREMLDATA
-from miltext.models.files import MODEL_FOLDERS
-from miltext.models.interrupts import ended_by_signals
+from miltext.files.interrupts import ended_by_signals
+from miltext.files.refusals import refusal
+from miltext.files.writing import MODEL_FOLDERS
 from miltext.models.manifest import MANIFEST
-from miltext.models.metadata_json import FILE_NAME as METADATA
-from miltext.models.model_weights import blob_values
-from miltext.models.opening import open_model
-from miltext.models.refusals import refusal
-from miltext.models.weight_paths import MODEL_PATH
 from miltext.review.repository import SUBMODULE, Repository, RepositoryFiles, Snapshot, WorkingTree, parents
 from miltext.review.sidecar import is_sidecar
+from miltext.weights.model_weights import blob_values
+from miltext.weights.paths import MODEL_PATH
 
 if TYPE_CHECKING:
     from miltext.models.model import Model

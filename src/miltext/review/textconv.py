@@ -11,12 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.compiled.coremldata import FILE_NAME, parse_coremldata, parse_names
+from miltext.containers.spec import SpecModel
 from miltext.diagnostics import MiltextError, ModelError, ParseError
-from miltext.models.contents import refuse_pointer
-from miltext.models.coremldata import FILE_NAME, parse_coremldata, parse_names
-from miltext.models.files import PIECE
+from miltext.files.contents import refuse_pointer
+from miltext.files.writing import PIECE
 from miltext.models.manifest import MANIFEST, by_paths
-from miltext.models.spec import SpecModel
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.stamps import BUILD_INFO, STAMP
@@ -84,8 +84,8 @@ def _is_weights(path: Path) -> bool:
 
 
 def _pieces(path: Path, data: bytes, shown: ModelForm) -> Iterator[str]:
-    from miltext.models.contents import is_binary, is_spec, parse_spec
-    from miltext.models.opening import read
+    from miltext.containers.opening import read
+    from miltext.files.contents import is_binary, is_spec, parse_spec
 
     if path.name.endswith(MANIFEST):
         return _manifest(data)
@@ -188,7 +188,8 @@ def _manifest(data: bytes) -> Iterator[str]:
 
 
 def _weights(path: Path) -> Iterator[str]:
-    from miltext.models.weights import BlobFile, digest_of_pieces
+    from miltext.schema.tensors import digest_of_pieces
+    from miltext.weights.blob_storage import BlobFile
 
     with BlobFile(path) as file:
         yield f"{'offset':>12} {'type':<8} {'elements':>12} digest\n"

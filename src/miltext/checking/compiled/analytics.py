@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import LONG
+from miltext.compiled.analytics import FILE_NAME, HASH, NAME, SOURCE
 from miltext.diagnostics import codes, warning
 from miltext.diagnostics.wording import listed
-from miltext.models.compiling.analytics import FILE_NAME, HASH, NAME, SOURCE
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
+    from miltext.compiled.analytics import Tables
+    from miltext.compiled.stated import CompiledSource
     from miltext.diagnostics import Diagnostic
-    from miltext.models.compiling.analytics import Tables
-    from miltext.models.compiling.stated import CompiledSource
 
 
 _SIZE_OF_HASH = 32

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from miltext.compiled.coremldata import FILE_NAME, NAMES, expected_layout, names_data
 from miltext.diagnostics import codes, warning
-from miltext.models.coremldata import FILE_NAME, NAMES, expected_layout, names_data
 from miltext.schema.proto import ModelDescription
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from miltext.compiled.coremldata import CoremlData
     from miltext.diagnostics import Diagnostic
-    from miltext.models.coremldata import CoremlData
 
 WORDS = {
     "form_version": "the version of its form",

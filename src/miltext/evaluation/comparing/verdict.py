@@ -12,7 +12,7 @@ from miltext.evaluation.comparing.comparison import ComparedValue, FirstOddity, 
 from miltext.evaluation.comparing.partners import VALUE, between
 from miltext.evaluation.comparing.precisions import are_made_alike_but_rounded
 from miltext.ir.parts import Op, Value
-from miltext.models.pairing.keyed import label
+from miltext.pairing.keyed import label
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
