@@ -99,7 +99,7 @@ MISTAKES = {
     "classLabels = [1.5]": ("MIL472", "1:16", "`classLabels` takes a whole number, not 1.5"),
     "unspelled = 'xyz'": ("MIL472", "1:13", "`unspelled` is not what `miltext describe` writes"),
     "unspelled = '08'": ("MIL472", "1:13", "`unspelled` is not what `miltext describe` writes"),
-    "unspelled = 'b21f00'": ("MIL472", "1:13", "holds what does not belong to a description"),
+    "unspelled = 'b21f00'": ("MIL472", "1:13", "contains fields that do not belong to a description"),
     "unspelled = 8": ("MIL472", "1:13", "takes a string"),
     # words
     f"{X}type = 'multiarray'": ("MIL473", "3:8", '`type` cannot be "multiarray"; did you mean `multiArray`?'),

@@ -121,7 +121,7 @@ range_option = click.option(
 @click.option(
     "--description", metavar="TOML", help="The description, as `miltext describe` writes it, in place of any other."
 )
-@click.option("--prune-weights", is_flag=True, help="Leave out unused weights, and all but one of equal weights.")
+@click.option("--prune-weights", is_flag=True, help="Remove unused weights, and duplicates of equal weights.")
 @range_option
 @format_option
 @click.option(

@@ -126,7 +126,7 @@ class NumbersOf:
         if dtype is None or shape is None or source is None:
             raise refusal(
                 codes.UNCONVERTIBLE_VALUE,
-                f"the value of `{name}` cannot be converted: it does not hold what its type says",
+                f"the value of `{name}` cannot be converted: its contents do not fit its type",
             )
         made = Numbers(dtype, shape, source, self._folder.progress)
         return self._known.setdefault((dtype, shape, *made.identity), made)

@@ -47,7 +47,7 @@ def contradictions(spec: Spec, at: Keys) -> Iterator[Mistake]:
     for side in SIDES if description.functions else ():
         if getattr(description, side):
             way = f"write it as `[[function.{side}]]` below its function"
-            message = f"a `[[{side}]]` stands beside a `[[function]]`: {way}"
+            message = f"a `[[{side}]]` is beside a `[[function]]`: {way}"
             yield Mistake(codes.DESCRIPTION_ENTRY_COUNT, message, (*at, side, 0))
     yield from _stages(spec, kind, at)
 

@@ -61,7 +61,7 @@ def _stranger(name: str, noun: str, before: Any, known: Any, at: Keys, where: st
     if name in before:
         return Mistake(codes.DESCRIPTION_OF_NOTHING, f"the {noun} `{name}` is described twice", (*at, "name"))
     near = nearest(name, known)
-    way = "" if near else ": names are those of the program, which `miltext rename` changes"
+    way = "" if near else ": names must be those of the program; `miltext rename` changes them"
     message = f"{where} has no {noun} `{name}`{did_you_mean(near)}{way}"
     return Mistake(
         codes.DESCRIPTION_OF_NOTHING, message, (*at, "name"), suggestion=None if near is None else value_text(near)

@@ -1,4 +1,4 @@
-"""Nesting: the operations and weights that may stand inside others."""
+"""Nesting: the operations and weights that may be inside others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def movable(program: Program, gaps: Set[Path]) -> set[Path]:
-    """Return the paths of the operations that may stand inside another, their only user."""
+    """Return the paths of the operations that may be inside another, their only user."""
     found = set[Path]()
     for function in Graph(program).functions.values():
         for opset, block in function.blocks.items():

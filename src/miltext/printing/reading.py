@@ -71,7 +71,7 @@ class _UnreadPart(NamedTuple):
 class TextReader:
     """A text line by line, the meaning of each name in it, and its parts.
 
-    `unnamed` are the values of a draft's operations that stand inside others.
+    `unnamed` are the values of a draft's operations that are inside others.
     """
 
     def __init__(self, text: str) -> None:
@@ -96,7 +96,7 @@ class TextReader:
             yield line
 
     def _read(self, tree: Node) -> None:
-        """Read a tree, however deep operations stand inside others."""
+        """Read a tree, however deep operations are inside others."""
         todo = [_UnreadPart(iter(tree.children), {}, self.program, self.program)]
         while todo:
             reading = todo[-1]
@@ -137,7 +137,7 @@ class TextReader:
         return self._part("block" if phrase.name == "specialization" else "function", name.token or "", phrase, part)
 
     def _begin_operation(self, phrase: Node, reading: _UnreadPart) -> _UnreadPart:
-        """Begin an operation, or an operation in the arguments of another: it stands first, as it is made first."""
+        """Begin an operation, or an operation in the arguments of another: it comes first, as it is made first."""
         _, scope, part, around, _ = reading
         name = next(named(phrase, "NAME"))
         operation = TextPart("op", name.token or "", self._line(phrase.start))

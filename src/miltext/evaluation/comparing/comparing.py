@@ -111,7 +111,7 @@ def _guesses(arrays: Mapping[str, Any] | None, is_chosen: object, runners: Seque
     choose.
     """
     if arrays is not None and not is_chosen and runners[0].evaluator.inputs:
-        yield "the inputs are random: give those that the numbers were made from"
+        yield "the inputs are random: pass the inputs of the stored numbers"
 
 
 def _nobody(_: int) -> None:
