@@ -50,9 +50,9 @@ MISTAKES = {
     f"{ARRAY}shapeRange = [[1, 2]]\nenumeratedShapes = [[1]]\n": (
         "MIL475",
         "5:14",
-        "beside `enumeratedShapes`, for the",
+        "beside `enumeratedShapes`, with the",
     ),
-    f"{IMAGE}widthRange = [1, 2]\nenumeratedSizes = [[1, 1]]\n": ("MIL475", "4:14", "beside `enumeratedSizes`, for"),
+    f"{IMAGE}widthRange = [1, 2]\nenumeratedSizes = [[1, 1]]\n": ("MIL475", "4:14", "beside `enumeratedSizes`, with"),
     "isUpdatable = yes": ("MIL470", "1:15", "this is not TOML"),
     # keys
     "specificationversion = 9": (
@@ -126,9 +126,9 @@ MISTAKES = {
     f"{ARRAY}shape = [1]\nenumeratedShapes = [[1]]\nshapeRange = [[1, 1]]": (
         "MIL475",
         "7:14",
-        "beside `enumeratedShapes`, for the same",
+        "beside `enumeratedShapes`, with the same",
     ),
-    f"{IMAGE}enumeratedSizes = []\nwidthRange = [1, 2]": ("MIL475", "5:14", "leave one of them out"),
+    f"{IMAGE}enumeratedSizes = []\nwidthRange = [1, 2]": ("MIL475", "5:14", "remove one of them"),
     f"{X}type = 'multiArray'\ndefault = 1": ("MIL475", "4:11", "`default` needs a `dataType`"),
 }
 

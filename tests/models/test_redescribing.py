@@ -184,7 +184,7 @@ CHANGES = {
         ("MIL478", "2", "`specificationVersion` is 8, but the model needs 9: write 9, or nothing")
     ],
     ("\n[[input]]", "\nclassLabels = ['a']\n[[input]]"): [
-        ("MIL479", "2", "`classLabels` says labels, but the program has no `classify`")
+        ("MIL479", "2", "`classLabels` has labels, but the program has no `classify`")
     ],
 }
 

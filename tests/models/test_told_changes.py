@@ -424,7 +424,7 @@ def test_a_description_that_is_given_is_told_too(package: Path, tmp_path: Path) 
     how = {"description": tmp_path / "d.toml", "on_change": lambda change: told.append(str(change))}
     miltext.build(old, tmp_path / "N.mlpackage", **how)  # type: ignore[arg-type]
     assert told == ['~ input a: description "what x is" -> "what it is"']
-    with refused("MIL425", "beside a description"):
+    with refused("MIL425", "in addition to a description"):
         miltext.build(old, tmp_path / "O.mlpackage", ranges={"a": "1,3,8,8"}, **how)  # type: ignore[arg-type]
 
 
