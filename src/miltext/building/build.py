@@ -10,14 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.building.choices import NO_CHOICES, BuildOptions
+from miltext.building.choices import NO_CHOICES, BuildChoices
 from miltext.building.compiling.judging import refuse_kinds
 from miltext.building.compiling.other_files import files_beside
 from miltext.building.compiling.writing import compiled_work, write_compiled
 from miltext.building.decompiling import order_inputs, strip
 from miltext.building.default_functions import unreached
 from miltext.building.description_updates import follow
-from miltext.building.filling import Array, Filled, program_of
+from miltext.building.filling import Filled, program_of
 from miltext.building.given_weights import GivenFolder
 from miltext.building.inherited_faults import known_faults
 from miltext.building.new_model import NewModel, path_to, way_to
@@ -48,12 +48,13 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.models.model import Model
     from miltext.schema.proto import Program
+    from miltext.schema.tensors import InType
 
 PACKAGE, COMPILED = ".mlpackage", ".mlmodelc"
 OUTPUTS = (PACKAGE, ".mlmodel", COMPILED)
 
 
-def build(source: Model, output: str | os.PathLike[str], choices: BuildOptions = NO_CHOICES) -> list[Diagnostic]:
+def build(source: Model, output: str | os.PathLike[str], choices: BuildChoices = NO_CHOICES) -> list[Diagnostic]:
     """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return the warnings.
 
     It does and raises what `miltext.build` does, but refuses drafts: ParseError, MIL112 or MIL113.
@@ -63,7 +64,7 @@ def build(source: Model, output: str | os.PathLike[str], choices: BuildOptions =
     return write(new, source, output, choices)
 
 
-def prepare(source: Model, output: Path, choices: BuildOptions) -> NewModel:
+def prepare(source: Model, output: Path, choices: BuildChoices) -> NewModel:
     """Return the model to write, whole except for values stored later. Raise as `build` does."""
     if output.suffix.lower() not in OUTPUTS:
         message = f"a model is built as an .mlpackage, an .mlmodel or an .mlmodelc, not as {output.name!r}"
@@ -98,7 +99,7 @@ def _work(new: NewModel, output: Path) -> int:
     return compiled_work(new) if output.suffix.lower() == COMPILED else work(new, output)
 
 
-def _prune(new: NewModel, output: Path, choices: BuildOptions) -> None:
+def _prune(new: NewModel, output: Path, choices: BuildChoices) -> None:
     """Leave out weights; report the compared records, and the bytes that need not be written, as progress."""
     compared, written = compared_work(new), _work(new, output)
     if choices.expect:
@@ -108,7 +109,7 @@ def _prune(new: NewModel, output: Path, choices: BuildOptions) -> None:
         choices.progress(written - _work(new, output))
 
 
-def write(new: NewModel, source: Model, output: Path, choices: BuildOptions) -> list[Diagnostic]:
+def write(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> list[Diagnostic]:
     """Write a prepared model; return the warnings. Raise as `build` does."""
     is_compiled = output.suffix.lower() == COMPILED
     if new.package is not None and output.suffix.lower() != PACKAGE and (others := files_beside(new)):
@@ -141,7 +142,7 @@ def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = 
     program, arrays = program_of(source, [])
     new = NewModel(Spec(specificationVersion=WIDE_INTEGERS_SINCE, mlProgram=program))
     try:
-        write_model(_with_weights(new, source, arrays, BuildOptions(weights=weights)), output, False, None)
+        write_model(_with_weights(new, source, arrays, BuildChoices(weights=weights)), output, False, None)
     except ModelError as failure:
         raise placed(failure, source) from failure
 
@@ -149,7 +150,7 @@ def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = 
 # ---- the program, with its surroundings
 
 
-def _assembled(source: Model, original: Model | None, choices: BuildOptions) -> NewModel:
+def _assembled(source: Model, original: Model | None, choices: BuildChoices) -> NewModel:
     """Return the model of a program: by itself, or in its original; a whole model without edits as it is."""
     if choices.asked and choices.description is not None:
         raise refusal(
@@ -169,7 +170,7 @@ def _assembled(source: Model, original: Model | None, choices: BuildOptions) -> 
     return new
 
 
-def _alone(source: Model, choices: BuildOptions) -> NewModel:
+def _alone(source: Model, choices: BuildChoices) -> NewModel:
     """Return the model of a program by itself."""
     program, arrays = _edited_program(source, [], choices)
     new = NewModel(Spec(mlProgram=program))
@@ -181,7 +182,7 @@ def _alone(source: Model, choices: BuildOptions) -> NewModel:
     return _with_weights(new, source, arrays, choices)
 
 
-def _whole(source: Model, choices: BuildOptions) -> NewModel:
+def _whole(source: Model, choices: BuildChoices) -> NewModel:
     """Return a pipeline, or a model that is not an ML Program, as it is, or with a new description."""
     if choices.asked:
         raise refusal(codes.IMPOSSIBLE_RANGE, "sizes are given for an input of a whole pipeline", source.name)
@@ -191,7 +192,7 @@ def _whole(source: Model, choices: BuildOptions) -> NewModel:
     return new
 
 
-def _edited(original: Model, source: Model, choices: BuildOptions) -> NewModel:
+def _edited(original: Model, source: Model, choices: BuildChoices) -> NewModel:
     """Return the original with the program of the source at its place."""
     chosen = original.select(choices.model)
     before = version_before(chosen, is_changed=source is original and "program" in vars(chosen))
@@ -215,7 +216,7 @@ def _is_described_by_types(chosen: Model) -> bool:
     return chosen.is_compiled and chosen.description is None
 
 
-def _edited_program(source: Model, originals: Sequence[Program], choices: BuildOptions) -> Filled:
+def _edited_program(source: Model, originals: Sequence[Program], choices: BuildChoices) -> Filled:
     """Return the program of a source, as it will be written."""
     program, arrays = program_of(source, originals)
     return Filled(program, choices.edit(program, arrays) if choices.edit else arrays)
@@ -224,7 +225,7 @@ def _edited_program(source: Model, originals: Sequence[Program], choices: BuildO
 # ---- files
 
 
-def _check_read(new: NewModel, output: Path, choices: BuildOptions) -> None:
+def _check_read(new: NewModel, output: Path, choices: BuildChoices) -> None:
     """Refuse a target that contains an array of the text or the description; a rewritten package keeps its contents."""
     is_kept = new.package is not None and output.exists() and output.samefile(new.package)
     if not is_kept:
@@ -232,7 +233,7 @@ def _check_read(new: NewModel, output: Path, choices: BuildOptions) -> None:
         check_kept(output, [*(new.storing.sources if new.storing is not None else ()), *described])
 
 
-def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choices: BuildOptions) -> NewModel:
+def _with_weights(new: NewModel, source: Model, arrays: dict[str, InType], choices: BuildChoices) -> NewModel:
     """Return the model of a program by itself, with its weight files and the arrays to store."""
     try:
         own, is_edited = LooseFolder(source.model_path or Path.cwd()), choices.edit is not None
@@ -248,7 +249,7 @@ def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choice
     return new
 
 
-def _store(new: NewModel, spec: Spec, arrays: dict[str, Array], externalize: int | None, folder: Path | None) -> None:
+def _store(new: NewModel, spec: Spec, arrays: dict[str, InType], externalize: int | None, folder: Path | None) -> None:
     """Note the values to store, in the first weight file that the program names or else in coremltools'.
 
     `folder` is the original's; an existing file is kept, and added to.

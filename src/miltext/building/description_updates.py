@@ -10,7 +10,7 @@ from miltext.descriptions.program_descriptions import required_version, update
 from miltext.schema.function_io import interfaces
 
 if TYPE_CHECKING:
-    from miltext.building.choices import BuildOptions
+    from miltext.building.choices import BuildChoices
     from miltext.building.new_model import NewModel
     from miltext.descriptions.changes import Counterparts
     from miltext.descriptions.counterparts import Version
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Model as Spec
 
 
-def follow(new: NewModel, way: Sequence[Spec], before: Version, choices: BuildOptions) -> Counterparts:
+def follow(new: NewModel, way: Sequence[Spec], before: Version, choices: BuildChoices) -> Counterparts:
     """Fit the descriptions and versions of a model, and of the pipelines on the way to it, to its edited program and
     the requested sizes. Return the former counterparts of its functions.
     """

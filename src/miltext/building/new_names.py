@@ -14,12 +14,12 @@ from miltext.syntax.literals import quote
 from miltext.syntax.names import fitting, unfit
 
 if TYPE_CHECKING:
-    from miltext.building.choices import BuildOptions
+    from miltext.building.choices import BuildChoices
     from miltext.models.model import Model
     from miltext.schema.proto import Model as Spec
 
 
-def rename(spec: Spec, original: Model | None, renames: Mapping[str, str], choices: BuildOptions) -> None:
+def rename(spec: Spec, original: Model | None, renames: Mapping[str, str], choices: BuildChoices) -> None:
     """Rename features, from the chosen model of the original outward; if it is checked, names in an ML Program must be
     identifiers (MIL426). Raise as `rename_features` does, too.
     """

@@ -35,16 +35,19 @@ if TYPE_CHECKING:
 
 @with_room
 def findings_in(
-    program: Program, text: str | None = None, *, each_use: bool = False, is_model: bool = False
+    program: Program, text: str | None = None, *, each_use: bool = False, undescribed: str = ""
 ) -> list[Finding]:
     """Return all findings about a Program, before they have places; suggest types in the dialect of its text.
 
-    An undefined name is reported once in a function, or with `each_use` at every use. `is_model` is true for the
-    program of a model.
+    An undefined name is reported once in a function, or with `each_use` at every use. `undescribed` is as in
+    `refused_findings`.
     """
     with gc_paused:
         return verify_read(
-            read_program(program), "1.3" if text is None else dialect_of(text), each_use=each_use, is_model=is_model
+            read_program(program),
+            "1.3" if text is None else dialect_of(text),
+            each_use=each_use,
+            undescribed=undescribed,
         )
 
 
@@ -67,14 +70,14 @@ def verify(
     faulty: set[Place] | None = None,
     arrays: Arrays | None = None,
     *,
-    is_model: bool = False,
+    undescribed: str = "",
 ) -> list[Finding]:
     """Return all findings about a Program; suggest types in the dialect. The `arrays` are those its text names.
 
-    Add to `faulty` the paths of operations with wrong inputs, even if the error was reported before. `is_model` is true
-    for the program of a model.
+    Add to `faulty` the paths of operations with wrong inputs, even if the error was reported before. `undescribed` is
+    as in `refused_findings`.
     """
-    return verify_read(read_program(program), dialect, faulty, arrays, is_model=is_model)
+    return verify_read(read_program(program), dialect, faulty, arrays, undescribed=undescribed)
 
 
 def verify_read(
@@ -84,7 +87,7 @@ def verify_read(
     arrays: Arrays | None = None,
     *,
     each_use: bool = False,
-    is_model: bool = False,
+    undescribed: str = "",
 ) -> list[Finding]:
     """Return the findings of `verify` for a Program that was read before; `each_use` as in `findings_in`."""
     return [
@@ -92,5 +95,5 @@ def verify_read(
         *specialization_findings(read),
         *value_findings(read, arrays),
         *operation_findings(read, dialect, faulty),
-        *refused_findings(read, is_model=is_model),
+        *refused_findings(read, undescribed),
     ]

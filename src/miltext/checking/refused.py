@@ -21,26 +21,31 @@ PACKED = frozenset(dtype.name for dtype in DTYPES if dtype.packed)
 ROWS = {side: [row for row in REFUSED if row.side == side] for side in {row.side for row in REFUSED}}
 
 
-def refused_findings(program: Program, *, is_model: bool = False) -> Iterator[Finding]:
-    """Find parts that Core ML refuses in the functions of a Program, and in a model, if it is known to be one."""
+def refused_findings(program: Program, undescribed: str = "") -> Iterator[Finding]:
+    """Find parts that Core ML refuses in the functions of a Program.
+
+    `undescribed` is the severity of an input's or an output's type that no description has; "" leaves these out.
+    """
     for name, function in program.functions.items():
         path: Path = ("functions", Key(name))
         for index, value in enumerate(function.inputs):
-            for side in ("input", "model input")[: 1 + is_model]:
-                port = RefusedPort(side, function.opset, value.name, value.stated.type)
-                yield from _findings(port, (*path, "inputs", index))
+            port = RefusedPort("input", function.opset, value.name, value.stated.type)
+            yield from _findings(port, (*path, "inputs", index))
+            if undescribed:
+                yield from _findings(port._replace(side="described input"), (*path, "inputs", index), undescribed)
         for opset, block in function.blocks.items():
             place: Path = block_path(name, opset)
             yield from _block(function, opset, block, place)
-            if is_model:
-                yield from _given(opset, block, place)
+            if undescribed:
+                yield from _given(opset, block, place, undescribed)
 
 
-def _given(opset: str, block: ReadBlock, path: Path) -> Iterator[Finding]:
-    """Find outputs of a model's function that Core ML refuses, among the values that it makes itself."""
+def _given(opset: str, block: ReadBlock, path: Path, undescribed: str) -> Iterator[Finding]:
+    """Find outputs of types that no description has, among the values that a function makes itself."""
     own = {output.name: output.stated.type for output in block.made()}
     for index, name in enumerate(block.outputs):
-        yield from _findings(RefusedPort("model output", opset, name, own.get(name)), (*path, "outputs", index))
+        port = RefusedPort("described output", opset, name, own.get(name))
+        yield from _findings(port, (*path, "outputs", index), undescribed)
 
 
 def _block(function: ReadFunction, opset: str, block: ReadBlock, path: Path) -> Iterator[Finding]:
@@ -69,9 +74,9 @@ def _constants(opset: str, block: ReadBlock, path: Path) -> Iterator[Finding]:
             yield from _findings(port, (*place, "outputs", 0, "type"))
 
 
-def _findings(port: RefusedPort, path: Path) -> Iterator[Finding]:
+def _findings(port: RefusedPort, path: Path, severity: str | None = None) -> Iterator[Finding]:
     for row in ROWS[port.side]:
         if row.holds(port):
             parts = {"name": named(port.name), "dtype": dtype_of(port), "since": since(dtype_of(port))}
             message = f"{row.message.format(**parts)}; {row.way_out}"
-            yield Finding(path, row.code, message, severity=row.severity)
+            yield Finding(path, row.code, message, severity=severity or row.severity)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.building.choices import BuildOptions, WriteOptions
 from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.declared import declared
 from miltext.cli.habits import quiet
 from miltext.cli.progress import Progress
 from miltext.cli.streams import (
@@ -75,27 +77,6 @@ model_output = click.option(
     "-o", "--output", metavar="OUT", required=True, help="The .mlpackage, .mlmodel or .mlmodelc to write."
 )
 function_option = click.option("--function", metavar="NAME", help="The function to edit.")
-force_option = click.option("--force", is_flag=True, help="Replace OUT if it exists.")
-check_option = click.option(
-    "--no-check",
-    "check",
-    flag_value=False,
-    default=True,
-    help="Write it even with errors that `miltext check` finds; only drafts must be right.",
-)
-no_loss_option = click.option(
-    "--no-loss",
-    is_flag=True,
-    help="Refuse a loss of details in the description; a given --description counts as intended.",
-)
-
-range_option = click.option(
-    "--range",
-    "ranges",
-    multiple=True,
-    metavar="NAME=SIZES",
-    help="The sizes of an input: x=1,3,64..512,64..512. Each `?` of an input needs its range.",
-)
 
 
 @click.command("build", cls=OptionalNumbers, epilog=BUILD_EPILOG + STATUSES)
@@ -110,19 +91,7 @@ range_option = click.option(
     help="The place of weight files of a text by itself, or that the model of --from lacks: a folder or model, "
     "or a file for a name in the text; several times for several.  [a text's folder]",
 )
-@click.option(
-    "--externalize",
-    type=click.IntRange(min=0),
-    is_flag=False,
-    flag_value=10,
-    metavar="N",
-    help="Move immediate constants of N elements or more into the weight file; 10, coremltools' number, without N.",
-)
-@click.option(
-    "--description", metavar="TOML", help="The description, as `miltext describe` writes it, in place of any other."
-)
-@click.option("--prune-weights", is_flag=True, help="Remove unused weights, and duplicates of equal weights.")
-@range_option
+@declared(BuildOptions, "externalize", "description", "prune_weights", "ranges")
 @format_option
 @click.option(
     "--coremlc-version",
@@ -130,14 +99,7 @@ range_option = click.option(
     help="In an .mlmodelc, the version of Apple's compiler to state.  [MODEL's, or the newest]",
 )
 @click.option("--coremlc-mil-version", metavar="VERSION", help="In an .mlmodelc, the version of its MIL component.")
-@click.option(
-    "--allow-unproven",
-    is_flag=True,
-    help="In an .mlmodelc, write also constructs that no known output of Apple's compiler contains.",
-)
-@no_loss_option
-@force_option
-@check_option
+@declared(BuildOptions, "allow_unproven", "no_loss", "force", "check")
 def build(
     model: str,
     output: str,
@@ -193,8 +155,8 @@ def given_weights(words: Sequence[str]) -> GivenWeights | None:
 
 def edit_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of verbs for one edit."""
-    options = (check_option, force_option, no_loss_option, format_option, nested_option(), function_option)
-    for option in (*options, model_output):
+    own = declared(WriteOptions, "no_loss", "force", "check")
+    for option in (own, format_option, nested_option(), function_option, model_output):
         command = option(command)
     return command
 

@@ -109,6 +109,14 @@ class Scopes:
         """Return the names that begin in a stretch of the text."""
         return self.found[bisect_right(self._starts, start - 1) : bisect_right(self._starts, end - 1)]
 
+    def in_sight(self) -> list[tuple[Name, Meaning]]:
+        """Return the names of values, but those whose definition is only guessed."""
+        return [
+            (name, value)
+            for name, value in self.found
+            if value is not None and not value.is_function and name not in self.guessed
+        ]
+
     def around(self, offset: int) -> list[Scope]:
         """Return the scopes around an offset, the innermost first, without the scope of the program."""
         found: list[Scope] = []
@@ -172,7 +180,7 @@ class Scopes:
         while todo:
             found = todo.pop()
             if found.name == "name_binding":
-                self._use(Name.of(phrases.bound(found)), scopes)
+                self._use(Name.of(phrases.held(found)), scopes)
             elif found.name not in _WITHOUT_NAMES:
                 todo += reversed(found.children)
             self.is_draft = self.is_draft or found.name in _DRAFTS

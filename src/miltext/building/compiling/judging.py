@@ -17,7 +17,7 @@ from miltext.printing.coremlc import unproven_shapes
 from miltext.schema.proto.kinds import MODEL_KINDS, PROGRAM
 
 if TYPE_CHECKING:
-    from miltext.building.choices import BuildOptions
+    from miltext.building.choices import BuildChoices
     from miltext.building.new_model import NewModel
     from miltext.diagnostics import Diagnostic
     from miltext.models.model import Model
@@ -42,7 +42,7 @@ def refuse_kinds(model: Model) -> None:
         raise refusal(codes.UNCOMPILABLE_MODEL, "the pipeline has no models", model.name)
 
 
-def refuse(new: NewModel, choices: BuildOptions) -> None:
+def refuse(new: NewModel, choices: BuildChoices) -> None:
     """Refuse a model that cannot be compiled, or not by these choices: MIL440, MIL441, MIL454, MIL215, MIL302."""
     wheres = ["", *(f" of the model {index}" for index in range(len(stages(new.spec))))]
     for each, where in zip((new.spec, *stages(new.spec)), wheres, strict=True):

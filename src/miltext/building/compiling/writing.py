@@ -31,7 +31,7 @@ from miltext.weights.model_weights import blob_values
 from miltext.weights.paths import MODEL_PATH
 
 if TYPE_CHECKING:
-    from miltext.building.choices import BuildOptions
+    from miltext.building.choices import BuildChoices
     from miltext.building.new_model import NewModel
     from miltext.diagnostics import Diagnostic
     from miltext.files.writing import Progress
@@ -40,7 +40,7 @@ OWN_FILES = (TEXT, FILE_NAME, METADATA, "analytics", "modelNames")
 """The own files of a compiled model, which cannot be weight files."""
 
 
-def write_compiled(new: NewModel, output: Path, choices: BuildOptions) -> list[Diagnostic]:
+def write_compiled(new: NewModel, output: Path, choices: BuildChoices) -> list[Diagnostic]:
     """Write a model as an `.mlmodelc`; return warnings about lost facts and unproven parts.
 
     An existing one is replaced when all is written, if the choices allow it. Raise FileExistsError, OSError,
@@ -111,7 +111,7 @@ def _check_name(name: str) -> None:
         raise refusal(codes.WEIGHT_FILE_OUTSIDE, message, about=BlamedPart("weight", file_name))
 
 
-def _write_model(spec: Spec, folder: Path, choices: BuildOptions) -> list[Diagnostic]:
+def _write_model(spec: Spec, folder: Path, choices: BuildChoices) -> list[Diagnostic]:
     """Write the text and the description of a model, or of each stage; return the warnings."""
     left_out: list[Diagnostic] = _reordered(spec)
     for index, stage in enumerate(stages(spec)):
