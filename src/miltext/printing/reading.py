@@ -127,7 +127,7 @@ class TextReader:
             self._part("input", token.token or "", token, part).makes += self._meant(token.start)
 
     def _operation(self, operation: Node, around: TextPart) -> TextPart:
-        """Read an operation, after the operations in its arguments, however deep these stand inside others."""
+        """Read an operation, after the operations in its arguments, however deep these are inside others."""
         reading = [(self._op(operation), self._arguments(operation))]
         while True:
             part, given = reading[-1]

@@ -24,7 +24,7 @@ class RefusedPort(NamedTuple):
 
     The `side` is `input`, `output` or `constant`, each with a name and a type, `described input` or `described output`,
     too; or `outputs`, all together. `opset` is the block's. `times` is how often the block returns that name, or of all
-    outputs their number. `is_taken`: the output is an input given back.
+    outputs their number. `is_taken`: the output is an input.
     """
 
     side: str
