@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.descriptions.losses import DescriptionLoss
 from miltext.diagnostics import codes, warning
@@ -37,6 +37,7 @@ from miltext.schema.features import PREDICTIONS
 if TYPE_CHECKING:
     from miltext.descriptions.counterparts import Counterpart, Names
     from miltext.diagnostics import Diagnostic
+    from miltext.schema.dynamic import Fields
     from miltext.schema.proto import FeatureDescription, FeatureType
     from miltext.schema.proto import Model as Spec
 
@@ -174,7 +175,7 @@ class PipelineAround:
                 self._remove(entries, connection.name)
             self._warn(f"{self._place} no longer takes `{connection.name}`, which {self._name} alone took")
 
-    def _remove(self, entries: Any, name: str) -> None:
+    def _remove(self, entries: Fields, name: str) -> None:
         """Remove the entries of a name from a repeated field of the pipeline's description."""
         for index in reversed(range(len(entries))):
             if entries[index].name == name:

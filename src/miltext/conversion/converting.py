@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.building.choices import BuildChoices, WriteOptions
 from miltext.building.given_weights import GivenFolder
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.files.writing import Progress
     from miltext.models.model import Model
+    from miltext.schema.dynamic import Record
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
 
 PRECISIONS = {"fp16": Precisions("fp32", "fp16"), "fp32": Precisions("fp16", "fp32")}
@@ -55,7 +56,7 @@ class Conversion:
         """Return the losses as a table for people: the rows with the largest errors, or all of them."""
         return render_text(self, full=full)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Record:
         """Return all of it as plain data."""
         return record(self)
 
