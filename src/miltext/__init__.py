@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from miltext.building.choices import BuildOptions as BuildOptions
     from miltext.checking.inference import infer_types as infer_types
     from miltext.checking.verifier import check as check
-    from miltext.checking.verifier import infer_draft as infer_draft
     from miltext.containers.opening import load as load
     from miltext.containers.opening import open_model as open_model
     from miltext.conversion.converting import Conversion as Conversion
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from miltext.diffing import diff as diff
     from miltext.drafting.building import build as build
     from miltext.drafting.describing import describe as describe
+    from miltext.drafting.draft import infer_draft as infer_draft
     from miltext.drafting.writing import to_draft as to_draft
     from miltext.evaluation.comparing.comparing import compare as compare
     from miltext.evaluation.comparing.comparison import Comparison as Comparison
@@ -76,13 +76,14 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "building.choices": ("BuildOptions",),
-    "checking.verifier": ("check", "infer_draft"),
+    "checking.verifier": ("check",),
     "checking.inference": ("infer_types",),
     "conversion.converting": ("Conversion", "ConvertOptions", "convert_weights"),
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
     "diffing": ("Difference", "diff"),
     "drafting.building": ("build",),
     "drafting.describing": ("describe",),
+    "drafting.draft": ("infer_draft",),
     "drafting.writing": ("to_draft",),
     "evaluation.comparing.comparing": ("compare",),
     "evaluation.comparing.comparison": ("Comparison",),

@@ -29,6 +29,7 @@ from miltext.diagnostics.home import install
 from miltext.parsing.lowering.arrays import ArrayReference
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.schema.packing import decode, encode, unpack
+from miltext.schema.tensors import InType
 
 NPY = ArrayReference("$npy", "w.npy")
 
@@ -43,7 +44,7 @@ def read(folder: Path, reference: ArrayReference, dtype: str | None = None) -> n
     found = open_array(reference, folder)
     kind = BY_NAME[dtype] if dtype else found.dtype
     data = b"".join(found.pieces(kind))
-    assert len(data) == found.size(kind)
+    assert len(data) == InType(found, kind).size
     return unpack(data, kind, found.header.number).reshape(found.shape)
 
 

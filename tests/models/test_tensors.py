@@ -19,12 +19,12 @@ from miltext.diagnostics import MiltextError
 from miltext.schema.dtypes import BY_NAME, DTYPES, DType
 from miltext.schema.packing import packed_size, unpack
 from miltext.schema.proto import Program, Value
+from miltext.schema.tensors import CHUNK, Tensor, literal, tensor_shape, tensor_value
 from miltext.schema.types import TensorType, write_type
 from miltext.schema.walk import values
 from miltext.testing.generated import programs
 from miltext.weights.blob_storage import BlobFile, BlobWriter
 from miltext.weights.model_weights import BlobFolder
-from miltext.weights.tensors import CHUNK, Tensor, literal, tensor_shape, tensor_value
 
 NUMBERS = [dtype for dtype in DTYPES if dtype.kind != "string"]
 STORED = [dtype for dtype in NUMBERS if dtype.blob is not None]

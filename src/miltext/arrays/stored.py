@@ -21,7 +21,8 @@ from miltext.arrays.regular_files import Stamp, reading, stamp
 from miltext.diagnostics import ModelError, codes, refusing
 from miltext.files.refusals import refusal
 from miltext.schema.dtypes import BY_NAME, DType
-from miltext.schema.packing import pack_array, packed_size
+from miltext.schema.packing import pack_array
+from miltext.schema.tensors import Tensor
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ LONGEST_REASON = 360
 """The most characters of a library's message, which may repeat the file's contents."""
 
 
-class StoredArray:
+class StoredArray(Tensor):
     """An array that a text names, as its file's header describes it; `dtype` is the type requested by the text, if any.
 
     The file is not kept open: a later read checks that the file is unchanged.
@@ -50,8 +51,11 @@ class StoredArray:
         self.reference = reference
         self.path = path
         self.header = header
-        self.dtype = BY_NAME[reference.dtype] if reference.dtype else header.dtype
         self._stamp = stamp
+
+    @property
+    def dtype(self) -> DType:
+        return BY_NAME[self.reference.dtype] if self.reference.dtype else self.header.dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -63,9 +67,9 @@ class StoredArray:
         """The properties shared by two references to the same data, with the same type."""
         return self._stamp, self.header, self.dtype
 
-    def size(self, dtype: DType | None = None) -> int:
-        """Return the bytes of all `pieces`."""
-        return packed_size(self.header.number, (dtype or self.dtype).bits)
+    @property
+    def origin(self) -> Path:
+        return self.path
 
     def misfit(self, dtype: DType) -> str | None:
         """Return the reason why the array cannot be the value of a type, None if it can; values out of range are not
@@ -78,9 +82,9 @@ class StoredArray:
             return reason
         return f"{reason}; `{dtype.name} {self.reference._replace(dtype=None)}` converts them"
 
-    def work(self, dtype: DType) -> int:
+    def work(self, dtype: DType | None = None) -> int:
         """Return the bytes that `pieces` reports as progress: of its results, and of a copy in C order."""
-        return self.size(dtype) + (self.header.size if self.header.fortran else 0)
+        return super().work(dtype) + (self.header.size if self.header.fortran else 0)
 
     def pieces(
         self, dtype: DType | None = None, progress: Progress | None = None, folder: Path | None = None

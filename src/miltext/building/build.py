@@ -17,7 +17,7 @@ from miltext.building.compiling.writing import compiled_work, write_compiled
 from miltext.building.decompiling import order_inputs, strip
 from miltext.building.default_functions import unreached
 from miltext.building.description_updates import follow
-from miltext.building.filling import Array, Filled, program_of
+from miltext.building.filling import Filled, program_of
 from miltext.building.given_weights import GivenFolder
 from miltext.building.inherited_faults import known_faults
 from miltext.building.new_model import NewModel, path_to, way_to
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.models.model import Model
     from miltext.schema.proto import Program
+    from miltext.schema.tensors import InType
 
 PACKAGE, COMPILED = ".mlpackage", ".mlmodelc"
 OUTPUTS = (PACKAGE, ".mlmodel", COMPILED)
@@ -232,7 +233,7 @@ def _check_read(new: NewModel, output: Path, choices: BuildChoices) -> None:
         check_kept(output, [*(new.storing.sources if new.storing is not None else ()), *described])
 
 
-def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choices: BuildChoices) -> NewModel:
+def _with_weights(new: NewModel, source: Model, arrays: dict[str, InType], choices: BuildChoices) -> NewModel:
     """Return the model of a program by itself, with its weight files and the arrays to store."""
     try:
         own, is_edited = LooseFolder(source.model_path or Path.cwd()), choices.edit is not None
@@ -248,7 +249,7 @@ def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choice
     return new
 
 
-def _store(new: NewModel, spec: Spec, arrays: dict[str, Array], externalize: int | None, folder: Path | None) -> None:
+def _store(new: NewModel, spec: Spec, arrays: dict[str, InType], externalize: int | None, folder: Path | None) -> None:
     """Note the values to store, in the first weight file that the program names or else in coremltools'.
 
     `folder` is the original's; an existing file is kept, and added to.

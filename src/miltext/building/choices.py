@@ -12,7 +12,6 @@ from miltext.syntax.keywords import option
 if TYPE_CHECKING:
     import os
 
-    from miltext.building.filling import Array
     from miltext.building.given_weights import GivenWeights
     from miltext.descriptions.changes import DescriptionChange
     from miltext.descriptions.ranges import Range
@@ -21,11 +20,12 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.printing.coremlc import Versions
     from miltext.schema.proto import Program
+    from miltext.schema.tensors import InType
 
 Expect: TypeAlias = Callable[[Callable[[], int]], object]
 """A callback that gets, before anything is written, the function that returns the total number of bytes."""
 
-Edit: TypeAlias = "Callable[[Program, dict[str, Array]], dict[str, Array]]"
+Edit: TypeAlias = "Callable[[Program, dict[str, InType]], dict[str, InType]]"
 """A function that changes the program to write, and keeps all names; it gets the arrays to store, and returns the
 remaining ones.
 """

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,13 +19,11 @@ from miltext.conversion.report import record, render_text
 from miltext.diagnostics import codes
 from miltext.drafting.building import build_as_chosen
 from miltext.files.writing import WITH_DESCRIPTION
-from miltext.schema.packing import packed_size
 from miltext.syntax.keywords import option, taking
-from miltext.weights.model_weights import BlobFolder, LooseFolder, blob_values
-from miltext.weights.tensors import tensor_dtype, tensor_shape
+from miltext.weights.model_weights import BlobFolder, LooseFolder
+from miltext.weights.usage import used_sizes
 
 if TYPE_CHECKING:
-    from miltext.building.filling import Array
     from miltext.building.given_weights import GivenWeights
     from miltext.conversion.programs import Border
     from miltext.diagnostics import Diagnostic
@@ -34,6 +31,7 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.schema.dynamic import Record
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
+    from miltext.schema.tensors import InType
 
 PRECISIONS = {"fp16": Precisions("fp32", "fp16"), "fp32": Precisions("fp16", "fp32")}
 """The data type to remove, by the data type that replaces it."""
@@ -128,8 +126,8 @@ def _convert(
     folder: Callable[[Program], BlobFolder],
     border: Border,
     program: Program,
-    arrays: dict[str, Array],
-) -> dict[str, Array]:
+    arrays: dict[str, InType],
+) -> dict[str, InType]:
     """Convert a program, and note the changes; return the arrays to store."""
     contents = Contents(PRECISIONS[made.to], folder(program), arrays)
     made.before = _stored(program)
@@ -158,10 +156,4 @@ def _images(described: ModelDescription | FunctionDescription) -> set[str]:
 
 def _stored(program: Program) -> int:
     """Return the number of bytes of a program's values in weight files."""
-    records: dict[tuple[str, int], int] = {}
-    for held in blob_values(program):
-        named, dtype = held.value.blobFileValue, tensor_dtype(held.value.type)
-        if dtype is not None:
-            count = prod(tensor_shape(held.value.type) or ())
-            records[named.fileName, named.offset] = packed_size(count, dtype.bits)
-    return sum(records.values())
+    return sum(sum(sizes.values()) for sizes in used_sizes([program]).values())

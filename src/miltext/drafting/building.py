@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,18 +9,15 @@ from typing import TYPE_CHECKING
 from miltext.building.build import COMPILED, prepare, write
 from miltext.building.choices import BuildChoices, BuildOptions
 from miltext.containers.opening import open_model
-from miltext.containers.programs import TextModel
-from miltext.diagnostics import MiltextError, ModelError, ParseError
+from miltext.diagnostics import ModelError, ParseError
 from miltext.drafting.judging import judge, judge_compiled, judge_draft, refuse_text
 from miltext.models.model import Model
-from miltext.parsing.parser import OF_DRAFTS
 from miltext.syntax.keywords import taking
 
 if TYPE_CHECKING:
     import os
 
     from miltext.building.new_model import NewModel
-    from miltext.checking.verifier import WrittenOut
     from miltext.diagnostics import Diagnostic
 
 
@@ -83,7 +78,10 @@ def build_as_chosen(source: Model, output: Path, choices: BuildChoices) -> list[
     try:
         new = prepare(source, output, choices)
     except ParseError as failure:
-        if not is_draft(source, failure):
+        from miltext.drafting.draft import Draft
+
+        draft = Draft.behind(failure, source)
+        if draft is None:
             refuse_text(source, choices, failure)
             raise
     except ModelError as failure:
@@ -92,59 +90,14 @@ def build_as_chosen(source: Model, output: Path, choices: BuildChoices) -> list[
     else:
         found = judge(new, source, choices) if choices.check else []
         return [*found, *_write(new, source, output, choices)]
-    whole, made = completed(source)
+    whole, found = draft.model, draft.findings
     if choices.check:
-        judge_draft(made.diagnostics, source, choices)
-    with told_in_draft(made, source):
-        return [*made.diagnostics, *_write(prepare(whole, output, choices), whole, output, choices)]
+        judge_draft(found, source, choices)
+    with draft.telling():
+        return [*found, *_write(prepare(whole, output, choices), whole, output, choices)]
 
 
 def _write(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> list[Diagnostic]:
     """Write a prepared model; return the warnings, for a compiled model with the warnings that a check of it finds."""
     is_judged = choices.check and output.suffix.lower() == COMPILED
     return [*(judge_compiled(new) if is_judged else ()), *write(new, source, output, choices)]
-
-
-def is_draft(source: Model, failure: ParseError) -> bool:
-    """Return whether a source cannot be built because it is a draft, beside any other errors.
-
-    Nothing is read for that while texts are right.
-    """
-    if source.kind != "mil" or failure.text != source.text:
-        return False
-    if failure.diagnostics[0].code in OF_DRAFTS:
-        return True
-    from miltext.checking.drafts import draft_notice
-    from miltext.parsing.recovery import recover
-
-    return bool(draft_notice(recover(source.text or "")))
-
-
-def completed(source: Model) -> tuple[TextModel, WrittenOut]:
-    """Return a draft completed to a text, and the completion, with its findings, warnings at most.
-
-    Findings about types and values left out of a draft are not reported: types are inferred, and values are looked for.
-    Raise ParseError with all findings of `check`.
-    """
-    from miltext.checking.ignores import GAPS
-    from miltext.checking.verifier import write_out
-
-    draft = source.text or ""
-    made = write_out(draft, source.name)
-    found = [each for each in made.diagnostics if each.severity == "error" or each.code not in GAPS]
-    if made.text is None:
-        raise ParseError(found, text=draft, path=source.name)
-    whole = TextModel(made.text.encode(), source.name, source.path)
-    whole.model_path = source.model_path
-    return whole, made._replace(diagnostics=found)
-
-
-@contextmanager
-def told_in_draft(made: WrittenOut, source: Model) -> Iterator[None]:
-    """Report errors about the completed text in a `with` block at their places in the draft."""
-    try:
-        yield
-    except MiltextError as failure:
-        if failure.text == made.text:
-            failure.diagnostics, failure.text = made.told(failure.diagnostics), source.text
-        raise

@@ -14,8 +14,8 @@ import numpy as np
 from miltext.evaluation.rules import UnfitValues
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.schema.packing import decode, encode
+from miltext.schema.tensors import literal, tensor_dtype, tensor_shape
 from miltext.weights.model_weights import LooseFolder
-from miltext.weights.tensors import literal, tensor_dtype, tensor_shape
 
 if TYPE_CHECKING:
     from pathlib import Path

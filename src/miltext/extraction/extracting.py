@@ -16,7 +16,7 @@ from miltext.checking.verifier import check as check_text
 from miltext.containers.opening import open_model
 from miltext.descriptions.sizes import spell_sizes
 from miltext.diagnostics import ModelError, ParseError, codes, warning
-from miltext.drafting.building import build_as_chosen, completed, is_draft
+from miltext.drafting.building import build_as_chosen
 from miltext.extraction.borders import Border
 from miltext.extraction.cutting import as_planned
 from miltext.extraction.planning import plan
@@ -37,11 +37,11 @@ from miltext.syntax.recursion import with_room
 from miltext.weights.model_weights import blob_values
 
 if TYPE_CHECKING:
-    from miltext.building.filling import Array
     from miltext.diagnostics import Diagnostic
     from miltext.extraction.planning import PartPlan
     from miltext.models.model import Model
     from miltext.schema.proto import Program
+    from miltext.schema.tensors import InType
 
 
 INPUTLESS = 9
@@ -180,10 +180,12 @@ def _read(source: Model) -> tuple[str | None, Program, list[Diagnostic]]:
     try:
         return text, source.program, []
     except ParseError as failure:
-        if not is_draft(source, failure):
+        from miltext.drafting.draft import Draft
+
+        draft = Draft.behind(failure, source)
+        if draft is None:
             raise
-    whole, made = completed(source)
-    return (*_read(whole)[:2], made.diagnostics)
+    return (*_read(draft.model)[:2], draft.findings)
 
 
 class _Asked(NamedTuple):
@@ -197,7 +199,7 @@ class _Asked(NamedTuple):
 
 
 @with_room
-def _edit(asked: _Asked, program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
+def _edit(asked: _Asked, program: Program, arrays: dict[str, InType]) -> dict[str, InType]:
     """Leave only the part in a program; return its arrays, which are to be stored."""
     planned = plan(program, asked.wanted, asked.function)
     for fault in Border(planned).faults() if asked.check else ():

@@ -11,8 +11,8 @@ from miltext.checking.inference.operands import Operand, read_value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import pack
 from miltext.schema.proto import Value
+from miltext.schema.tensors import tensor_value
 from miltext.schema.types import ListType, TensorType, write_type
-from miltext.weights.tensors import tensor_value
 
 if TYPE_CHECKING:
     from miltext.generation.choices import Choices

@@ -180,7 +180,7 @@ class Scopes:
         while todo:
             found = todo.pop()
             if found.name == "name_binding":
-                self._use(Name.of(phrases.bound(found)), scopes)
+                self._use(Name.of(phrases.held(found)), scopes)
             elif found.name not in _WITHOUT_NAMES:
                 todo += reversed(found.children)
             self.is_draft = self.is_draft or found.name in _DRAFTS

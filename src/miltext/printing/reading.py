@@ -152,7 +152,7 @@ class TextReader:
             _, *uses = operation.names()
             return (Node("NAME", start, end, [], name) for start, end, name in uses)
         bindings = (binding for argument in phrases.arguments(operation) for binding in phrases.bindings(argument))
-        return (phrases.bound(each) for each in bindings if each.name in ("name_binding", "call_binding"))
+        return (phrases.held(each) for each in bindings if each.name in ("name_binding", "call_binding"))
 
     def _op(self, operation: Node) -> TextPart:
         return TextPart("op", self._label(operation), self._line(operation.start))

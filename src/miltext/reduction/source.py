@@ -27,12 +27,12 @@ from miltext.schema.wire import wire_of
 from miltext.weights.model_weights import BlobFolder, LooseFolder, blob_values
 
 if TYPE_CHECKING:
-    from miltext.building.filling import Array
     from miltext.descriptions.ranges import Range
     from miltext.diagnostics import Diagnostic
     from miltext.evaluation.subjects import Runnable
     from miltext.models.model import Model
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
+    from miltext.schema.tensors import InType
 
 KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
 """The kinds of files for a smaller model."""
@@ -171,7 +171,7 @@ class Source:
             shutil.copyfile(path, target)
 
 
-def _put(smaller: Program, program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
+def _put(smaller: Program, program: Program, arrays: dict[str, InType]) -> dict[str, InType]:
     """Put the smaller program in place of the written one."""
     program.CopyFrom(smaller)
     return arrays

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from miltext.schema.packing import packed_size
 from miltext.schema.proto import Program
+from miltext.schema.tensors import literal, tensor_dtype, tensor_shape, tensor_value
 from miltext.schema.walk import values
-from miltext.weights.tensors import literal, tensor_dtype, tensor_shape, tensor_value
 
 if TYPE_CHECKING:
     from miltext.schema.dtypes import DType

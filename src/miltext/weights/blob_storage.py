@@ -23,8 +23,8 @@ from miltext.files.refusals import refusal
 from miltext.files.staging import Staging
 from miltext.files.writing import Progress, copy_pieces
 from miltext.schema.dtypes import BY_BLOB, DType
+from miltext.schema.tensors import CHUNK, Tensor, views_of
 from miltext.weights.mapping import map_file
-from miltext.weights.tensors import CHUNK, Tensor, views_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -90,9 +90,9 @@ class Blob(Tensor):
     def views(self) -> Iterator[memoryview]:
         return views_of(self.data, self.dtype)
 
-    def pieces(self, *_: object) -> Iterator[bytes]:
-        """Yield the packed bytes, read from the file and not mapped: no more than a CHUNK of them is in memory."""
-        return pieces_at(self.path, self.start, self.size)
+    def pieces(self, *_: object, **__: object) -> Iterator[bytes]:
+        """Yield the packed elements, read from the file and not mapped: no more than a CHUNK of bytes is in memory."""
+        return pieces_at(self.path, self.start, self.size, CHUNK - CHUNK % self.dtype.bits)
 
 
 class BlobFile:
@@ -327,13 +327,13 @@ class BlobWriter:
         return offset
 
 
-def pieces_at(path: Path, start: int, size: int) -> Iterator[bytes]:
+def pieces_at(path: Path, start: int, size: int, most: int = CHUNK) -> Iterator[bytes]:
     """Yield a stretch of a file. Raise WeightsError (MIL306) if it is gone."""
     with open(path, "rb", buffering=0) as file:
         file.seek(start)
-        for done in range(0, size, CHUNK):
-            piece = file.read(min(CHUNK, size - done))
-            if len(piece) < min(CHUNK, size - done):
+        for done in range(0, size, most):
+            piece = file.read(min(most, size - done))
+            if len(piece) < min(most, size - done):
                 raise refusal(codes.INVALID_RECORD, "the file became shorter while it was read", path)
             yield piece
 

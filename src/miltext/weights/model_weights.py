@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from miltext.diagnostics import codes
 from miltext.files.refusals import WeightsError, refusal
 from miltext.schema.packing import packed_size
+from miltext.schema.tensors import literal, tensor_dtype, tensor_shape
 from miltext.schema.walk import Held, values
 from miltext.weights.blob_storage import ALIGNMENT, Blob, BlobFile
 from miltext.weights.paths import MODEL_PATH, resolve
-from miltext.weights.tensors import literal, tensor_dtype, tensor_shape
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from miltext.files.writing import Progress
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Program, Value
-    from miltext.weights.tensors import Tensor
+    from miltext.schema.tensors import Tensor
 
 FEWEST = 10
 """The least elements of a constant in coremltools' weight file; smaller ones are settings, not weights."""

@@ -7,9 +7,9 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from miltext.schema.packing import packed_size
+from miltext.schema.tensors import tensor_dtype, tensor_shape
 from miltext.weights.blob_storage import ALIGNMENT, aligned
 from miltext.weights.model_weights import blob_values
-from miltext.weights.tensors import tensor_dtype, tensor_shape
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Program, Value

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from miltext import Diagnostic, MiltextError, ParseError, build, check, format_text, open_model, parse, to_text
 from miltext.checking.fixing import is_fixable, mend
-from miltext.checking.verifier import examine, infer_draft
+from miltext.checking.verifier import examine
 from miltext.diagnostics import Span, codes, render
 from miltext.diagnostics.selection import keeps_from_reading
+from miltext.drafting.draft import infer_draft
 from miltext.drafting.judging import UNKNOWN
 from miltext.parsing.parser import attempt
 from miltext.schema.proto import Program
