@@ -208,9 +208,9 @@ def unreadable(reference: ArrayReference, failure: Exception, path: Path | None)
     return refusal(code, f"`{reference}` cannot be read: {reason}", path)
 
 
-# ---- Fortran order: a box of the array is read, turned and written to a file in C order, and then the next box. A box is
-# long in the first axes, whose elements lie together in the source, and in the last ones, whose elements lie together in
-# the result; so each of its runs is long, whatever the shape.
+# ---- Fortran order: a box of the array is read, turned and written to a file in C order, and then the next box. A box
+# is long in the first axes, whose elements lie together in the source, and in the last ones, whose elements lie
+# together in the result; so each of its runs is long, whatever the shape.
 
 
 BOX = 1 << 23
