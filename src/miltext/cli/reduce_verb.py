@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from miltext.reduction.commands import Command
     from miltext.reduction.reducing import Reduction
     from miltext.reduction.trials import Candidate
+    from miltext.schema.dynamic import Record
     from miltext.schema.proto import Program
 
 EPILOG = """\b
@@ -182,7 +183,7 @@ class _Work:
             tell(f"miltext: stopped after {run}, as set by --max-tests: more may be left out")
         return told(done.original, done.best, done.tests, done.reused)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """Return the result, for programs."""
         from miltext.reduction.report import record
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import codes
 from miltext.evaluation.comparing.comparison import Comparison
@@ -19,6 +19,7 @@ from miltext.pairing.keyed import Keys
 from miltext.syntax.keywords import taking
 
 if TYPE_CHECKING:
+    from miltext.evaluation.carried import Named
     from miltext.evaluation.subjects import Runnable, Subject
 
 AGAINST = "the numbers given"
@@ -29,7 +30,7 @@ AGAINST = "the numbers given"
 class _CompareRequest(CompareOptions):
     a: Runnable | Subject
     b: Runnable | Subject | None = None
-    inputs: Mapping[str, Any] | None = None
+    inputs: Named | None = None
     options: CompareOptions | None = field(default=None, kw_only=True)
 
 
