@@ -209,8 +209,8 @@ def unreadable(reference: ArrayReference, failure: Exception, path: Path | None)
 
 
 # ---- Fortran order: a box of the array is read, turned and written to a file in C order, and then the next box. A box
-# is long in the first axes, whose elements lie together in the source, and in the last ones, whose elements lie so in
-# the result; so each of its runs is long, whatever the shape.
+# is long in the first axes, whose elements lie together in the source, and in the last ones, whose elements lie
+# together in the result; so each of its runs is long, whatever the shape.
 
 
 BOX = 1 << 23

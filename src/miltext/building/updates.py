@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.descriptions.losses import DescriptionLoss
 from miltext.descriptions.program_descriptions import required_version, update
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from miltext.descriptions.changes import Counterparts
     from miltext.descriptions.counterparts import Counterpart, Names, Version
     from miltext.diagnostics import Diagnostic
+    from miltext.schema.dynamic import Fields
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import FeatureDescription, FeatureType
     from miltext.schema.proto import Model as Spec
@@ -180,12 +181,12 @@ class PipelineAround:
                 self._remove(entries, connection.name)
             self._warn(f"{self._place} no longer takes `{connection.name}`, which {self._name} alone took")
 
-    def _remove(self, entries: Any, name: str) -> None:
+    def _remove(self, entries: Fields, name: str) -> None:
         """Remove the entries of a name from a repeated field of the pipeline's description."""
         for index in reversed(range(len(entries))):
             if entries[index].name == name:
                 if entries[index].shortDescription:
-                    message = f"`{name}` of {self._place} is gone, and had a short description"
+                    message = f"`{name}` of {self._place}was removed, and had a short description"
                     self.losses.append(DescriptionLoss(message, is_meant=True))
                 del entries[index]
 

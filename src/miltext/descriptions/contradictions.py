@@ -6,7 +6,7 @@ The rules are from coremltools 9.0: `mlmodel/src/Validation/InterfaceValidators.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.descriptions.kinds import has_list, rule_of
 from miltext.descriptions.words import FUNCTIONS, SIDES, STAGES
@@ -19,6 +19,7 @@ from miltext.schema.types import show
 from miltext.toml.reading import Mistake
 
 if TYPE_CHECKING:
+    from miltext.schema.dynamic import Fields
     from miltext.schema.proto import FeatureDescription
     from miltext.schema.proto import Model as Spec
     from miltext.toml.reading import Keys
@@ -42,12 +43,12 @@ def contradictions(spec: Spec, at: Keys) -> Iterator[Mistake]:
     for side in SIDES if description.functions else ():
         if getattr(description, side):
             way = f"write it as `[[function.{side}]]` below its function"
-            message = f"a `[[{side}]]` stands beside a `[[function]]`: {way}"
+            message = f"a `[[{side}]]` is beside a `[[function]]`: {way}"
             yield Mistake(codes.DESCRIPTION_ENTRY_COUNT, message, (*at, side, 0))
     yield from _stages(spec, kind, at)
 
 
-def _described(described: Any, kind: str, at: Keys) -> Iterator[Mistake]:
+def _described(described: Fields, kind: str, at: Keys) -> Iterator[Mistake]:
     """Yield the contradictions in the description of a model, or of a function."""
     for side in SIDES:
         for index, entry in enumerate(getattr(described, side, ())):

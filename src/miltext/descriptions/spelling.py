@@ -1,7 +1,7 @@
 """The parts of a model around its program, as the tables of a description: plain values under the words of `words`.
 
 Each message is spelled in words as far as possible. The message read back from them is compared with the original, and
-the missing parts stand beside them as bytes: nothing can be lost.
+the missing parts are beside them as bytes: nothing can be lost.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from miltext.schema.wire import wire_of
 if TYPE_CHECKING:
     from miltext.descriptions.surroundings import Surroundings
     from miltext.descriptions.words import Words
+    from miltext.schema.dynamic import Fields
     from miltext.schema.proto import FeatureDescription, FunctionDescription, Message, Metadata
 
 Table = dict[str, Any]
@@ -85,7 +86,7 @@ class _Spelled:
                     words[key].put(value, trial)
                     self.table[key], self.made = value, trial
 
-    def say_features(self, described: Any, sides: Iterable[str], made: Any) -> None:
+    def say_features(self, described: Fields, sides: Iterable[str], made: Fields) -> None:
         """Spell the features of each side."""
         for side in sides:
             features = getattr(described, side)
@@ -126,7 +127,7 @@ def _metadata(metadata: Metadata) -> Table:
     defined = {key: metadata.userDefined[key] for key in sorted(metadata.userDefined)}
     if defined:
         spelled.tables[USER_DEFINED] = defined
-        made: Any = spelled.made
+        made: Fields = spelled.made
         made.userDefined.update(defined)
     return spelled.whole(metadata, {})
 

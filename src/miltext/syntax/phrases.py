@@ -99,7 +99,7 @@ class Optional(_Row):
 
 
 class Only(_Row):
-    """Row of a phrase that always stands there, except in the remains of a broken text."""
+    """Row of a phrase that always is there, except in the remains of a broken text."""
 
     def __call__(self, phrase: Node) -> Node:
         """Return the phrase."""
