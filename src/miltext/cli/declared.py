@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import Field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 if TYPE_CHECKING:
     from miltext.cli.streams import Decorator
+
+Chosen: TypeAlias = Any
+"""The value of an option, as click gives it."""
 
 
 def declared(options: type, *names: str) -> Decorator:

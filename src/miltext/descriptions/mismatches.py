@@ -18,8 +18,8 @@ from miltext.toml.reading import Mistake
 from miltext.toml.writing import key_text, value_text
 
 if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Fields
     from miltext.printing.flexible_shapes import Flexible
-    from miltext.schema.dynamic import Fields
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import ArrayFeatureType, ModelDescription, ValueType
     from miltext.schema.types import Shape, Type
