@@ -172,7 +172,7 @@ def test_a_model_that_other_files_ask_by_name_is_refused() -> None:
         renamed(piped(unary("x", "a"), linked), a="z")
 
 
-# ---- what may stand in a model
+# ---- what may be in a model
 
 
 def test_inner_blocks_and_names_of_operations_are_renamed_along() -> None:

@@ -39,7 +39,7 @@ def fields_of(descriptor: Any, above: Steps = ()) -> Iterator[Steps]:
 
 
 def filled(message: Any, steps: Steps) -> None:
-    """Set the field at the end of the way, in the messages that stand around it."""
+    """Set the field at the end of the way, in the messages that are around it."""
     for field in steps[:-1]:
         if field.message_type.GetOptions().map_entry:
             return  # whose entries have no other fields

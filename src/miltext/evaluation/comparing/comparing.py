@@ -121,7 +121,7 @@ class _Comparing:
         """
         is_chosen = self.asked.inputs or self.asked.seed is not None
         if self.arrays is not None and not is_chosen and self.arrangement.runners[0].evaluator.inputs:
-            yield "the inputs are random: give those that the numbers were made from"
+            yield "the inputs are random: pass the inputs of the stored numbers"
 
 
 def _require(asked: _CompareRequest) -> None:

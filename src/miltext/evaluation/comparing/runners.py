@@ -136,7 +136,7 @@ def arranged(old: ComparedProgram, new: ComparedProgram, function: str, compute:
     if all(pair.kind == VALUE for pair in partners.pairs):
         raise refused(
             codes.NOTHING_TO_COMPARE,
-            f"no output of {new.name} corresponds to one of {old.name}; name an output as the other model does",
+            f"no output of {new.name} corresponds to one of {old.name}; give the outputs equal names",
         )
     _refuse_other_outputs(first, second, partners)
     return Arrangement([first, second], partners, names)
