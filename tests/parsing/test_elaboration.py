@@ -15,7 +15,8 @@ from miltext import MiltextError, ParseError, format_text, infer_draft
 from miltext.diagnostics import Diagnostic, line_and_column
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.recovery import recover
-from miltext.syntax.tree import named, walk
+from miltext.syntax.phrases import ARGUMENTS
+from miltext.syntax.tree import walk
 
 INPUTS = "tensor<fp16, [2, 4]> x, tensor<fp16, [2, 4]> z"
 
@@ -74,7 +75,7 @@ def test_arguments_of_every_kind_do_not_run_together(first: str, between: str) -
         kinds = [KINDS[kind] for kind in (first, *others)]
         text = f"program(1.3) {{ func f(fp16 x) {{ y = op({between.join(kinds)}); }} -> (y); }}"
         outer = next(phrase for phrase in walk(parse_tree(text).root) if phrase.name == "arguments")
-        given = named(outer, "positional_argument", "single_argument", "argument")
+        given = [child for child in outer.children if child.name in ARGUMENTS]
         assert [text[argument.start : argument.end] for argument in given] == kinds
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.descriptions.counterparts import Counterpart, Version, counterparts
-from miltext.descriptions.fitted_entries import UNTOLD, ProgramFeature, fitted, new_entry, rounding, said
+from miltext.descriptions.kinds import UNTOLD, ProgramFeature, fitted, new_entry, rounding, said
 from miltext.descriptions.losses import DescriptionLoss
 from miltext.descriptions.ranges import by_function
 from miltext.diagnostics import codes
