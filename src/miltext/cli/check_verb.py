@@ -23,7 +23,7 @@ from miltext.diagnostics.wording import tally
 
 if TYPE_CHECKING:
     from miltext.checking.verifier import Checked
-    from miltext.cli.declared import Chosen
+    from miltext.cli.habits import Chosen
     from miltext.compiled.stated import CompiledSource
     from miltext.diagnostics import Diagnostic
     from miltext.diagnostics.reports import Report

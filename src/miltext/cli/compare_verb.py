@@ -29,7 +29,7 @@ from miltext.diagnostics import MiltextError
 from miltext.evaluation.comparing.options import CompareOptions
 
 if TYPE_CHECKING:
-    from miltext.cli.declared import Chosen
+    from miltext.cli.habits import Chosen
     from miltext.evaluation.carried import Carried
     from miltext.evaluation.comparing.comparison import Comparison
     from miltext.evaluation.subjects import Subject

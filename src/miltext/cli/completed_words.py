@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 from miltext.files.writing import MODEL_FILES, MODEL_FOLDERS
 
 if TYPE_CHECKING:
-    from miltext.cli.declared import Chosen
+    from miltext.cli.habits import Chosen
 
     _Type: TypeAlias = click.ParamType[Any]
 else:

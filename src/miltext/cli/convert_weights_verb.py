@@ -18,7 +18,7 @@ from miltext.cli.writing_verbs import (
 )
 
 if TYPE_CHECKING:
-    from miltext.cli.declared import Chosen
+    from miltext.cli.habits import Chosen
     from miltext.conversion.converting import Conversion
     from miltext.descriptions.changes import DescriptionChange
     from miltext.models.model import Model

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import Field, fields
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from miltext.cli.streams import Decorator
-
-Chosen: TypeAlias = Any
-"""The value of an option, as click gives it."""
 
 
 def declared(options: type, *names: str) -> Decorator:

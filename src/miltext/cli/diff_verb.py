@@ -24,7 +24,7 @@ from miltext.cli.streams import (
 from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
-    from miltext.cli.declared import Chosen
+    from miltext.cli.habits import Chosen
     from miltext.diffing import Difference
     from miltext.models.model import Model
     from miltext.review.revisions import Compare

@@ -19,7 +19,7 @@ from miltext.cli.writing_verbs import (
 )
 
 if TYPE_CHECKING:
-    from miltext.cli.declared import Chosen
+    from miltext.cli.habits import Chosen
     from miltext.descriptions.changes import DescriptionChange
     from miltext.models.model import Model
 

@@ -12,7 +12,7 @@ from miltext.cli.declared import declared
 from miltext.cli.streams import show, write_text
 
 if TYPE_CHECKING:
-    from miltext.cli.declared import Chosen
+    from miltext.cli.habits import Chosen
     from miltext.generation.options import Options
     from miltext.schema.proto import Program
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
 import click
 
-if TYPE_CHECKING:
-    from miltext.cli.declared import Chosen
+Chosen: TypeAlias = Any
+"""The value of an option, as click gives it."""
 
 STDIN = "<stdin>"
 """The name of standard input in messages, without `--stdin-filename`."""

@@ -28,7 +28,7 @@ from miltext.printing.printing import pieces
 from miltext.printing.tensors import Style
 
 if TYPE_CHECKING:
-    from miltext.cli.declared import Chosen
+    from miltext.cli.habits import Chosen
     from miltext.diagnostics import Diagnostic
     from miltext.files.refusals import WeightsError
     from miltext.models.model import Model

@@ -22,7 +22,7 @@ from miltext.diagnostics import MiltextError, Note, codes, warning
 from miltext.diagnostics.wording import tally
 
 if TYPE_CHECKING:
-    from miltext.cli.declared import Chosen
+    from miltext.cli.habits import Chosen
     from miltext.diagnostics.dynamic import Record
     from miltext.models.model import Model
     from miltext.reduction.commands import Command

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from miltext.cli.declared import Chosen
+    from miltext.cli.habits import Chosen
     from miltext.descriptions.sizes import Sizes
     from miltext.diagnostics import Diagnostic
 

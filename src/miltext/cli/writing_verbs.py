@@ -31,7 +31,7 @@ from miltext.cli.streams import (
 
 if TYPE_CHECKING:
     from miltext.building.given_weights import GivenWeights
-    from miltext.cli.declared import Chosen
+    from miltext.cli.habits import Chosen
     from miltext.descriptions.changes import DescriptionChange
     from miltext.diagnostics.dynamic import Record
     from miltext.models.model import Model
