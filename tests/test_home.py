@@ -182,7 +182,7 @@ def test_what_is_published_says_where_from(tree: Path) -> None:
 @needs_no_home
 @pytest.mark.parametrize("where", ["https://github.com/a/b", URL, None])
 def test_the_metadata_of_a_wheel(tree: Path, where: str | None) -> None:
-    """On a package index, nothing of the repository stands beside README."""
+    """On a package index, nothing of the repository is beside README."""
     pytest.importorskip("hatchling", reason="needs hatchling, which builds the package")
     if where:
         publish.main(["--home", where], tree)

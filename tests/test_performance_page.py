@@ -1,4 +1,4 @@
-"""docs/performance.md: its picture says what its tables say, and the tables stand in folds that are closed."""
+"""docs/performance.md: its picture says what its tables say, and the tables are in folds that are closed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""README.md: its table has every verb, what it names is there, and its blocks run in order, as they stand."""
+"""README.md: its table has every verb, what it names is there, and its blocks run in order, as they are."""
 
 from __future__ import annotations
 

@@ -373,7 +373,7 @@ def test_what_is_missing_is_called_so() -> None:
     assert [finding.message for finding in miltext.check(program)] == [
         "the function has no opset; it has blocks for ios18",
         "a name is missing here",
-        "the function gives back nothing, and a model has one output or more; give back a value",
+        "the function returns nothing, but a model needs at least one output; return a value",
     ]
     assert miltext.check(Program()) == []
 

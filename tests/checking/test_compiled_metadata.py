@@ -1,4 +1,4 @@
-"""`metadata.json` is compared where it is known what Apple's compiler writes, and findings stand at their keys."""
+"""`metadata.json` is compared where it is known what Apple's compiler writes, and findings are at their keys."""
 
 from __future__ import annotations
 

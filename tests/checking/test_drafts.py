@@ -161,7 +161,7 @@ def test_what_hangs_on_a_type_that_nobody_knows_is_told_of_where_nothing_else_is
         (f"_ y = transpose(perm = tensor<int32, [2]>({BLOB}), x = x);", "too little is known of `perm`; write it out"),
         (
             "_ y = cond(pred = p) () { fp16 a = my_own(); } -> (v) () { fp16 b = my_own(); } -> (v);",
-            "too little is known of what its blocks take and give back; write it out",
+            "too little is known about the inputs and outputs of its blocks; write it out",
         ),
         (
             f"{LISTS} _ y = custom_layer({CUSTOM});",
@@ -208,13 +208,13 @@ def test_too_little_is_known_of_what_is_named(draft: str, why: str | None) -> No
         ("_ y = relu();", "`relu` lacks `x`, which it requires"),
         ("_ y = relu(x = (x, x));", "`x` takes one value, not 2"),
         ("_ y = transpose(perm = x, x = x);", "`perm` of `transpose` takes `int32`, not `fp16`"),
-        ("bool y = relu(x = x);", "`relu` gives back tensor<fp16, [2, 3]> here, not bool"),
+        ("bool y = relu(x = x);", "`relu` returns tensor<fp16, [2, 3]> here, not bool"),
         ("nothing y = my_own(x = x);", "unknown type `nothing`"),
         ("_ y = relu(x = x;", ""),
         ("_ y = relu(x = 70000);", ""),
         (
             "_ y, _ t, _ u = split(axis = 0, num_splits = 2, x = x);",
-            "`split` gives back 2 values here, but 3 are declared",
+            "`split` returns 2 values here, but 3 are declared",
         ),
     ],
 )

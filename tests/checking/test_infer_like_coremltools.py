@@ -33,7 +33,7 @@ def ones(*shape: int) -> Any:
 
 
 def rows() -> dict[str, tuple[str, Body]]:
-    """Statements of a draft, and the same for the builder; the last value is given back."""
+    """Statements of a draft, and the same for the builder; the last value is returned."""
     return {
         "conv": (
             f"{CONV_WEIGHT} y = conv(x, w);",

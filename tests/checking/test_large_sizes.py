@@ -1,4 +1,4 @@
-"""Sizes that coremltools cannot count with: checks and builds report them where they stand, as `reshape` does."""
+"""Sizes that coremltools cannot count with: checks and builds report them where they are, as `reshape` does."""
 
 from __future__ import annotations
 

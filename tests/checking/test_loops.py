@@ -1,4 +1,4 @@
-"""Loops and branches: what goes in, what a turn takes and gives back, and what comes out fit together, sizes too."""
+"""Loops and branches: what goes in, what a turn takes and returns, and what comes out fit together, sizes too."""
 
 from __future__ import annotations
 

@@ -187,10 +187,10 @@ def test_the_name_that_coremltools_has_for_writing_a_state_leads_to_ours(call: s
         ("$draft(names) $version(2) $draft(names)", "MIL103", "$draft(names)", "`$draft` may occur once; write all"),
         ("$version(2) $draft(names) $version(2)", "MIL103", "$version(2)", "`$version` may occur once; remove one"),
         ('$doc("a") $doc("b")', "MIL103", '$doc("b")', "`$doc` may occur once; remove one"),
-        ('[a = string("x")] $draft(names)', "MIL025", "$draft(names)", "the marker stands before the attributes"),
-        ("$draft(names consts)", "MIL025", "", "a comma stands between the words of a marker"),
-        ("$draft(names, consts defaults)", "MIL025", "", "a comma stands between the words of a marker"),
-        ("$draft(names\n consts)", "MIL025", "", "a comma stands between the words of a marker"),
+        ('[a = string("x")] $draft(names)', "MIL025", "$draft(names)", "the marker comes before the attributes"),
+        ("$draft(names consts)", "MIL025", "", "a comma comes between the words of a marker"),
+        ("$draft(names, consts defaults)", "MIL025", "", "a comma comes between the words of a marker"),
+        ("$draft(names\n consts)", "MIL025", "", "a comma comes between the words of a marker"),
     ],
 )
 def test_a_wrong_marker_is_told_where_it_is(head: str, code: str, marked: str, message: str) -> None:
@@ -295,7 +295,7 @@ def draft(body: str, inputs: str = TWO, opset: str = "ios17") -> str:
 
 
 def values(body: str, inputs: str = TWO, opset: str = "ios17") -> list[str]:
-    """The values that stand in a draft once it has its types."""
+    """The values that are in a draft once it has its types."""
     found = re.findall(r"\S+(?: \[[\d, ]*\]>)?\([-\d.\[][^()]*\)", miltext.infer_draft(draft(body, inputs, opset)))
     return [each for each in found if not each.startswith("program")]
 

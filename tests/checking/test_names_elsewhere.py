@@ -107,7 +107,7 @@ RENAMED = {
 }  # fmt: skip
 """What is written with the parameters of MIL: its name there is suggested."""
 
-NONE = "MIL has no such operation; write it with those that it has, or compute it outside of the model"
+NONE = "MIL has no such operation; write it with other operations, or compute it outside of the model"
 
 OTHERWISE = {
     "cat(tensors = (x, x), dim = int32(0))": "in MIL it is `concat`, which takes `values`, `axis` and `interleave`",

@@ -68,7 +68,7 @@ def test_a_list_that_nests_too_deeply_is_reported_where_it_stands() -> None:
 
 
 def at_depth(calls: int, text: str) -> object:
-    """Return the first error of a text to a caller that stands in so many calls."""
+    """Return the first error of a text to a caller that is in so many calls."""
     return at_depth(calls - 1, text) if calls else first_error(miltext.check(text))
 
 

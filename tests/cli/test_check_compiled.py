@@ -380,7 +380,7 @@ def cut(path: Path) -> None:
 
 
 PIPELINES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "models that changed places": (swapped, "error[MIL457]: nobody gives `a`"),
+    "models that changed places": (swapped, "error[MIL457]: no model outputs `a`"),
     "one more": (
         lambda path: copied(path, "model2"),
         "coremldata.bin counts 2 models of the pipeline, but there is `model2`",

@@ -318,7 +318,7 @@ def test_coremltools_loader_is_asked(files: Path) -> None:
     two = "".join(f"fp16 {name} = const()[val = fp16({file % name})];" for name in "ab")
     (files / "two.mil").write_text(DOUBTFUL.replace("            tensor", f"            {two} tensor"))
     _, out, err = run("check", "--with-coremltools", "two.mil", cwd=files)
-    assert "two.mil:1:1: warning[MIL481]: coremltools cannot be asked: " in out
+    assert "two.mil:1:1: warning[MIL481]: coremltools cannot check this: " in out
     assert err == "2 warnings in 1 program\n"
 
 

@@ -121,7 +121,7 @@ def test_a_pipeline_and_its_stages(folder: Path) -> None:
     told = [
         "P.mlmodel: warning[MIL503]: `relu` lacks `x`, which it requires; the original has this error, too",
         'P.mlmodel: note: at P.mlmodel, model 0 "net":4:24, as `miltext check` shows',
-        'P.mlmodel: warning[MIL457]: nobody gives `x`, which model 0 "first" takes; the original has this error, too',
+        'P.mlmodel: warning[MIL457]: no model outputs `x`, which model 0 "first" takes; the original has this error, too',  # noqa: E501
         '~ model 0: name: "net" -> "first"',
         "- model 1: output boxes: nothing",
         "+ model 1: output found: nothing",

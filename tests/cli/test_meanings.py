@@ -90,7 +90,7 @@ def test_an_empty_verb_is_refused() -> None:
         ("git setup --dryrun", "option: --dryrun; did you mean `--dry-run`?"),
         ("explain --xyzzy", "option: --xyzzy"),
         ("--colour always print x", "option: --colour; did you mean `--color`?"),
-        ("--strict print x", "option: --strict; the options of a verb stand after it"),
+        ("--strict print x", "option: --strict; the options of a verb come after it"),
         ("print -z", "option: -z"),
         ("check --exclude x", "option: --exclude"),
         ("git setup --local", "option: --local; leave it out: it is for this repository alone"),

@@ -349,7 +349,7 @@ def test_a_value_of_unknown_rank_is_refused() -> None:
     program = miltext.parse(miltext.infer_draft(draft("y = relu(x = x);", "y")))
     relu = program.functions["main"].block_specializations["CoreML8"].operations[0]
     relu.outputs[0].type.tensorType.rank = -1
-    with pytest.raises(ModelError, match=r"MIL438.*`y` cannot be converted: its type does not say its rank"):
+    with pytest.raises(ModelError, match=r"MIL438.*`y` cannot be converted: its type has no rank"):
         convert(program, "fp16")
 
 

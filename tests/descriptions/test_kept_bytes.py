@@ -25,7 +25,7 @@ PACKAGES = [EXAMPLE, *corpus_files("**/*.mlpackage", "**/*.mlmodel")]
 
 
 def description_bytes(path: Path) -> bytes:
-    """The bytes of the description in a model's file, as they stand there."""
+    """The bytes of the description in a model's file, as they are there."""
     file = path if path.is_file() else next(path.glob("Data/**/*.mlmodel"))
     data = file.read_bytes()
     return b"".join(data[content:end] for number, _, content, end in spans(data) if number == DESCRIPTION)

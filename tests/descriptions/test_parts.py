@@ -126,7 +126,7 @@ def test_descriptions_say_every_edit(choice: int) -> None:
 
 
 def test_programs_have_the_same_law() -> None:
-    """Maps of messages stand there, and messages in themselves."""
+    """Maps of messages are there, and messages in themselves."""
     for edit in edits(filled_program()):
         assert [*differences(part_of(filled_program()), part_of(edit.made))], edit[:4]
 

@@ -50,9 +50,9 @@ MISTAKES = {
     f"{ARRAY}shapeRange = [[1, 2]]\nenumeratedShapes = [[1]]\n": (
         "MIL475",
         "5:14",
-        "beside `enumeratedShapes`, for the",
+        "beside `enumeratedShapes`, with the",
     ),
-    f"{IMAGE}widthRange = [1, 2]\nenumeratedSizes = [[1, 1]]\n": ("MIL475", "4:14", "beside `enumeratedSizes`, for"),
+    f"{IMAGE}widthRange = [1, 2]\nenumeratedSizes = [[1, 1]]\n": ("MIL475", "4:14", "beside `enumeratedSizes`, with"),
     "isUpdatable = yes": ("MIL470", "1:15", "this is not TOML"),
     # keys
     "specificationversion = 9": (
@@ -99,7 +99,7 @@ MISTAKES = {
     "classLabels = [1.5]": ("MIL472", "1:16", "`classLabels` takes a whole number, not 1.5"),
     "unspelled = 'xyz'": ("MIL472", "1:13", "`unspelled` is not what `miltext describe` writes"),
     "unspelled = '08'": ("MIL472", "1:13", "`unspelled` is not what `miltext describe` writes"),
-    "unspelled = 'b21f00'": ("MIL472", "1:13", "holds what does not belong to a description"),
+    "unspelled = 'b21f00'": ("MIL472", "1:13", "contains fields that do not belong to a description"),
     "unspelled = 8": ("MIL472", "1:13", "takes a string"),
     # words
     f"{X}type = 'multiarray'": ("MIL473", "3:8", '`type` cannot be "multiarray"; did you mean `multiArray`?'),
@@ -126,9 +126,9 @@ MISTAKES = {
     f"{ARRAY}shape = [1]\nenumeratedShapes = [[1]]\nshapeRange = [[1, 1]]": (
         "MIL475",
         "7:14",
-        "beside `enumeratedShapes`, for the same",
+        "beside `enumeratedShapes`, with the same",
     ),
-    f"{IMAGE}enumeratedSizes = []\nwidthRange = [1, 2]": ("MIL475", "5:14", "leave one of them out"),
+    f"{IMAGE}enumeratedSizes = []\nwidthRange = [1, 2]": ("MIL475", "5:14", "remove one of them"),
     f"{X}type = 'multiArray'\ndefault = 1": ("MIL475", "4:11", "`default` needs a `dataType`"),
 }
 

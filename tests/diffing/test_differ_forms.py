@@ -148,7 +148,7 @@ def test_what_is_told_leads_to_its_lines(difference: miltext.Difference) -> None
 # ---- the panes
 
 ALONE = {"rename_function"}
-"""A case whose functions stand in another order in the old text, as the new names have it."""
+"""A case whose functions are in another order in the old text, as the new names have it."""
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ALONE])

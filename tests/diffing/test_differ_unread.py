@@ -40,11 +40,11 @@ program(1.3)
 NESTED = TEXT.replace(
     'string("y")]', f'string("y"), kept = tuple<tensor<fp16, [2]>>(({VALUE[len("tensor<fp16, [2]>(") : -1]}))]'
 ).replace(VALUE, "tensor<fp16, [2]>([0x0p+0, 0x0p+0])")
-"""A text whose only weight stands inside another value."""
+"""A text whose only weight is inside another value."""
 
 
 def other_offset(weights: Path) -> None:
-    """Let another thing stand where the program says that the record does."""
+    """Let another thing are where the program says that the record does."""
     data = bytearray(weights.read_bytes())
     data[64:68] = b"\0" * 4
     weights.write_bytes(data)
@@ -100,7 +100,7 @@ def told(old: object, new: object, *options: str, input: bytes | None = None) ->
     assert len({run.exit_code for run in runs}) == 1
     same = json.loads(runs[0].stdout)["same"]
     assert all(("no difference" in run.stdout) is (same is True) for run in runs[1:3])
-    assert all(("cannot be told" in run.stdout) is (same is None) for run in runs[1:])
+    assert all(("undecided" in run.stdout) is (same is None) for run in runs[1:])
     return runs[0].exit_code, same, runs[1].stdout
 
 
@@ -204,7 +204,7 @@ def test_the_difftool_never_says_it_of_weights_that_it_cannot_see(tmp_path: Path
     shown = subprocess.run(
         [sys.executable, "-m", "miltext", "difftool", old, new], capture_output=True, text=True, check=True
     ).stdout
-    assert "cannot be told" in shown
+    assert "undecided" in shown
     assert "no difference" not in shown
 
 

@@ -261,7 +261,7 @@ FOLDED = {
         ["a = relu(x);", "k = const()[val = 0.5];", "b = relu(z);", "y = add(mul(a, k), b);"],
         ["y = add(mul(relu(x), 0.5), relu(z));"],
     ),
-    "one that is given back stays": (
+    "one that is returned stays": (
         ["k = const()[val = 0.5];", "y = mul(x, k);"],
         ["k = const()[val = 0.5];", "y = mul(x, k);"],
     ),
@@ -269,7 +269,7 @@ FOLDED = {
         ["fp16 k = const()[val = 1];", "y = relu(x);"],
         ["k = const()[val = 1.0];", "y = relu(x);"],
     ),
-    "weights stand in their place": (
+    "weights are in their place": (
         [f"w = const()[val = tensor<fp16, [3, 4]>({BLOB})];", 'y = linear(relu(x)[name = "r"], w)[name = "l"];'],
         [f"y = linear(relu(x), tensor<fp16, [3, 4]>({BLOB}));"],
     ),
@@ -351,7 +351,7 @@ FOLDED = {
 
 @pytest.mark.parametrize(("lines", "expected"), FOLDED.values(), ids=FOLDED)
 def test_folded(lines: list[str], expected: list[str], request: pytest.FixtureRequest) -> None:
-    is_given = "given back" in request.node.callspec.id
+    is_given = "returned" in request.node.callspec.id
     assert folded(*lines, outputs="y, k" if is_given else "y") == expected
 
 

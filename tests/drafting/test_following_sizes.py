@@ -404,7 +404,7 @@ def test_sizes_that_coremltools_cannot_count_with() -> None:
             reshaped(program(16, each), words)
         [found] = refused.value.diagnostics
         assert (found.code, found.span is not None) == ("MIL493", True), words
-        assert "up to 2147483647; ask for smaller sizes" in found.message
+        assert "up to 2147483647; choose smaller sizes" in found.message
 
 
 COMPUTED = {

@@ -102,7 +102,7 @@ APART = {
         ["names"],
         ['y_y_0 = const()[name = "y_y_0", val = 0.5];', 'y = mul(x, y_y_0)[name = "y"];'],
     ),
-    "a constant that does not stand before": (
+    "a constant that does not come before": (
         ["names"],
         ['y_y_0 = const()[name = "y_y_0", val = 0.5];', 'a = relu(x)[name = "a"];', 'y = mul(a, y_y_0)[name = "y"];'],
     ),

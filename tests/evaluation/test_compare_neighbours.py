@@ -91,9 +91,7 @@ def test_numbers_may_be_lists() -> None:
 
 def test_numbers_against_random_inputs_are_told_of() -> None:
     made = {"y": np.ones((2, 3), np.float32)}
-    assert compare(ROOT, None, against=made).notes == (
-        "the inputs are random: give those that the numbers were made from",
-    )
+    assert compare(ROOT, None, against=made).notes == ("the inputs are random: pass the inputs of the stored numbers",)
     assert compare(ROOT, None, GIVEN, against=made).notes == ()
     assert compare(ROOT, None, against=made, seed=0).notes == ()
 

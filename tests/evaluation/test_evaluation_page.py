@@ -1,4 +1,4 @@
-"""docs/evaluation.md: its examples run as they stand, and it says of each code and name what there is."""
+"""docs/evaluation.md: its examples run as they are, and it says of each code and name what there is."""
 
 from __future__ import annotations
 

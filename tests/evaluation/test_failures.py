@@ -68,7 +68,7 @@ def test_an_operation_that_fails_is_told_at_its_place(form: Callable[[Path, str]
 
 
 def test_the_text_of_a_package_is_that_which_print_shows(tmp_path: Path) -> None:
-    """But for literals of many elements, which are elided: each stands on one line."""
+    """But for literals of many elements, which are elided: each is on one line."""
     numbers = ", ".join(["[1, 2]"] * 400)
     long = TEXT.replace("[4, 2]", "[400, 2]").replace("[[1, 2], [3, 4], [5, 6], [7, 8]]", f"[{numbers}]")
     model = packaged(tmp_path, long)

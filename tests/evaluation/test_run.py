@@ -1,4 +1,4 @@
-"""`miltext.run` and `miltext.Evaluator`: what they take, what they give back, and to whom that belongs."""
+"""`miltext.run` and `miltext.Evaluator`: what they take, what they return, and to whom that belongs."""
 
 from __future__ import annotations
 

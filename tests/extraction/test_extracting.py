@@ -106,7 +106,7 @@ def test_nothing_is_taken_for_renamed(tmp_path: Path) -> None:
         ("x", "the first"),
         ("a", ""),
     ]
-    assert "the output `b` is gone, and had a short description" in refused(
+    assert "the output `b`was removed, and had a short description" in refused(
         whole, "a", tmp_path / "N.mlpackage", no_loss=True
     )
 
@@ -297,7 +297,7 @@ def test_the_nearest_values_are_named_that_can_be_inputs(tmp_path: Path) -> None
         "a = relu(x); c = const()[val = 0.5]; m = greater(a, c); n = logical_not(m); s = select(n, x, a);", "s"
     )
     told = refused(read_model(text.encode(), "w.mil"), "s", tmp_path / "Part.mlpackage", "n")
-    assert "`a`, of which it is made, can be: --input a" in told
+    assert "`a`, its source, can be: --input a" in told
 
 
 def test_more_than_five_dimensions_are_refused(tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_a_scalar_is_given_and_not_taken(tmp_path: Path) -> None:
     assert changes(whole, "n", tmp_path / "Part.mlpackage") == []
     assert refused(whole, "y", tmp_path / "Other.mlpackage", "n").splitlines()[:3] == [
         "error[MIL446]: `n` is a scalar, fp32, which a model cannot take",
-        "note: `m`, of which it is made, can be: --input m",
+        "note: `m`, its source, can be: --input m",
         "note: or take tensor<fp32, [1]> in the text, and `squeeze` that",
     ]
     extract(whole, "y", tmp_path / "Tried.mlpackage", inputs="n", check=False)  # to see what Core ML says of it

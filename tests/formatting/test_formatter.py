@@ -426,7 +426,7 @@ def beside(found: list[str], gap: int, at: int, where: str) -> bool:
 @samples
 @pytest.mark.parametrize("form", FORMS)
 def test_a_comment_in_any_gap_stays_there(sample: str, form: str) -> None:
-    """Each form stands in every other gap, alone; the forms of a kind of place take turns, so that no gap is left."""
+    """Each form is in every other gap, alone; the forms of a kind of place take turns, so that no gap is left."""
     alike = [each for each in FORMS if place(each) == place(form)]
     for gap in range(alike.index(form) % 2, len(tokens(sample)) + 1, 2):
         formatted = check_gaps(sample, {gap: form})

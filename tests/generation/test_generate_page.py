@@ -1,4 +1,4 @@
-"""docs/generate.md: its examples run as they stand, and it names each option."""
+"""docs/generate.md: its examples run as they are, and it names each option."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated programs: what must hold of each, what is asked for, and that seeds, bytes and hypothesis all make them."""
+"""Generated programs: what must hold of each, what is requested, but that seeds, bytes and hypothesis all make them."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_weights_are_constants_of_their_own(only: list[str] | None) -> None:
         ({"dtypes": ["string"]}, "MIL482", "no operation computes with `string`"),
         ({"dtypes": ["uint1", "bf16"]}, "MIL482", "no operation computes with `uint1` or `bf16`"),
         ({"dtypes": ["int16"], "opsets": ["ios15"]}, "MIL482", "no operation computes with `int16` in ios15"),
-        ({"operations": ["read_state"], "states": False}, "MIL482", "`read_state` is asked for, and `states` is false"),
+        ({"operations": ["read_state"], "states": False}, "MIL482", "`read_state` is requested, but `states` is false"),
         ({"operations": ["constexpr_cast"], "compressed": False}, "MIL482", "and `compressed` is false"),
         ({"operations": ["cond", "add"], "control_flow": False}, "MIL482", "and `control_flow` is false"),
         ({"weights": 99_999_999}, "MIL482", "`weights` is 99999999, and cannot be more than 4194304"),

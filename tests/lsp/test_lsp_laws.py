@@ -255,7 +255,7 @@ def is_seen(scopes: Scopes, use: Name, value: Meaning | None) -> bool:
 @settings(max_examples=150)
 @given(st.sampled_from(TEXTS), st.data())
 def test_names_mean_what_the_checker_takes_them_for(text: str, data: st.DataObject) -> None:
-    """Of a text in which some names stand in the places of others, and no comment ignores what is said of them."""
+    """Of a text in which some names are in the places of others, and no comment ignores what is said of them."""
     text = re.sub("mil: ignore", "", text, flags=re.IGNORECASE)
     reading = read_whole(text)
     names = [name for name, value in reading.scopes.found if not (value and value.is_function)] if reading else []
@@ -275,7 +275,7 @@ def test_names_mean_what_the_checker_takes_them_for(text: str, data: st.DataObje
 
 
 def test_edits_far_apart_leave_completion_quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What stands between two edits is not parsed again, and what the grammar takes is offered."""
+    """What comes between two edits is not parsed again, and what the grammar takes is offered."""
     line = "            tensor<fp16, [1, 2]> v{} = relu(x = x);\n"
     head = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [1, 2]> x) {\n"
     text = head + "".join(map(line.format, range(3000))) + "        } -> (v7);\n}\n"

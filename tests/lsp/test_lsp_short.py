@@ -47,7 +47,7 @@ def place(view: View, part: str, along: int = 0) -> Any:
 
 
 def told(view: View, range: lsp.Range) -> tuple[int, str]:
-    """Where a range begins, and what stands in it."""
+    """Where a range begins, and what is in it."""
     start, end = view.document.span(range)
     return start, view.document.text[start:end]
 
@@ -110,7 +110,7 @@ def test_hovering_tells_nothing_of_a_parameter_that_is_not_there() -> None:
 
 
 def hints(view: View, range: lsp.Range = EVERYWHERE) -> list[tuple[str, str]]:
-    """The label of each hint, and what stands behind it."""
+    """The label of each hint, and what comes behind it."""
     found = inlay_hints(view, lsp.InlayHintParams(DOCUMENT, range))
     offsets = [view.document.offset(hint.position) for hint in found]
     assert offsets == sorted(offsets)
@@ -213,7 +213,7 @@ def test_a_name_leads_to_its_definition_from_a_nested_operation() -> None:
 
 
 def labels(statement: str) -> list[str]:
-    """What completes a statement, which stands behind those of FEED_FORWARD."""
+    """What completes a statement, which comes behind those of FEED_FORWARD."""
     marked = FEED_FORWARD.replace("        } ->", f"            {statement}\n        }} ->")
     at = marked.index(MARK)
     view = view_of(marked.replace(MARK, ""), read_whole(FEED_FORWARD))
@@ -232,7 +232,7 @@ def test_arguments_are_completed_by_their_place() -> None:
     assert labels(f"y = concat((x, gate), {MARK}")[10:12] == ["axis", "interleave"]
     assert labels(f"y = mul(relu(x), g{MARK}")[:1] == ["gate"]
     assert labels(f"y = mul(x = relu(g{MARK}")[:1] == ["gate"]
-    assert "gate" not in labels(f"y = conv(x, weight = up, {MARK}")  # a value cannot stand there
+    assert "gate" not in labels(f"y = conv(x, weight = up, {MARK}")  # a value cannot be there
 
 
 def test_operations_complete_an_argument() -> None:

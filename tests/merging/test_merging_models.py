@@ -174,7 +174,7 @@ def test_a_text_with_conflicts_that_somebody_edited_is_replaced_only_with_force(
     assert text.read_text() == written
 
 
-# ---- what stands around a program
+# ---- what is around a program
 
 
 def described(**features: str) -> Spec:

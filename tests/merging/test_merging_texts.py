@@ -1,4 +1,4 @@
-"""Merges of texts: what becomes of each pair of changes, and what stands between markers."""
+"""Merges of texts: what becomes of each pair of changes, and what comes between markers."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ CONFLICTS = {
         [('string("c")', 'string(" c")')],
         ['string(" c")'],
     ),
-    "deleted and given back": ([(LINES["c"], ""), ("x = c", "x = b")], [("(d)", "(d, c)")], ["tanh"]),
+    "deleted and returned": ([(LINES["c"], ""), ("x = c", "x = b")], [("(d)", "(d, c)")], ["tanh"]),
     "two comments": ([("// makes a", "// one")], [("// makes a", "// two")], ["// one", "// two"]),
     "a comment in what the other changes": (
         [("tanh(x = b", "tanh(x = /* of b */ b")],

@@ -76,7 +76,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """A package that stands where a build is to write."""
+    """A package that is where a build is to write."""
     shutil.copytree(EXAMPLE, tmp_path / "Old.mlpackage")
     return tmp_path / "Old.mlpackage"
 

@@ -64,7 +64,7 @@ HASHES = {"00000000": "9e38c1a4", "00000001": "543d0f94", "00000002": "0badcafe"
 
 
 def hashed(bundle: Path) -> Path:
-    """A compiled model with keys as Apple's compiler makes them, which stand in their own order."""
+    """A compiled model with keys as Apple's compiler makes them, which are in their own order."""
     text = (bundle / "model.mil").read_text()
     for number, key in HASHES.items():
         assert number in text

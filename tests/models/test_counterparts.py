@@ -148,7 +148,7 @@ def test_names_change_in_any_way_at_once(sketches: list[Sketch], data: st.DataOb
 @settings(deadline=None, max_examples=150)
 @given(sketched(twins=False), st.data())
 def test_names_change_while_all_is_put_in_another_order(sketches: list[Sketch], data: st.DataObject) -> None:
-    """Some names are new, and inputs, outputs and operations stand in another order."""
+    """Some names are new, and inputs, outputs and operations are in another order."""
     new = named(sketches)
     for each in sketches:
         changed = data.draw(st.sets(st.sampled_from(each.values)))

@@ -335,7 +335,7 @@ def test_a_range_replaces_enumerated_shapes_and_needs_no_other_change() -> None:
 @pytest.mark.parametrize(
     ("ranges", "code", "saying"),
     [
-        ({"z": "1,2"}, "MIL425", "sizes are asked for `z`, but no input has this name"),
+        ({"z": "1,2"}, "MIL425", "sizes are given for `z`, but no input has this name"),
         ({"X": "1,2"}, "MIL425", "did you mean `x`?"),
         ({"y": "1,2"}, "MIL425", "no input has this name"),
         ({"x": "2..8"}, "MIL425", "one for each of its 2 axes is needed"),
@@ -377,7 +377,7 @@ def test_sizes_are_for_each_function_that_allows_them() -> None:
 
 
 def test_coremltools_refuses_what_has_no_end(tmp_path: Path) -> None:
-    """What MIL452 stands on: coremltools' converter refuses an input of an ML Program without a greatest size."""
+    """What MIL452 is on: coremltools' converter refuses an input of an ML Program without a greatest size."""
     coremltools = pytest.importorskip("coremltools")
     from coremltools.converters.mil import Builder
     from coremltools.converters.mil.mil import get_new_symbol

@@ -31,7 +31,7 @@ def test_a_model_of_a_compiled_pipeline(building: Building, tmp_path: Path) -> N
         assert spec is not None
         names = {old: new}
         expected = two(*(names.get(name, name) for name in ("x", "middle", "y")))
-        expected.pipeline.ClearField("names")  # which stand in a file of their own
+        expected.pipeline.ClearField("names")  # which are in a file of their own
         assert same(spec, expected)
 
 

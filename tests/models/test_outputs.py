@@ -29,7 +29,7 @@ DRAFT = TEXT.replace("tensor<fp16, [1, 4]> y", "_ y")
 TWO = TEXT.replace(
     "        } -> (y)", '            tensor<fp16, [1, 4]> z = tanh(x = y)[name = string("z")];\n        } -> (z)'
 )
-"""A text with a value that is not given back."""
+"""A text with a value that is not returned."""
 
 NOTES = b"Remember the milk.\n"
 

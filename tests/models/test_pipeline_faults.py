@@ -36,21 +36,21 @@ def test_a_right_pipeline_has_none() -> None:
 def test_what_nobody_gives() -> None:
     spec = two()
     del spec.description.input[0]
-    assert told(spec) == [("MIL457", "nobody gives `x`, which model 0 takes")]
+    assert told(spec) == [("MIL457", "no model outputs `x`, which model 0 takes")]
     spec.pipeline.models[0].description.input[0].type.isOptional = True
     assert told(spec) == []
     spec = two()
     spec.description.output[0].name = "z"
-    assert told(spec) == [("MIL457", "nobody gives `z`, which the pipeline gives")]
+    assert told(spec) == [("MIL457", "no model outputs `z`, which the pipeline gives")]
     swapped = Model.FromString(two().SerializeToString())
     models = [Model.FromString(model.SerializeToString()) for model in swapped.pipeline.models]
     for model, other in zip(swapped.pipeline.models, reversed(models), strict=True):
         model.CopyFrom(other)
-    assert told(swapped) == [("MIL457", "nobody gives `a`, which model 0 takes")]
+    assert told(swapped) == [("MIL457", "no model outputs `a`, which model 0 takes")]
     inside = piped(unary("x", "a"), two())
     inside.pipeline.models[1].pipeline.names.append("first")
     inside.pipeline.models[1].pipeline.models[1].description.input[0].name = "b"
-    assert told(inside) == [("MIL457", "nobody gives `b`, which model 1/1 takes")]
+    assert told(inside) == [("MIL457", "no model outputs `b`, which model 1/1 takes")]
 
 
 def test_what_is_only_trained_with_needs_no_giver() -> None:
@@ -161,7 +161,7 @@ def unfit(kind: str = "pipeline") -> Model:
 
 UNFIT = [
     ("MIL456", "model 0 gives `a` as fp32 [1, 4], but model 1 takes fp32 [1, 8]"),
-    ("MIL457", "nobody gives `c`, which model 2 takes"),
+    ("MIL457", "no model outputs `c`, which model 2 takes"),
 ]
 
 

@@ -19,8 +19,7 @@ from miltext.containers.opening import open_model
 from miltext.drafting.building import build
 from miltext.pipelines.connections import connections
 from miltext.pipelines.faults import faults
-from miltext.pipelines.renaming import rename_features
-from miltext.pipelines.value_names import rename_values
+from miltext.pipelines.renaming import rename_features, rename_values
 from miltext.schema.proto import Model, Pipeline
 
 
@@ -173,7 +172,7 @@ def test_a_model_that_other_files_ask_by_name_is_refused() -> None:
         renamed(piped(unary("x", "a"), linked), a="z")
 
 
-# ---- what may stand in a model
+# ---- what may be in a model
 
 
 def test_inner_blocks_and_names_of_operations_are_renamed_along() -> None:

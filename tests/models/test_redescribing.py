@@ -130,8 +130,8 @@ CHANGES = {
     ("\n[[input]]", '\n[[function]]\nname = "mein"\n[[input]]'): [
         ("MIL476", "3", "the program has no function `mein`; did you mean `main`?"),
         ("MIL476", "2", "the function `main` of the program is not described"),
-        ("MIL475", "4", "a `[[input]]` stands beside a `[[function]]`: write it as `[[function.input]]` below"),
-        ("MIL475", "27", "a `[[output]]` stands beside a `[[function]]`"),
+        ("MIL475", "4", "a `[[input]]` is beside a `[[function]]`: write it as `[[function.input]]` below"),
+        ("MIL475", "27", "a `[[output]]` is beside a `[[function]]`"),
     ],
     # kinds and data types
     ('type = "image"\ncolorSpace = "RGB"\nwidth = 8\nheight = 4\nwidthRange = [8, 8]\nheightRange = [1, 64]', ""): [
@@ -181,10 +181,10 @@ CHANGES = {
     ): [("MIL452", "2", "may be of any size in the dimension 2: add a `shapeRange`")],
     # the version
     ("\n[[input]]", "\nspecificationVersion = 8\n[[input]]"): [
-        ("MIL478", "2", "`specificationVersion` is 8, and what the model uses needs 9: write 9, or nothing")
+        ("MIL478", "2", "`specificationVersion` is 8, but the model needs 9: write 9, or nothing")
     ],
     ("\n[[input]]", "\nclassLabels = ['a']\n[[input]]"): [
-        ("MIL479", "2", "`classLabels` says labels, but the program has no `classify`")
+        ("MIL479", "2", "`classLabels` has labels, but the program has no `classify`")
     ],
 }
 

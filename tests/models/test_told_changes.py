@@ -114,7 +114,7 @@ def test_what_nothing_uses_is_the_same_only_by_its_type() -> None:
     lost = built(source("left", LARGE), old)
     assert [line[:8] for line in lost.changes] == ["- input ", "+ input "]
     [warning] = lost.warnings
-    assert warning.endswith("was `unused`, which is gone, and had an image and a short description")
+    assert warning.endswith("was `unused`, whichwas removed, and had an image and a short description")
     gone = built(program(function(f"{SMALL} x", f"{SMALL} y = relu(x = x);", "y")), old)
     assert (gone.warnings, len(gone.changes)) == ([], 1)
 
@@ -126,7 +126,7 @@ def test_a_prediction_follows_its_output_and_is_told() -> None:
     assert renamed.changes == ["= output y -> z", '~ predictedFeatureName: "y" -> "z"']
     gone = text("fp32 [2]").replace("(y)", "(x)")
     assert built(gone, old).changes[-1] == '- predictedFeatureName: "y"'
-    with refused("MIL454", "the output `y` is gone, which was the predictedFeatureName"):
+    with refused("MIL454", "the output `y`was removed, but was the predictedFeatureName"):
         built(gone, old, no_loss=True)
 
 
@@ -178,7 +178,7 @@ def test_functions_are_told(case: str) -> None:
 
 def test_a_function_that_is_gone_may_lose_what_it_said() -> None:
     with refused(
-        "MIL454", "the input `a` of `two` is gone with its function, and had an image and a short description"
+        "MIL454", "the input `a` of `two`was removed with its function, and had an image and a short description"
     ):
         built(program(ONE), two_functions(), no_loss=True)
     plain = model(program(ONE, TWO))
@@ -424,7 +424,7 @@ def test_a_description_that_is_given_is_told_too(package: Path, tmp_path: Path) 
     how = {"description": tmp_path / "d.toml", "on_change": lambda change: told.append(str(change))}
     miltext.build(old, tmp_path / "N.mlpackage", **how)  # type: ignore[arg-type]
     assert told == ['~ input a: description "what x is" -> "what it is"']
-    with refused("MIL425", "beside a description"):
+    with refused("MIL425", "in addition to a description"):
         miltext.build(old, tmp_path / "O.mlpackage", ranges={"a": "1,3,8,8"}, **how)  # type: ignore[arg-type]
 
 
@@ -441,7 +441,7 @@ def test_what_a_pipeline_loses_is_a_loss() -> None:
         '- output x: fp32 [2], description "what x is"',
         "- model 0: output x: fp32 [2]",
     ]
-    with refused("MIL454", "`x` of the pipeline is gone, and had a short description"):
+    with refused("MIL454", "`x` of the pipelinewas removed, and had a short description"):
         built(text("fp32 [2]", "x", "h"), old, model="0", no_loss=True)
 
 

@@ -15,7 +15,7 @@ from support.containers import NEURAL_NETWORK, write_package
 from support.pipelines import piped, unary
 
 import miltext
-from miltext.building.compiling.lost_parts import unheld
+from miltext.building.compiling.judging import unheld
 from miltext.compiled.coremldata import coremldata, parse_coremldata
 from miltext.containers.opening import open_model
 from miltext.diagnostics import ModelError, PrintError
@@ -39,7 +39,7 @@ def fields_of(descriptor: Any, above: Steps = ()) -> Iterator[Steps]:
 
 
 def filled(message: Any, steps: Steps) -> None:
-    """Set the field at the end of the way, in the messages that stand around it."""
+    """Set the field at the end of the way, in the messages that are around it."""
     for field in steps[:-1]:
         if field.message_type.GetOptions().map_entry:
             return  # whose entries have no other fields

@@ -1,4 +1,4 @@
-"""Which operation stands at a place of a text, line by line and column by column."""
+"""Which operation is at a place of a text, line by line and column by column."""
 
 from __future__ import annotations
 

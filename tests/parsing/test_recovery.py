@@ -199,7 +199,7 @@ BEGUN = [
     'dict<string, int32> z = const()[val = dict<string, int32>({{"a", 1}, {"b", 2}})];',
 ]
 NEXT = "fp16 lost = relu(x = x);"
-"""What stands after a break on the same line: it may be lost with it."""
+"""What comes after a break on the same line: it may be lost with it."""
 
 
 @pytest.mark.parametrize("between", [" ", "            ", "\n", f" {NEXT}\n", f"\n{NEXT} // {{\n"])

@@ -1,4 +1,4 @@
-"""No row of the table of slips takes time that grows without bounds with what stands around a mistake."""
+"""No row of the table of slips takes time that grows without bounds with what is around a mistake."""
 
 from __future__ import annotations
 

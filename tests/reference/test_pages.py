@@ -77,9 +77,7 @@ def test_facts_tell_what_the_table_says_of_a_parameter() -> None:
     assert "counts `#d` axes, from the end if negative" in facts_of(known("reduce_sum"), "axes")
     assert "any number of values" in facts_of(known("concat"), "values")
     assert "an attribute" in facts_of(known("const"), "val")
-    assert 'by default `"EXACT"`, which is better written out, as some systems ask for it' in facts_of(
-        known("gelu"), "mode"
-    )
+    assert 'by default `"EXACT"`, better written out, as some systems require it' in facts_of(known("gelu"), "mode")
     assert "of the data type of `y`" in facts_of(known("add"), "x")
 
 

@@ -319,7 +319,7 @@ def test_an_index_with_conflicts(history: Path) -> None:
     assert b"error[MIL845]: the index has conflicts at `m.mil`" in ended(history, "HEAD", "--cached").stderr
     told = diff(history, "HEAD", status=2)
     assert told.startswith("# m.mil:")
-    assert "; not compared\ncannot be told: " in told
+    assert "; not compared\nundecided: " in told
 
 
 # ---- which models

@@ -1,4 +1,4 @@
-"""One text, one answer: all readers take a spelling of a number where it stands, or all refuse it.
+"""One text, one answer: all readers take a spelling of a number where it is, or all refuse it.
 
 A comment inside changes no answer either, although it has the grammar's rules read what a coarse token would.
 """

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import ModelError, Note, codes
 from miltext.files.refusals import BlamedPart, WeightsError, refusal
 from miltext.parsing.lowering.left_out import MARK
-from miltext.schema.packing import packed_size
-from miltext.schema.tensors import literal, tensor_dtype, tensor_shape
+from miltext.schema.tensors import literal, tensor_shape
 from miltext.schema.walk import Held, values
 from miltext.weights.blob_storage import ALIGNMENT
 from miltext.weights.known_records import KnownRecords
 from miltext.weights.model_weights import BlobFolder, blob_values
 from miltext.weights.paths import MODEL_PATH
+from miltext.weights.usage import value_size
 
 if TYPE_CHECKING:
     from miltext.schema.dtypes import DType
@@ -29,7 +29,7 @@ WEIGHT_FILE = "weights/weight.bin"
 """The place of coremltools' weights, below the folder for `@model_path`."""
 
 WIDE_INTEGERS_SINCE = 9
-"""The first specification version in which integers of 16 and 32 bits may stand in a weight file."""
+"""The first specification version in which integers of 16 and 32 bits may be in a weight file."""
 
 
 LARGEST = (1 << 31) - 1
@@ -39,7 +39,7 @@ LARGEST = (1 << 31) - 1
 class Storing:
     """The values of a program to store: arrays that its text names, and large immediates.
 
-    A value that cannot stand in a weight file of that specification version becomes, or stays, an immediate value.
+    A value that cannot be in a weight file of that specification version becomes, or stays, an immediate value.
     `sources` are the files of the arrays.
     """
 
@@ -75,7 +75,7 @@ class Storing:
     def size(self) -> int:
         """The bytes that `write` reports as progress."""
         arrays = {array.identity: array.work() for _, array in self._arrays}
-        return sum(arrays.values()) + sum(map(_packed_size, self._immediates))
+        return sum(arrays.values()) + sum(map(value_size, self._immediates))
 
     def _add(self, value: Value, array: InType) -> None:
         """Note an array, or make an immediate of it if no weight file can have its type."""
@@ -127,13 +127,6 @@ class _Adding:
             return there
         self._added.add(offset, dtype, count, writer.growing, offset + ALIGNMENT)
         return offset
-
-
-def _packed_size(value: Value) -> int:
-    """Return the size of an immediate value of a known type and shape in a weight file."""
-    dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
-    assert dtype is not None
-    return packed_size(prod(shape or ()), dtype.bits)
 
 
 @contextmanager

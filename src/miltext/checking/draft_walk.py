@@ -32,6 +32,7 @@ from miltext.schema.operations import first_opset, signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.proto import Value
 from miltext.schema.types import StateType, TensorType, is_known, join, spelled, write_type
+from miltext.syntax import phrases
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
@@ -183,7 +184,9 @@ class DraftWalk(UsualWalk):
             self.state_type(gap, made)
         elif operand is not UNDEFINED and gap[:-4] not in self.flawed:
             what = f"the type of {named(message.name)} cannot be inferred"
-            told = Finding((*gap, "type"), codes.NOT_INFERRED, f"{what}: nothing says what it stands for; write it out")
+            told = Finding(
+                (*gap, "type"), codes.NOT_INFERRED, f"{what}: its meaning does not follow from the text; write it out"
+            )
             self.types.unknown.setdefault(gap[:-4], told)
 
     # ---- attributes and constants
@@ -213,7 +216,7 @@ class DraftWalk(UsualWalk):
 
     def is_array(self, gap: Path) -> bool:
         """Return whether the phrase without a type is an array in a file, which has a type."""
-        return self.gaps[gap].children[-1].name == "array_file"
+        return phrases.held(self.gaps[gap]).name == "array_file"
 
     def array(self, value: Value, stated: Type, gap: Path) -> Value | None:
         """Return the value of an array, which may have a `stated` type; None for an unreadable array."""
@@ -225,7 +228,7 @@ class DraftWalk(UsualWalk):
         whole = Value()
         whole.CopyFrom(value)
         whole.type.CopyFrom(write_type(made))
-        span = self.gaps[gap].children[-1].span
+        span = phrases.held(self.gaps[gap]).span
         self.settle(gap, span, f"{spelled(made, self.dialect)}({self.spelling(gap)})")
         return whole
 
@@ -267,7 +270,7 @@ class DraftWalk(UsualWalk):
         operand = scope[operation.outputs[0].name] = Operand(None)
         gaps = (*place, "attributes", Key("val")), (*place, "outputs", 0)
         self.makers[operand] = place
-        if self.is_told(self.gaps[gaps[0]].children[-1].span):
+        if self.is_told(phrases.held(self.gaps[gaps[0]]).span):
             self.unknown.add(operand)
         else:
             self.open[operand] = OpenConstant(operation, place, operand, *gaps)
@@ -404,12 +407,12 @@ class DraftWalk(UsualWalk):
 
     def spelling(self, gap: Path) -> str:
         """Return the literal of a binding or an attribute."""
-        span = self.gaps[gap].children[-1].span
+        span = phrases.held(self.gaps[gap]).span
         return self.text[span.start : span.end]
 
     def value(self, gap: Path, made: Type) -> Value | None:
         """Return the value of a literal of a type; None if the literal does not fit the type."""
-        span = self.gaps[gap].children[-1].span
+        span = phrases.held(self.gaps[gap]).span
         head = f"{spelled(made, self.dialect)}("
         written = f"{head}{self.spelling(gap)})"
         try:

@@ -11,7 +11,7 @@ import numpy as np
 from miltext.conversion.halves import FEW, Loss, halves, measured
 from miltext.diagnostics import codes
 from miltext.files.refusals import refusal
-from miltext.schema.tensors import Tensor, tensor_dtype, tensor_shape
+from miltext.schema.tensors import Tensor, tensor_form
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,15 +93,15 @@ class NumbersOf:
 
         Raise WeightsError for a weight file, and ModelError (MIL438) for a value that does not match its type.
         """
-        dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
-        source = self._source(value) if dtype is not None and shape is not None else None
-        if shape is None or source is None:
+        form = tensor_form(value.type)
+        source = self._source(value) if form else None
+        if form is None or source is None:
             raise refusal(
                 codes.UNCONVERTIBLE_VALUE,
-                f"the value of `{name}` cannot be converted: it does not hold what its type says",
+                f"the value of `{name}` cannot be converted: its contents do not fit its type",
             )
-        made = Numbers(source, shape, self._folder.progress)
-        return self._known.setdefault((dtype, shape, *made.identity), made)
+        made = Numbers(source, form[1], self._folder.progress)
+        return self._known.setdefault((*form, *made.identity), made)
 
     def _source(self, value: Value) -> Tensor | None:
         return self._arrays.get(value.blobFileValue.fileName) or self._folder.tensor(value)

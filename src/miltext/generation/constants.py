@@ -53,10 +53,6 @@ def tensor_constant(type: TensorType, elements: Sequence[Number]) -> Value:
     held = value.immediateValue.tensor
     if dtype.kind == "string":
         held.strings.values.extend(map(str, elements))
-    elif dtype.field == "bools":
-        held.bools.values.extend(map(bool, elements))
-    elif dtype.field == "ints":
-        held.ints.values.extend(map(int, elements))
     else:
         import numpy as np
 

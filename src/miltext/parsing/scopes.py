@@ -153,7 +153,7 @@ class Scopes:
         return scope
 
     def _block(self, body: Node, scopes: Sequence[Scope]) -> None:
-        """Read a block, with the opset and the inputs that stand before it; `scopes` are its own and those around."""
+        """Read a block, with the opset and the inputs that come before it; `scopes` are its own and those around."""
         self._values(phrases.inputs(body), None, scopes[0])
         block = phrases.block(body)
         for operation in phrases.operations(block):
@@ -180,7 +180,7 @@ class Scopes:
         while todo:
             found = todo.pop()
             if found.name == "name_binding":
-                self._use(Name.of(phrases.bound(found)), scopes)
+                self._use(Name.of(phrases.held(found)), scopes)
             elif found.name not in _WITHOUT_NAMES:
                 todo += reversed(found.children)
             self.is_draft = self.is_draft or found.name in _DRAFTS

@@ -61,7 +61,7 @@ class TextPart:
 class TextReader:
     """A text line by line, the meaning of each name in it, and its parts.
 
-    `unnamed` are the values of a draft's operations that stand inside others.
+    `unnamed` are the values of a draft's operations that are inside others.
     """
 
     def __init__(self, text: str) -> None:
@@ -127,7 +127,7 @@ class TextReader:
             self._part("input", token.token or "", token, part).makes += self._meant(token.start)
 
     def _operation(self, operation: Node, around: TextPart) -> TextPart:
-        """Read an operation, after the operations in its arguments, however deep these stand inside others."""
+        """Read an operation, after the operations in its arguments, however deep these are inside others."""
         reading = [(self._op(operation), self._arguments(operation))]
         while True:
             part, given = reading[-1]
@@ -152,7 +152,7 @@ class TextReader:
             _, *uses = operation.names()
             return (Node("NAME", start, end, [], name) for start, end, name in uses)
         bindings = (binding for argument in phrases.arguments(operation) for binding in phrases.bindings(argument))
-        return (phrases.bound(each) for each in bindings if each.name in ("name_binding", "call_binding"))
+        return (phrases.held(each) for each in bindings if each.name in ("name_binding", "call_binding"))
 
     def _op(self, operation: Node) -> TextPart:
         return TextPart("op", self._label(operation), self._line(operation.start))

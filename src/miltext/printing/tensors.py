@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.schema.dtypes import FIELD_DTYPES, DType
-from miltext.schema.tensors import Data, field_data
+from miltext.schema.fields import Data, field_data
 from miltext.syntax.encoding import decode, padding_is_clear
 from miltext.syntax.literals import LiteralError, nest, quote
 

@@ -9,8 +9,9 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Protocol
 
 from miltext.schema.dtypes import BY_NUMBER, DType
+from miltext.schema.fields import VALUES, field_data
 from miltext.schema.proto import TensorValue
-from miltext.schema.wire import read_varint, sized, tag
+from miltext.schema.wire import sized
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,13 +27,12 @@ CHUNK = 1 << 20
 SAMPLES, SAMPLE = 16, 64
 """The number and size in bytes of the pieces that represent a tensor while others like it are sought."""
 
-Data = bytes | Sequence[Any]
-"""The contents of a TensorValue's field: bytes, numbers or strings."""
+CODES = {"bool": "?", "fp16": "e", "fp32": "f", "fp64": "d", "int8": "b", "int16": "h", "int32": "i", "int64": "q"}
+CODES |= {f"u{name}": code.upper() for name, code in CODES.items() if name.startswith("int")}
+"""The codes of `struct` for the elements of data types that it has."""
 
-VALUES = tag(1)
-
-INTEGERS = {"bool": "?", "int16": "h", "uint16": "H", "int32": "i", "int64": "q", "uint64": "q"}
-"""The codes of `struct` for elements held as numbers; a uint64 is held as its two's complement."""
+HELD = {**CODES, "uint64": "q"}
+"""The codes for elements held as numbers; a uint64 is held as its two's complement."""
 
 
 class Tensor(Protocol):
@@ -178,33 +178,16 @@ def literal(value: Value) -> Literal | None:
     """
     from miltext.schema.packing import packed_size
 
-    dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
-    if dtype is None or shape is None or value.immediateValue.WhichOneof("value") != "tensor":
+    form, tensor = tensor_form(value.type), value.immediateValue.tensor
+    if form is None or form[0].kind == "string" or tensor.WhichOneof("value") != form[0].field:
         return None
-    tensor = value.immediateValue.tensor
-    if tensor.WhichOneof("value") != dtype.field or dtype.kind == "string":
-        return None
+    dtype, shape = form
     held = field_data(tensor, dtype.field)
     try:
-        data = held if isinstance(held, bytes) else struct.pack(f"<{len(held)}{INTEGERS[dtype.name]}", *held)
+        data = held if isinstance(held, bytes) else struct.pack(f"<{len(held)}{HELD[dtype.name]}", *held)
     except struct.error:
         return None
     return Literal(dtype, shape, data) if len(data) == packed_size(prod(shape), dtype.bits) else None
-
-
-def field_data(tensor: TensorValue, field: str) -> Data:
-    """Return the contents of a TensorValue's field: bytes for `bytes`, `floats` and `doubles`, else numbers or strings.
-
-    Floats are taken from the wire: as Python numbers, signalling NaNs would not survive.
-    """
-    member = getattr(tensor, field)
-    if field not in ("floats", "doubles"):
-        return member.values  # type: ignore[no-any-return]
-    wire: bytes = member.SerializeToString()
-    if not wire:
-        return wire
-    _, start = read_varint(wire, 1)
-    return wire[start:]
 
 
 def tensor_dtype(value_type: ValueType) -> DType | None:
@@ -220,6 +203,26 @@ def tensor_shape(value_type: ValueType) -> tuple[int, ...] | None:
     if any(dimension.WhichOneof("dimension") != "constant" for dimension in tensor.dimensions):
         return None
     return tuple(dimension.constant.size for dimension in tensor.dimensions)
+
+
+def tensor_form(value_type: ValueType) -> tuple[DType, tuple[int, ...]] | None:
+    """Return the data type and the sizes of a tensor's type; None for any other type, or where one is unknown."""
+    dtype, shape = tensor_dtype(value_type), tensor_shape(value_type)
+    return None if dtype is None or shape is None else (dtype, shape)
+
+
+def numbers(data: bytes, dtype: DType, count: int) -> Sequence[bool | int | float]:
+    """Return packed elements as Python's numbers; none of a type that Python lacks, or of incomplete elements."""
+    if dtype.packed:
+        if len(data) != -(-count * dtype.bits // 8):
+            return ()
+        whole, mask = int.from_bytes(data, "little"), (1 << dtype.bits) - 1
+        patterns = [whole >> dtype.bits * place & mask for place in range(count)]
+        return [pattern - mask - 1 if pattern > dtype.maximum else pattern for pattern in patterns]
+    code = CODES.get(dtype.name)
+    if code is None or len(data) * 8 % dtype.bits:
+        return ()
+    return struct.unpack(f"<{len(data) * 8 // dtype.bits}{code}", data)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -260,5 +263,5 @@ def tensor_value(dtype: DType, data: Bytes) -> TensorValue:
     elif dtype.field in ("floats", "doubles"):  # as bytes: a signalling NaN must not pass through a Python float
         member.MergeFromString(sized(VALUES, bytes(data)) if len(data) else b"")
     else:
-        member.values.extend(struct.unpack(f"<{len(data) * 8 // dtype.bits}{INTEGERS[dtype.name]}", data))
+        member.values.extend(struct.unpack(f"<{len(data) * 8 // dtype.bits}{HELD[dtype.name]}", data))
     return made

@@ -31,7 +31,7 @@ class Token(str):
 
 
 class Node(NamedTuple):
-    """A finished phrase: a rule's callback name or, for a token, its terminal; and where it stands in the text.
+    """A finished phrase: a rule's callback name or, for a token, its terminal; and where it is in the text.
 
     `absent` are the indices of missing optional symbols, in the list of all of the rule's.
     """
