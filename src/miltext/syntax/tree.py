@@ -190,11 +190,6 @@ def chain(root: Node, offset: int) -> list[Node]:
         found.append(children[place])
 
 
-def named(phrase: Node, *names: str) -> Iterator[Node]:
-    """Return the phrases of these names directly inside one."""
-    return (child for child in phrase.children if child.name in names)
-
-
 def tokens(root: Node) -> Iterator[Node]:
     """Yield the tokens of a tree in the order of the text; a Statement is one."""
     todo = [root]
