@@ -607,7 +607,7 @@ def mistakes(text: str) -> list[Diagnostic]:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
-def test_a_slip_is_told_once_with_what_mil_writes(row: Row) -> None:
+def test_a_slip_is_reported_once_with_what_mil_writes(row: Row) -> None:
     text, place = unmarked(row)
     [found] = mistakes(text)
     assert (found.message, found.suggestion) == (row.said, row.suggested)
@@ -616,7 +616,7 @@ def test_a_slip_is_told_once_with_what_mil_writes(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
-def test_parse_says_of_a_syntax_error_what_check_does(row: Row) -> None:
+def test_parse_states_of_a_syntax_error_what_check_does(row: Row) -> None:
     text, _ = unmarked(row)
     [found] = mistakes(text)
     if found.code[:4] in ("MIL0", "MIL1"):
@@ -657,7 +657,7 @@ def test_what_the_short_spelling_has_is_no_slip(written: str) -> None:
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.suggested is not None])
-def test_a_suggestion_mends_its_slip(row: Row) -> None:
+def test_a_suggestion_fixes_its_slip(row: Row) -> None:
     text, _ = unmarked(row)
     [found] = mistakes(text)
     assert found.span is not None
@@ -686,7 +686,7 @@ def test_a_slip_is_the_same_without_a_type(long: Row, short: Row) -> None:
     assert found.span == place
 
 
-def test_every_row_of_the_table_is_told_of_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_row_of_the_table_is_reported_here(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: set[Slip] = set()
 
     def told(text: str, slip: Slip, *rest: Any) -> Diagnostic:
@@ -704,7 +704,7 @@ def test_every_row_of_the_table_is_told_of_here(monkeypatch: pytest.MonkeyPatch)
 
 
 @given(st.sampled_from(ROWS), st.sampled_from(ROWS), st.data())
-def test_any_two_slips_run_together_are_told_in_the_text(first: Row, second: Row, data: st.DataObject) -> None:
+def test_any_two_slips_run_together_are_reported_in_the_text(first: Row, second: Row, data: st.DataObject) -> None:
     [begun, rest] = [unmarked(row)[0] for row in (first, second)]
     text = begun[: data.draw(st.integers(0, len(begun)))] + rest[data.draw(st.integers(0, len(rest))) :]
     for found in miltext.check(text):
@@ -735,7 +735,7 @@ def test_any_two_slips_run_together_are_told_in_the_text(first: Row, second: Row
         ("_ y = reshape(x = x, shape = [n]);", False),
     ],
 )
-def test_a_mend_is_certain_only_where_there_is_no_other(written: str, certain: bool) -> None:
+def test_a_fix_is_certain_only_where_there_is_no_other(written: str, certain: bool) -> None:
     found = [found for found in mistakes(AROUND.replace("ROW", written)) if found.code == "MIL025"]
     assert [each.applicability == SAFE for each in found] == [certain]
 
@@ -752,13 +752,13 @@ def test_a_mend_is_certain_only_where_there_is_no_other(written: str, certain: b
         ("func main<ios17>(fp16 x) { } -> (x);", None, None),
     ],
 )
-def test_a_function_without_an_opset_is_told(head: str, told: str | None, suggested: str | None) -> None:
+def test_a_function_without_an_opset_is_reported(head: str, told: str | None, suggested: str | None) -> None:
     found = mistakes(f"program(1.3) {{ {head} }}")
     expected = [("MIL607", told, suggested)] if told else []
     assert [(each.code, each.message, each.suggestion) for each in found] == expected
 
 
-def test_each_function_without_an_opset_is_told() -> None:
+def test_each_function_without_an_opset_is_reported() -> None:
     text = "program(1.3) { func a(fp16 x) { } -> (x); func b<ios18>(fp16 x) { } -> (x); func c(fp16 x) { } -> (x); }"
     assert [found.suggestion for found in mistakes(text)] == ["a<ios18>", "c<ios18>"]
 
@@ -790,7 +790,7 @@ def test_an_opset_is_spelled_alike_wherever_it_is_named(opset: str) -> None:
         ('fp16 y = relu(x = x)[name = string("y")];', []),
     ],
 )
-def test_an_attribute_among_the_arguments_is_told_of_known_operations(written: str, codes: list[str]) -> None:
+def test_attribute_among_arguments_is_reported_known_operations(written: str, codes: list[str]) -> None:
     text = f"program(1.3) {{ func main<ios18>(fp16 x) {{ {written} }} -> (y); }}"
     assert sorted(found.code for found in miltext.check(text)) == codes
     assert sorted(found.code for found in miltext.check(miltext.parse(text))) == codes
@@ -829,7 +829,7 @@ def numbers(count: int) -> str:
         ("tensor<int32, [2]>({{{}, x}})", None),
     ],
 )
-def test_a_list_of_any_length_without_its_brackets_is_told(written: str, suggested: str | None, count: int) -> None:
+def test_a_list_of_any_length_without_its_brackets_is_reported(written: str, suggested: str | None, count: int) -> None:
     """The time once doubled with each number."""
     literal = written.format(numbers(count))
     found = mistakes(AROUND.replace("ROW", f"tensor<int32, [2]> y = const()[val = {literal}];"))
@@ -839,7 +839,7 @@ def test_a_list_of_any_length_without_its_brackets_is_told(written: str, suggest
         assert found
 
 
-def test_a_long_constant_without_const_is_told_with_all_of_it() -> None:
+def test_long_constant_without_const_is_reported_with_all_of_it() -> None:
     text = AROUND.replace("ROW", f"tensor<int32, [200]> y = [{numbers(200)}];")
     assert mistakes(text)[0].suggestion == f"const()[val = tensor<int32, [200]>([{numbers(200)}])]"
 
@@ -862,7 +862,7 @@ def test_white_space_between_does_not_matter(end: str) -> None:
     assert found.suggestion == "add(x = x, y = x)"
 
 
-def test_a_slip_far_from_what_is_around_it_is_told_in_little_time() -> None:
+def test_a_slip_far_from_its_context_is_reported_fast() -> None:
     text = AROUND.replace("ROW", f"{T} y = relu(x{' ' * 200_000}: x); // {'(' * 200_000}")
     started = time.perf_counter()
     assert [found.code for found in miltext.check(text)] == ["MIL003"]

@@ -134,14 +134,14 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("text", MISTAKES)
-def test_a_mistake_stands_at_its_place(text: str) -> None:
+def test_a_mistake_is_at_its_place(text: str) -> None:
     code, where, said = MISTAKES[text]
     [(found, at, message)] = mistakes(text)
     assert (found, at) == (code, where), message
     assert said in message
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     text = "isUpdatable = 1\n[[input]]\ntype = 'x'\nshap = 1\n"
     text += "[[model]]\n[[model.output]]\nname = 1\n[model.metadata]\nx = 1\n"
     assert [(code, at) for code, at, _ in mistakes(text)] == [
@@ -154,7 +154,7 @@ def test_all_mistakes_are_told_at_once() -> None:
     ]
 
 
-def test_very_many_mistakes_are_not_all_told() -> None:
+def test_very_many_mistakes_are_not_all_reported() -> None:
     assert len(mistakes("".join(f"x{index} = 1\n" for index in range(99)))) == MOST_TOLD
 
 
@@ -175,7 +175,7 @@ def test_a_byte_order_and_other_line_ends() -> None:
     assert head(ARRAY.replace("\n", "\r\n")) == head(ARRAY)
 
 
-def test_infinity_is_what_the_schema_says_with_minus_one() -> None:
+def test_infinity_is_what_the_schema_states_with_minus_one() -> None:
     made = head(f"{ARRAY}shapeRange = [[1, inf], [2, -1], [3, 3]]")
     sizes = made.description.input[0].type.multiArrayType.shapeRange.sizeRanges
     assert [(each.lowerBound, each.upperBound) for each in sizes] == [(1, -1), (2, -1), (3, 3)]
@@ -191,7 +191,7 @@ DEFAULTS: dict[str, tuple[str, Any]] = {
 
 
 @pytest.mark.parametrize("dtype", DEFAULTS)
-def test_a_default_is_held_as_its_data_type_says(dtype: str) -> None:
+def test_a_default_is_held_as_its_data_type_states(dtype: str) -> None:
     member, value = DEFAULTS[dtype]
     made = head(f"[[input]]\ndefault = {value}\nname = ''\ntype = 'multiArray'\ndataType = '{dtype}'")
     array = made.description.input[0].type.multiArrayType

@@ -94,7 +94,7 @@ def test_equal_pipelines_are_equal_in_each_form(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["packages", "compiled"])
-def test_what_differs_stands_below_its_model(compiled: bool, tmp_path: Path) -> None:
+def test_a_difference_is_below_its_model(compiled: bool, tmp_path: Path) -> None:
     old = both(three("one", "two", "three"), tmp_path, "A")[compiled]
     spec = piped(unary("x", "a", "other"), binary("a", "x", "y"), names=["one", "three"])
     spec.description.metadata.author = "Somebody"

@@ -179,7 +179,7 @@ def test_blocks_leave_out_the_types_of_their_inputs() -> None:
     assert draft(*lines) == lines
 
 
-def test_an_input_of_a_block_that_is_called_like_the_mark_has_a_type() -> None:
+def test_an_input_of_a_block_that_is_called_like_mark_has_a_type() -> None:
     lines = ["y = while_loop(x)", "(tensor<fp16, [2, 4]> _) {", "c = const()[val = false];", "} -> (c)"]
     lines += ["(tensor<fp16, [2, 4]> _) {", "d = relu(_);", "} -> (d);"]
     assert draft(*lines) == lines
@@ -216,7 +216,7 @@ def test_both_dialects_and_forms_of_floats() -> None:
     assert "tensor<fp32, []> k = const()[val = 0x1p-1];" in old
 
 
-def test_what_the_program_says_beside() -> None:
+def test_what_the_program_states_beside() -> None:
     made = miltext.parse(
         program("tensor<fp16, [2, 4]> y = relu(x = x);").replace("(1.3)", '(1.3) $version(2) $doc("d")')
     )
@@ -224,7 +224,7 @@ def test_what_the_program_says_beside() -> None:
 
 
 @pytest.mark.parametrize("drop_names", [False, True])
-def test_a_program_with_errors_is_written_in_full_and_that_is_told(drop_names: bool) -> None:
+def test_program_with_errors_is_written_in_full_and_reported(drop_names: bool) -> None:
     text = program("tensor<fp16, [2, 5]> y = relu(x = x);", "tensor<fp16, [2, 4]> w = relu(x = gone);")
     told: list[Diagnostic] = []
     assert miltext.to_draft(miltext.parse(text), drop_names=drop_names, on_warning=told.append) == text

@@ -89,16 +89,16 @@ def hovered(view: View, part: str, along: int = 0) -> str:
         ("first, second)", 0, "made by `split` in line 9"),
     ],
 )
-def test_hovering_tells_what_the_short_spelling_leaves_out(part: str, along: int, said: str) -> None:
+def test_hovering_reports_what_the_short_spelling_leaves_out(part: str, along: int, said: str) -> None:
     assert said in hovered(view_of(FEED_FORWARD), part, along)
 
 
-def test_hovering_tells_no_parameter_of_a_statement() -> None:
+def test_hovering_reports_no_parameter_of_a_statement() -> None:
     said = hovered(view_of(FEED_FORWARD), "reduce_mean(")
     assert said.startswith("```\nreduce_mean<ios15>(")
 
 
-def test_hovering_tells_nothing_of_a_parameter_that_is_not_there() -> None:
+def test_hovering_reports_nothing_of_parameter_that_is_not_there() -> None:
     view = view_of(FEED_FORWARD.replace("silu(conv", "silu(x, up, conv").replace("relu(gate)", "odd(gate)"))
     assert "required" not in hovered(view, "up, conv")
     assert hovered(view, "odd(").endswith("Unknown operation `odd`.")
@@ -186,7 +186,7 @@ def test_renaming_goes_into_nested_operations(name: str) -> None:
 
 
 @pytest.mark.parametrize("spelled", ['string("mean")', '"mean"'])
-def test_the_name_of_an_operation_goes_along(spelled: str) -> None:
+def test_the_name_of_an_operation_moves(spelled: str) -> None:
     text = FEED_FORWARD.replace('"mean"', spelled)
     renamed = text.replace("mean =", "average =").replace("(mean", "(average").replace('"mean"', '"average"')
     assert rename_everywhere(text, "mean", "average") == renamed
@@ -244,7 +244,7 @@ def test_operations_complete_an_argument() -> None:
 
 
 @pytest.mark.parametrize("name", DRAFTS)
-def test_what_stands_at_a_place_completes_it(name: str) -> None:
+def test_what_is_at_a_place_completes_it(name: str) -> None:
     text = DRAFTS[name]
     reading = read_whole(text)
     assert reading is not None
@@ -276,7 +276,7 @@ def words(root: Node) -> Iterator[Node]:
         ("concat((x, gate), ", "concat", "axis"),
     ],
 )
-def test_the_signature_is_that_of_the_innermost_operation(written: str, operation: str, parameter: str) -> None:
+def test_the_signature_matches_the_innermost_operation(written: str, operation: str, parameter: str) -> None:
     marked = FEED_FORWARD.replace("        } ->", f"            y = {written}{MARK}\n        }} ->")
     view = view_of(marked.replace(MARK, ""), read_whole(FEED_FORWARD))
     position = view.document.position(marked.index(MARK))

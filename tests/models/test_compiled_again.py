@@ -127,7 +127,7 @@ OWN = {
 
 @pytest.mark.parametrize(("spec", "described"), OWN.values(), ids=OWN)
 @pytest.mark.parametrize("is_piped", [False, True], ids=["", "in a pipeline"])
-def test_shapes_of_its_own_are_told_and_made_of_the_description(
+def test_shapes_of_its_own_are_reported_and_made_of_description(
     spec: Model, described: Model, is_piped: bool, tmp_path: Path
 ) -> None:
     both = spec, with_shapes(Model.FromString(spec.SerializeToString()), described)

@@ -123,14 +123,14 @@ def test_spans_go_by_identity() -> None:
     assert source.span(program.functions["main"].inputs[0].type.tensorType) is None
 
 
-def test_paths_are_those_of_the_schema() -> None:
+def test_paths_match_the_schema() -> None:
     _, source = parse_with_source(TEXT)
     span = source.spans["functions", "main", "block_specializations", "CoreML8", "operations", 1, "outputs", 0, "type"]
     assert TEXT[span.start : span.end] == "fp16"
     assert TEXT.count("\n", 0, span.start) == 5
 
 
-def test_errors_are_those_of_parse() -> None:
+def test_errors_match_parse() -> None:
     wrong = TEXT.replace("-> (y)", "-> y")
     with pytest.raises(ParseError) as plain:
         parse(wrong, path="a.mil")
