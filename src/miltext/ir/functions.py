@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Function:
     """A function: its inputs, which are in scope in all of its blocks, and the blocks by opset.
 
-    `undefined` are the used names without a definition. `clashing` are the values that were read under a name already
-    taken at their definition. `changed` are the attributes that were set, None for removed ones.
+    `undefined` are the used names without a definition. `clashing` maps each value that was read under a name already
+    taken at its definition to the value that had it. `changed` are the attributes that were set, None for removed ones.
     """
 
     __slots__ = (
@@ -33,7 +33,7 @@ class Function:
         self.inputs: list[Value] = []
         self.blocks: dict[str, Block] = {}
         self.undefined: dict[str, Value] = {}
-        self.clashing: set[Value] = set()
+        self.clashing: dict[Value, Value] = {}
         self.changed: dict[str, proto.Value | None] = {}
         self.is_edited = False
         self._names: FreshNames | None = None

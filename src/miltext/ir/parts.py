@@ -134,10 +134,11 @@ class Op:
     `message` belongs to the graph and may be edited.
     """
 
-    __slots__ = ("block", "blocks", "inputs", "is_edited", "is_own", "message", "next", "outputs", "previous")
+    __slots__ = ("_type", "block", "blocks", "inputs", "is_edited", "is_own", "message", "next", "outputs", "previous")
 
     def __init__(self, message: proto.Operation) -> None:
         self.message = message
+        self._type = message.type
         self.inputs: dict[str, list[Operand]] = {}
         self.outputs: list[Value] = []
         self.blocks: list[Block] = []
@@ -182,7 +183,7 @@ class Op:
     @property
     def type(self) -> str:
         """The type of the operation: `conv`."""
-        return self.message.type
+        return self.message.type if self.is_own else self._type
 
     @property
     def attributes(self) -> Mapping[str, proto.Value]:
@@ -192,7 +193,7 @@ class Op:
     @property
     def is_constant(self) -> bool:
         """Whether the operation is a `const` or a compressed constant."""
-        return is_constant(self.message)
+        return is_constant(self.type)
 
     @property
     def operands(self) -> list[Value]:

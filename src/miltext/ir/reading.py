@@ -52,7 +52,7 @@ class _Reader:
             value = Value(name, message, owner)
             before = self.scope.get(name)
             if before is not None:
-                self.function.clashing.add(value)
+                self.function.clashing[value] = before
             self.shadowed.append((name, before))
             self.scope[name] = value
             values.append(value)

@@ -46,9 +46,9 @@ def is_compressed(op_type: str) -> bool:
     return op_type.startswith("constexpr_")
 
 
-def is_constant(operation: Operation) -> bool:
-    """Return whether an operation only makes a known value: a `const`, or a compressed one."""
-    return operation.type == "const" or is_compressed(operation.type)
+def is_constant(op_type: str) -> bool:
+    """Return whether operations of this type only make a known value: a `const`, or a compressed one."""
+    return op_type == "const" or is_compressed(op_type)
 
 
 def own_block(function: Function) -> Block | None:
