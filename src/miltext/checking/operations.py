@@ -28,18 +28,18 @@ from miltext.syntax.names import name_text
 if TYPE_CHECKING:
     from miltext.checking.inference import Inference
     from miltext.checking.inference.operands import Clash, Operand
-    from miltext.checking.inference.reading import Program
+    from miltext.checking.inference.reading import StatedGraph
 
 _KINDS = {f"{kind.capitalize()}Type": kind for kind in ("tensor", "list", "tuple", "dictionary", "state")}
 
 
-def operation_findings(program: Program, dialect: str = "1.3", faulty: set[Path] | None = None) -> Iterator[Finding]:
-    """Find the errors of the operations of a Program; suggest types in the dialect.
+def operation_findings(graph: StatedGraph, dialect: str = "1.3", faulty: set[Path] | None = None) -> Iterator[Finding]:
+    """Find the errors of the operations of a graph; suggest types in the dialect.
 
     Add to `faulty` the paths of operations with wrong inputs, even if the error was reported before.
     """
     told = _Told(set(), set())
-    for inference in Walk().program(program):
+    for inference in Walk(graph).program():
         form = len(inference.operation.inputs), *inference.declared
         right = inference.outcome.right
         if form in right:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, named
-from miltext.checking.inference.reading import Operation
+from miltext.ir.parts import Op
 from miltext.schema.dtypes import DTYPES
 from miltext.schema.operations import opset_place, since
 from miltext.schema.paths import Key, Path, block_path
@@ -15,58 +15,50 @@ from miltext.schema.refused import REFUSED, Port, dtype_of
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
-    from miltext.checking.inference.reading import Block, Function, Program
+    from miltext.checking.inference.reading import StatedGraph
+    from miltext.ir.parts import Block
 
 PACKED = frozenset(dtype.name for dtype in DTYPES if dtype.packed)
 ROWS = {side: [row for row in REFUSED if row.side == side] for side in {row.side for row in REFUSED}}
 
 
-def refused_findings(program: Program, *, is_model: bool = False) -> Iterator[Finding]:
+def refused_findings(graph: StatedGraph, *, is_model: bool = False) -> Iterator[Finding]:
     """Find parts that Core ML refuses in the functions of a Program, and in a model, if it is known to be one."""
-    for name, function in program.functions.items():
+    for name, function in graph.functions.items():
         path: Path = ("functions", Key(name))
         for index, value in enumerate(function.inputs):
             for side in ("input", "model input")[: 1 + is_model]:
-                port = Port(side, function.opset, value.name, value.stated.type)
+                port = Port(side, function.message.opset, value.name, graph.type(value))
                 yield from _findings(port, (*path, "inputs", index))
         for opset, block in function.blocks.items():
-            place: Path = block_path(name, opset)
-            yield from _block(function, opset, block, place)
-            if is_model:
-                yield from _given(opset, block, place)
+            yield from _block(graph, opset, block, block_path(name, opset), is_model=is_model)
 
 
-def _given(opset: str, block: Block, path: Path) -> Iterator[Finding]:
-    """Find outputs of a model's function that Core ML refuses, among the values that it makes itself."""
-    own = {output.name: output.stated.type for output in block.made()}
-    for index, name in enumerate(block.outputs):
-        yield from _findings(Port("model output", opset, name, own.get(name)), (*path, "outputs", index))
-
-
-def _block(function: Function, opset: str, block: Block, path: Path) -> Iterator[Finding]:
+def _block(graph: StatedGraph, opset: str, block: Block, path: Path, *, is_model: bool) -> Iterator[Finding]:
     """Find parts of a function's block that Core ML refuses."""
-    taken = {value.name: value.stated.type for value in function.inputs}
-    if not taken.keys().isdisjoint(block.outputs):
-        own = {output.name for output in block.made()}
-        taken = {name: taken[name] for name in taken.keys() - own}
-    counts = Counter(block.outputs)
+    counts = Counter(value.name for value in block.outputs)
     yield from _findings(Port("outputs", opset, times=len(block.outputs)), (*path, "outputs"))
-    for name, index in {name: index for index, name in reversed([*enumerate(block.outputs)])}.items():
-        port = Port("output", opset, name, taken.get(name), counts[name], name in taken)
+    for value, index in {value: index for index, value in reversed([*enumerate(block.outputs)])}.items():
+        is_input = value.owner is block.owner
+        given = graph.type(value) if is_input else None
+        port = Port("output", opset, value.name, given, counts[value.name], is_input)
         yield from _findings(port, (*path, "outputs", index))
     if any(opset_place(opset) < opset_place(since(dtype)) for dtype in PACKED):
-        yield from _constants(opset, block, path)
+        yield from _constants(graph, opset, block, path)
+    for index, value in enumerate(block.outputs if is_model else ()):
+        made = graph.type(value) if value.maker is not None and value.maker.block is block else None
+        yield from _findings(Port("model output", opset, value.name, made), (*path, "outputs", index))
 
 
-def _constants(opset: str, block: Block, path: Path) -> Iterator[Finding]:
+def _constants(graph: StatedGraph, opset: str, block: Block, path: Path) -> Iterator[Finding]:
     """Find constants of a block, and of those inside it, that Core ML refuses for elements smaller than a byte."""
     for place, part in block.parts(path):
-        if not isinstance(part, Operation) or part.type != "const" or not part.outputs:
+        if not isinstance(part, Op) or part.type != "const" or not part.outputs:
             continue
         output = part.outputs[0]
-        if isinstance(output.stated.type, TensorType) and output.stated.type.dtype in PACKED:
-            port = Port("constant", opset, output.name, output.stated.type)
-            yield from _findings(port, (*place, "outputs", 0, "type"))
+        stated = graph.type(output)
+        if isinstance(stated, TensorType) and stated.dtype in PACKED:
+            yield from _findings(Port("constant", opset, output.name, stated), (*place, "outputs", 0, "type"))
 
 
 def _findings(port: Port, path: Path) -> Iterator[Finding]:
