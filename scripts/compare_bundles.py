@@ -17,15 +17,15 @@ from pathlib import Path
 import click
 
 import miltext
+from miltext.compiled.analytics import FILE_NAME as ANALYTICS
+from miltext.compiled.analytics import HASH, SOURCE, analytics, details_of, tables_of
+from miltext.compiled.coremldata import FILE_NAME, TEXT, parse_coremldata
+from miltext.compiled.metadata_json import FILE_NAME as METADATA
+from miltext.compiled.stated import CLASS, source_when_compiled, stated
+from miltext.containers.opening import open_model
+from miltext.containers.spec import SpecModel
 from miltext.diagnostics import MiltextError
-from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
-from miltext.models.compiling.analytics import HASH, SOURCE, analytics, details_of, tables_of
-from miltext.models.compiling.stated import CLASS, source_when_compiled, stated
-from miltext.models.coremldata import FILE_NAME, TEXT, parse_coremldata
 from miltext.models.manifest import model_file
-from miltext.models.metadata_json import FILE_NAME as METADATA
-from miltext.models.opening import open_model
-from miltext.models.spec import SpecModel
 
 PARTS = (TEXT, ANALYTICS, FILE_NAME, METADATA, "weights", "other files")
 EQUAL, DIFFERENT = "equal", "DIFFERENT"

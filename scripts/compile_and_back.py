@@ -25,8 +25,8 @@ from support.kinds import KINDS, kind
 from support.real_packages import PACKAGES, package
 
 import miltext
+from miltext.containers.opening import open_model
 from miltext.diagnostics import MiltextError
-from miltext.models.opening import open_model
 from miltext.schema.proto import Program
 
 

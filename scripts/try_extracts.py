@@ -25,7 +25,7 @@ from support.extracts import Whole, computed, outcome, random_cut
 from support.kinds import KINDS, kind
 from support.real_packages import PACKAGES, package
 
-from miltext.models.opening import open_model
+from miltext.containers.opening import open_model
 
 
 @click.command()

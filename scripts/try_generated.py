@@ -22,11 +22,11 @@ import click
 
 import miltext
 from miltext.checking.programs import findings_in
+from miltext.containers.opening import read
 from miltext.coreml import to_pymil
 from miltext.evaluation.random_inputs import random_inputs
 from miltext.generation.options import NOT_GENERATED, Options
 from miltext.generation.programs import generate
-from miltext.models.opening import read
 from miltext.schema.operations import all_names, versions
 from miltext.schema.proto import Operation, Program, ValueType
 from miltext.schema.types import TensorType, read_type

@@ -26,9 +26,9 @@ from support.large_programs import KINDS as LARGE
 from support.model_checks import assert_coremltools_opens
 from support.real_packages import PACKAGES, package
 
+from miltext.containers.opening import open_model
+from miltext.containers.programs import BareProgram
 from miltext.diagnostics import MiltextError
-from miltext.models.opening import open_model
-from miltext.models.programs import BareProgram
 from miltext.reduction.graph import count_operations
 from miltext.reduction.reducing import Reduction, reduce
 from miltext.schema.walk import is_constant, operations

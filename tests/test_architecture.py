@@ -45,7 +45,7 @@ LEFT = {
     "evaluation.evaluator": 1,
     "evaluation.failures": 1,
     "evaluation.planning": 7,
-    "models.compiling.precision": 1,
+    "compiled.precision": 1,
 }
 """The walks over messages, or over what looks like one, that are left in other rooms: a list that only gets shorter."""
 
@@ -141,7 +141,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert sorted(left) == []
 
 
-IN_CIRCLES = {"ir": 2, "models": 33, "diffing": 13, "conversion": 5, "evaluation": 2}
+IN_CIRCLES = {"ir": 2, "pairing": 2, "building": 3, "diffing": 13, "conversion": 5, "evaluation": 2}
 """How many modules of these rooms are in circles of imports, if those for types count. No other room has such a one."""
 
 

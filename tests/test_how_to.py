@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -26,7 +27,7 @@ from support.how_to_outcomes import (
 from support.model_checks import assert_coremltools_opens
 
 import miltext
-from miltext.models.opening import open_model
+from miltext.containers.opening import open_model
 from miltext.printing.coremlc import as_coremlc
 from miltext.schema import walk
 from miltext.schema.proto import Operation
@@ -56,6 +57,19 @@ def looking(folder: Path) -> None:
     page = (folder / "model.html").read_text(encoding="utf-8")
     assert "<title>Classifier.mlpackage</title>" in page
     assert '"linear"' in page
+
+
+def summarized(folder: Path) -> None:
+    assert json.loads((folder / "info.json").read_text(encoding="utf-8"))["specificationVersion"] == 7
+
+
+def weights_saved(folder: Path) -> None:
+    for name, array in miltext.load(EXAMPLE).weights.items():
+        assert np.array_equal(np.load(folder / "arrays" / f"{name}.npy"), array)
+
+
+def located(folder: Path) -> None:
+    assert json.loads((folder / "found.json").read_text(encoding="utf-8"))["outputs"] == ["lit_cast_fp16"]
 
 
 def readme(folder: Path) -> None:
@@ -175,6 +189,9 @@ OUTCOMES: dict[str, Callable[[Path], None]] = {
     "compiled-model-to-package": compiled,
     "compile-in-ci": compiled_in_ci,
     "look-at-a-model": looking,
+    "summarize-a-model": summarized,
+    "inspect-weights": weights_saved,
+    "locate-an-error": located,
     "run-a-model": running,
     "take-a-part": part,
     "report-a-bug": reported,

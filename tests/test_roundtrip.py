@@ -17,7 +17,7 @@ from support.laws.printing import check_printing, check_strictness
 from support.strategies import any_programs, any_values, in_program
 
 from miltext import ParseError, PrintError, parse, to_text
-from miltext.models.building.new_model import ml_programs
+from miltext.building.new_model import ml_programs
 from miltext.schema.proto import Model, Program
 from miltext.schema.walk import messages
 

@@ -12,8 +12,8 @@ from typing import Any, ForwardRef, is_typeddict
 
 import miltext
 import miltext.testing
+from miltext.descriptions import ranges
 from miltext.evaluation import subjects
-from miltext.models.building import ranges
 from miltext.pytest_plugin import MilGolden
 from miltext.reduction import trials
 from website.markdown import cell, docstring
@@ -26,7 +26,7 @@ FUNCTIONS = [name for name in miltext.__all__ if name not in CLASSES]
 
 REACHED = {
     "models.model": ("Stage",),
-    "models.model_weights": ("Weights", "Weight"),
+    "weights.model_weights": ("Weights", "Weight"),
     "diffing.structure": ("FunctionDifference", "ModelDifference", "WeightDifference", "WeightChange", "Change"),
     "evaluation.subjects": ("Subject",),
     "evaluation.comparing.comparison": ("ComparedValue", "Origin", "FirstOddity"),
@@ -73,11 +73,12 @@ def _index() -> Iterator[str]:
     yield f"# Python API\n\n{_docstring(miltext)}\n\n"
     yield "| name | what it is |\n|---|---|\n"
     for name in FUNCTIONS:
-        yield f"| [`miltext.{name}`](functions.md#{name}) | {_first(getattr(miltext, name))} |\n"
+        yield f"| [`miltext.{name}`](functions.md#{name}) | {first_sentence(name, getattr(miltext, name))} |\n"
     for name in CLASSES:
-        yield f"| [`miltext.{name}`](classes.md#{name}) | {_first(getattr(miltext, name))} |\n"
+        yield f"| [`miltext.{name}`](classes.md#{name}) | {first_sentence(name, getattr(miltext, name))} |\n"
     for name in miltext.testing.__all__:
-        yield f"| [`miltext.testing.{name}`](testing.md#{name}) | {_first(getattr(miltext.testing, name))} |\n"
+        about = first_sentence(name, getattr(miltext.testing, name))
+        yield f"| [`miltext.testing.{name}`](testing.md#{name}) | {about} |\n"
 
 
 def _testing() -> Iterator[str]:
@@ -211,11 +212,11 @@ def _docstring(value: Any) -> str:
     return _CLASS.sub(lambda name: name[0] if name[0] == own else f"[{name[0]}](classes.md#{name[0]})", text)
 
 
-def _first(value: Any) -> str:
-    """Return the first sentence of a docstring, for a table."""
-    text = inspect.getdoc(value) if callable(value) else None
-    line = " ".join((text or "A constant.").partition("\n\n")[0].split())
-    return cell(docstring(re.split(r"(?<=[.;:])\s", line)[0].rstrip(";:")))
+def first_sentence(name: str, value: Any) -> str:
+    """Return the first sentence of the docstring of a name, for a table."""
+    text = inspect.getdoc(value) if callable(value) else _constant(name)
+    line = " ".join((text or "").partition("\n\n")[0].split())
+    return cell(docstring(re.split(r"(?<=\.)\s", line)[0]))
 
 
 def _constant(name: str) -> str:

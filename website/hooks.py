@@ -41,7 +41,8 @@ def _written_out(entries: list[Any]) -> list[Any]:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages, styles and scripts that are not in docs/, or are other pages there."""
-    files.remove(files.src_uris["operations.md"])
+    for page in ("operations.md", "python.md"):  # pages of `api` and `operations` take their place
+        files.remove(files.src_uris[page])
     for name, text in pages().items():
         if (there := files.get_file_from_path(name)) is not None:
             files.remove(there)

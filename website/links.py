@@ -27,6 +27,7 @@ _TOLD = {
     "grammar/mil.lark": "grammar.md",
     "grammar/mil_fast.lark": "grammar.md",
     "docs/operations.md": "operations/index.md",
+    "docs/python.md": "api/index.md",
     "website/pages/playground.md": "playground.md",
 }
 """Files that a page of the site tells of in their place."""

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from miltext.checking.inference import infer_types as infer_types
     from miltext.checking.verifier import check as check
     from miltext.checking.verifier import infer_draft as infer_draft
+    from miltext.containers.opening import load as load
+    from miltext.containers.opening import open_model as open_model
     from miltext.conversion.converting import Conversion as Conversion
     from miltext.conversion.converting import convert_weights as convert_weights
     from miltext.diagnostics import Diagnostic as Diagnostic
@@ -56,8 +58,6 @@ if TYPE_CHECKING:
     from miltext.merging.merging import Merged as Merged
     from miltext.merging.merging import merge_texts as merge_texts
     from miltext.models.model import Model as Model
-    from miltext.models.opening import load as load
-    from miltext.models.opening import open_model as open_model
     from miltext.parsing.parser import parse as parse
     from miltext.parsing.parser import parse_value as parse_value
     from miltext.parsing.source_map import SourceMap as SourceMap
@@ -89,7 +89,7 @@ _HOMES = {
     "ir.passes": ("remove_dead",),
     "merging.merging": ("Merged", "merge_texts"),
     "models.model": ("Model",),
-    "models.opening": ("load", "open_model"),
+    "containers.opening": ("load", "open_model"),
     "parsing.parser": ("parse", "parse_value"),
     "parsing.source_map": ("SourceMap", "parse_with_source"),
     "parsing.strict": ("strict_findings",),

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import ModelError, Note, codes, error, warning
 from miltext.diagnostics.home import install
-from miltext.models.model_weights import blob_values
+from miltext.weights.model_weights import blob_values
 
 if TYPE_CHECKING:
+    from miltext.descriptions.ranges import Range
     from miltext.diagnostics import Diagnostic
-    from miltext.models.building.ranges import Range
     from miltext.models.model import Model
     from miltext.schema.proto import ModelDescription
 
@@ -44,7 +44,7 @@ def loader_of(model: Model) -> tuple[Any, Callable[[], Any]]:
     coremltools = _coremltools()
     from coremltools.converters.mil.frontend.milproto.load import load
 
-    from miltext.models.building.description import describe, known_version
+    from miltext.descriptions.program_descriptions import describe, known_version
 
     spec = coremltools.proto.Model_pb2.Model()
     if model.spec is not None:
@@ -68,9 +68,9 @@ def from_pymil(program: Any, *, ranges: Mapping[str, Range] | None = None) -> Mo
     _coremltools()
     from coremltools.converters.mil.backend.mil.load import MILProtoExporter
 
-    from miltext.models.building.description import describe
-    from miltext.models.building.ranges import read_ranges
-    from miltext.models.spec import SpecModel
+    from miltext.containers.spec import SpecModel
+    from miltext.descriptions.program_descriptions import describe
+    from miltext.descriptions.ranges import read_ranges
     from miltext.schema.proto import Model as Spec
     from miltext.schema.proto import Program
 

@@ -457,7 +457,7 @@ def test_a_mistake_of_ours_is_not_the_loaders(tmp_path: Path, monkeypatch: pytes
     def broken(program: Program, asked: None) -> None:
         raise TypeError("a mistake")
 
-    monkeypatch.setattr("miltext.models.building.description.describe", broken)
+    monkeypatch.setattr("miltext.descriptions.program_descriptions.describe", broken)
     path = tmp_path / "a.mil"
     path.write_text(BRANCHES)
     with pytest.raises(TypeError, match="a mistake"):

@@ -18,8 +18,8 @@ import miltext
 from miltext.checking.findings import Finding, located
 from miltext.checking.programs import verify
 from miltext.checking.verifier import examine
+from miltext.containers.opening import open_model
 from miltext.diagnostics import Diagnostic, line_and_column
-from miltext.models.opening import open_model
 from miltext.parsing.parser import parse_tree
 from miltext.schema.proto import Program
 

@@ -15,7 +15,7 @@ from support.containers import write_package
 from support.pipelines import piped, unary
 
 import miltext
-from miltext.models.opening import open_model
+from miltext.containers.opening import open_model
 
 WEIGHTS = """program(1.3)
 {

@@ -13,7 +13,7 @@ from support.pipelines import binary, of_text, unary
 
 from miltext.checking.compiled.json_places import places
 from miltext.checking.compiled.metadata import unlike
-from miltext.models.compiling.metadata import metadata
+from miltext.compiled.metadata import metadata
 from miltext.schema.proto import ArrayFeatureType, ImageFeatureType, Model
 
 UNSEEN = """program(1.3)

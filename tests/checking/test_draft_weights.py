@@ -13,14 +13,14 @@ from support.array_files import npy_of
 
 import miltext
 from miltext import ParseError, format_text, infer_draft
+from miltext.arrays import opening
 from miltext.checking.arrays import Arrays
 from miltext.checking.drafts import draft_types
-from miltext.models.arrays import opening
 from miltext.parsing.recovery import recover
 from miltext.parsing.strict import strict_findings
 
 if TYPE_CHECKING:
-    from miltext.models.arrays.headers import Headers
+    from miltext.arrays.headers import Headers
 
 INPUTS = "tensor<fp16, [1, 4, 8, 8]> x"
 WEIGHT = "tensor<fp16, [6, 4, 1, 1]>"

@@ -134,7 +134,7 @@ def at(start: int, end: int, suggestion: str, code: str = "MIL501") -> Diagnosti
 )
 def test_what_is_removed_leaves_no_blanks_at_the_end_of_a_line(text: str, gone: str, left: str) -> None:
     start = text.index(gone)
-    assert applied(text, [at(start, start + len(gone), "")]) == left
+    assert applied(text, [at(start, start + len(gone), "")]).text == left
 
 
 def rules(*wrong: str) -> Callable[[str], list[Diagnostic]]:

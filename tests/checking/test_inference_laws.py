@@ -1,4 +1,4 @@
-"""The law of inference: whatever an operation is given, a rule says something, or raises Unknown or Conflict.
+"""The law of inference: whatever an operation is given, a rule says something, or raises Unknown or InputConflict.
 
 Nothing hides a mistake in a rule, so a rule must not make one: each is held against operands that no operation takes,
 one at a time in place of what is right, then several at once.
@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from miltext.checking.inference import RULES
-from miltext.checking.inference.operands import Arguments, Conflict, NestedBlock, Operand, Unknown, Value
+from miltext.checking.inference.operands import Arguments, InputConflict, NestedBlock, Operand, Unknown, Value
 from miltext.checking.inference.rules import LARGEST_RANK, LARGEST_SIZE, apply
 from miltext.checking.inference.values import VALUES, infer_value
 from miltext.schema.operations import signature
@@ -100,16 +100,16 @@ def parameters(op_type: str, *given: str) -> list[str]:
 
 
 def obey(op_type: str, operands: dict[str, Sequence[Operand]], blocks: Sequence[NestedBlock] = ()) -> None:
-    """Ask the rules of an operation, which may raise nothing but Unknown and Conflict."""
+    """Ask the rules of an operation, which may raise nothing but Unknown and InputConflict."""
     for opset in ("ios15", "ios18") if op_type in BY_OPSET else ("ios18",):
         arguments = Arguments(op_type, operands, opset, blocks)
-        with suppress(Unknown, Conflict):
+        with suppress(Unknown, InputConflict):
             RULES[op_type](arguments)
-        with suppress(Conflict):
+        with suppress(InputConflict):
             for output in apply(arguments) or ():
                 hold(output)
         if op_type in VALUES:
-            with suppress(Unknown, Conflict):
+            with suppress(Unknown, InputConflict):
                 VALUES[op_type](arguments)
             for output in OUTPUTS:
                 infer_value(arguments, output)

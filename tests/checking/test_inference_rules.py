@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from miltext.checking.inference import RULES
-from miltext.checking.inference.operands import Arguments, Conflict, NestedBlock, Operand
+from miltext.checking.inference.operands import Arguments, InputConflict, NestedBlock, Operand
 from miltext.checking.inference.rules import apply
 from miltext.schema import proto
 from miltext.schema.types import (
@@ -280,7 +280,7 @@ def test_rules_by_example(op_type: str, inputs: dict[str, Any], expected: Any) -
 
 
 def test_rules_that_depend_on_the_opset() -> None:
-    with pytest.raises(Conflict, match="as long as `x` has dimensions, 3, not 2"):
+    with pytest.raises(InputConflict, match="as long as `x` has dimensions, 3, not 2"):
         inferred("reshape", "CoreML6", x=t("fp32", 2, 3, 4), shape=(0, 4))
     assert inferred("reshape", "ios17", x=t("fp32", 2, 3, 4), shape=(6, 0)) == t("fp32", 6, 4)
     assert inferred("reshape", "ios15", x=X, shape=(0, 6, 2)) == t("fp32", 2, 6, 2)
@@ -348,7 +348,7 @@ CONFLICTS: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("op_type", "inputs", "message"), CONFLICTS)
 def test_inputs_that_cannot_go_together(op_type: str, inputs: dict[str, Any], message: str) -> None:
-    with pytest.raises(Conflict) as refused:
+    with pytest.raises(InputConflict) as refused:
         inferred(op_type, **inputs)
     assert str(refused.value) == message
 
@@ -441,7 +441,7 @@ anything = st.one_of(
 def test_no_rule_stumbles(op_type: str, operands: dict[str, list[Operand]], blocks: list[NestedBlock]) -> None:
     """Whatever an op binds, a rule says something, says nothing, or says why that cannot be."""
     found: Sequence[Type] | None = None
-    with suppress(Conflict):
+    with suppress(InputConflict):
         found = apply(Arguments(op_type, operands, None, blocks))
     sizes = [size for output in found or () if isinstance(output, TensorType) for size in output.shape]
     assert all(size is None or (type(size) is int and size >= 0) for size in sizes)

@@ -13,9 +13,9 @@ from models.test_build_text import built, function, original, program, text_mode
 import miltext
 from miltext.checking.verifier import examine
 from miltext.cli import command
+from miltext.containers.opening import load, open_model
 from miltext.diagnostics import Diagnostic, ParseError
 from miltext.models.model import Model
-from miltext.models.opening import load, open_model
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
@@ -57,7 +57,7 @@ def test_a_check_finds_what_it_finds_in_the_whole_text(path: Path) -> None:
 
 
 def text_model_of(text: str, path: Path) -> Model:
-    from miltext.models.programs import TextModel
+    from miltext.containers.programs import TextModel
 
     return TextModel(text.encode(), str(path), path)
 

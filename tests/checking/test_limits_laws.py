@@ -13,7 +13,7 @@ from miltext.checking.inference.operands import Operand, Row, Value, count
 from miltext.checking.limits import clashes, wrong_shapes
 from miltext.schema.operations import Parameter, Signature, signature
 from miltext.schema.opsets import OPSETS
-from miltext.schema.shape_patterns import Sizes, Term, agreed
+from miltext.schema.shape_patterns import NamedSizes, Term, agreed
 from miltext.schema.types import Shape, TensorType
 
 SIZE = 3
@@ -25,7 +25,7 @@ class Call(NamedTuple):
 
     known: Signature
     operands: dict[str, Operand]
-    sizes: Sizes
+    sizes: NamedSizes
 
     def told(self, name: str = "", operand: Operand | None = None) -> list[tuple[str | None, str]]:
         """What is said when an operand takes the place of one: the parameter, and the code."""
@@ -38,7 +38,7 @@ class Call(NamedTuple):
 
 
 def call(known: Signature) -> Call:
-    sizes = Sizes()
+    sizes = NamedSizes()
     singles = [parameter for parameter in known.parameters.values() if not parameter.variadic]
     shapes = {
         parameter.name: shape_of(parameter, sizes) for parameter in sorted(singles, key=lambda one: not one.required)
@@ -47,7 +47,7 @@ def call(known: Signature) -> Call:
     return Call(known, operands, sizes)
 
 
-def shape_of(parameter: Parameter, sizes: Sizes) -> Shape:
+def shape_of(parameter: Parameter, sizes: NamedSizes) -> Shape:
     """A shape of the parameter's first pattern; names that are bound to nothing yet are bound to it."""
     if not parameter.shape:
         return ()
@@ -62,12 +62,12 @@ def shape_of(parameter: Parameter, sizes: Sizes) -> Shape:
     return shape
 
 
-def size(term: Term, sizes: Sizes) -> int:
+def size(term: Term, sizes: NamedSizes) -> int:
     value = term.value(sizes)
     return value if value is not None else 1 if term.text == "?" else SIZE
 
 
-def operand_of(parameter: Parameter, shape: Shape, sizes: Sizes) -> Operand:
+def operand_of(parameter: Parameter, shape: Shape, sizes: NamedSizes) -> Operand:
     """An argument of a shape, with the least that the parameter takes or, of axes, each another one."""
     total = count(shape) or 1
     least = (parameter.least.value(sizes) if parameter.least else None) or 0
@@ -86,7 +86,7 @@ def with_first(parameter: Parameter, operand: Operand, element: int | str) -> Op
     return constant(parameter, operand.type.shape, value)
 
 
-def edges(parameter: Parameter, sizes: Sizes) -> Iterator[tuple[int | str, int | str, str]]:
+def edges(parameter: Parameter, sizes: NamedSizes) -> Iterator[tuple[int | str, int | str, str]]:
     """Elements that the parameter takes, the nearest that it does not take, and the code of what is said of those."""
     least, most, rank = (
         None if limit is None else limit.value(sizes) for limit in (parameter.least, parameter.most, parameter.axes)
@@ -166,7 +166,7 @@ def test_sizes_that_all_agree_on_are_those_that_most_say(given: Call) -> None:
     for nth in range(60):
         operands = with_other_shapes(given, random) if nth else given.operands
         shapes = {name: (given.known.parameters[name].shape, shape) for name, shape in shapes_of(operands).items()}
-        fast, counted = agreed(shapes), Sizes()
+        fast, counted = agreed(shapes), NamedSizes()
         wrong = wrong_shapes(given.known, operands, counted, "1.3")
         if fast is not None:
             taken += 1
@@ -176,7 +176,7 @@ def test_sizes_that_all_agree_on_are_those_that_most_say(given: Call) -> None:
     assert taken or not is_plain(given)
 
 
-def said(sizes: Sizes, name: str) -> tuple[object, str] | None:
+def said(sizes: NamedSizes, name: str) -> tuple[object, str] | None:
     bound = sizes.bound(name)
     return None if bound is None else (bound.value, bound.parameter)
 

@@ -13,15 +13,15 @@ import miltext
 from miltext.checking import operations, scopes, values
 from miltext.checking.findings import Finding
 from miltext.checking.inference.program import OUTCOMES
-from miltext.checking.inference.reading import Block, Constant, Reader, Stated, read_program
+from miltext.checking.inference.reading import Constant, MessageReader, ReadBlock, StatedType, read_program
 from miltext.checking.inference.reading import Program as Read
 from miltext.checking.programs import verify
 from miltext.checking.scopes import name_findings
 from miltext.checking.values import value_findings
 from miltext.generation.programs import generate
-from miltext.models.weight_paths import escape
 from miltext.schema.proto import Program, Value
 from miltext.schema.shape_patterns import said_alone
+from miltext.weights.paths import escape
 
 AT = '(BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64({})))'
 LOOP = """program(1.3)
@@ -99,13 +99,13 @@ def test_checks_before_change_no_finding(mutation: str) -> None:
 @pytest.mark.parametrize("program", PROGRAMS, ids=SEEDS)
 def test_a_right_operation_is_not_looked_at_again(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[object] = []
-    made = operations._Call.findings
+    made = operations._CheckedCall.findings
 
-    def findings(call: operations._Call) -> Iterator[Finding]:
+    def findings(call: operations._CheckedCall) -> Iterator[Finding]:
         calls.append(call)
         return made(call)
 
-    monkeypatch.setattr(operations._Call, "findings", findings)
+    monkeypatch.setattr(operations._CheckedCall, "findings", findings)
     forget()
     verify(program)
     first, known = len(calls), len(OUTCOMES)
@@ -169,7 +169,7 @@ def constants(program: Read) -> Iterator[Constant]:
             yield from _constants(block)
 
 
-def _constants(block: Block) -> Iterator[Constant]:
+def _constants(block: ReadBlock) -> Iterator[Constant]:
     for operation in block.operations:
         yield from operation.attributes.values()
         for bindings in operation.inputs.values():
@@ -213,28 +213,28 @@ LABELS = [
 def test_names_of_operations_are_read_as_any_value(seed: int) -> None:
     labels = LABELS * 2
     Random(seed).shuffle(labels)
-    reader = Reader()
+    reader = MessageReader()
     for message in labels:
         assert reader.label(message) == (message, *reader.form(message))
 
 
 def test_names_of_operations_of_one_length_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[Value] = []
-    read = Reader.form
+    read = MessageReader.form
 
-    def form(reader: Reader, message: Value) -> object:
+    def form(reader: MessageReader, message: Value) -> object:
         reads.append(message)
         return read(reader, message)
 
-    monkeypatch.setattr(Reader, "form", form)
-    reader = Reader()
+    monkeypatch.setattr(MessageReader, "form", form)
+    reader = MessageReader()
     made = [reader.label(label(text)) for text in ("ab", "cd", "ef", "abc", "def")]
     assert len(reads) == 2
-    assert [isinstance(each.stated, Stated) for each in made] == [True] * 5
+    assert [isinstance(each.stated, StatedType) for each in made] == [True] * 5
 
 
 def test_values_of_the_same_bytes_are_read_once() -> None:
-    reader = Reader()
+    reader = MessageReader()
     first, second, other = (reader.value(label(text)) for text in ("same", "same", "other"))
     assert first.value == second.value == "same"
     assert first.form is second.form

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from miltext.checking.resizing.cuts import count_of, parts
-from miltext.checking.resizing.facts import Change, Sizes
+from miltext.checking.resizing.facts import SizeChange, Sizes
 from miltext.checking.resizing.lineage import OPEN, Factor, lineage_of, recast
 from miltext.checking.resizing.numbers import form_of
 from miltext.checking.resizing.patterns import diagonal, remade
@@ -169,18 +169,18 @@ FORMS: dict[str, Callable[[float], float]] = {
 def test_a_number_that_a_size_gives(words: str, dtype: str) -> None:
     number = float(np.array(FORMS[words](16), {"fp16": np.float16, "fp32": np.float32}[dtype]))
     for sign in (1, -1):
-        form = form_of(sign * number, dtype, Sizes(frozenset({Change(16, 24)})))
+        form = form_of(sign * number, dtype, Sizes(frozenset({SizeChange(16, 24)})))
         assert form is not None
         assert (form.words, form.is_sure) == (words, True)
         assert form.now == pytest.approx(sign * FORMS[words](24))
-    assert form_of(number, dtype, Sizes(frozenset({Change(40, 24)}))) is None
-    steady = form_of(number, dtype, Sizes(frozenset({Change(16, 24)}), frozenset({16})))
+    assert form_of(number, dtype, Sizes(frozenset({SizeChange(40, 24)}))) is None
+    steady = form_of(number, dtype, Sizes(frozenset({SizeChange(16, 24)}), frozenset({16})))
     assert steady is not None
     assert not steady.is_sure
 
 
 def test_numbers_that_programs_have_anyway() -> None:
-    changes = Sizes(frozenset({Change(4, 6), Change(3, 5)}))
+    changes = Sizes(frozenset({SizeChange(4, 6), SizeChange(3, 5)}))
     for number in (0.0, 1.0, math.inf, math.nan):
         assert form_of(number, "fp32", changes) is None
     form = form_of(2.0, "fp32", changes)

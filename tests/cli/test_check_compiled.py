@@ -18,10 +18,10 @@ from support.running import RUNNER
 
 import miltext
 from miltext.cli import command
-from miltext.models.compiling import stated
-from miltext.models.compiling.analytics import analytics, parse_analytics
+from miltext.compiled import stated
+from miltext.compiled.analytics import analytics, parse_analytics
+from miltext.containers.opening import open_model
 from miltext.models.manifest import model_file
-from miltext.models.opening import open_model
 
 METADATA, ANALYTICS, DESCRIPTION = "metadata.json", "analytics/coremldata.bin", "coremldata.bin"
 

@@ -16,7 +16,7 @@ from conftest import SLOW_IMPORTS
 from miltext.checking.fixing import Mended
 from miltext.checking.verifier import Checked
 from miltext.cli.fixing_files import Fixing
-from miltext.models.programs import TextModel
+from miltext.containers.programs import TextModel
 
 CERTAIN = GOOD.replace("relu(x = x);", "relu(x = x)")
 """What is certain is mended: a `;`."""
@@ -473,7 +473,7 @@ def test_a_folder_stands_for_its_texts_and_models(folder: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_read_is_told_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from miltext.models.files import below
+    from miltext.files.writing import below
 
     put(folder, "deep/a.mil", GOOD)
     scan = os.scandir

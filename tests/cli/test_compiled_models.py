@@ -19,9 +19,9 @@ from support.pipelines import binary, piped, unary
 
 import miltext
 from miltext.cli import command
-from miltext.models.compiling.analytics import analytics
-from miltext.models.compiling.stated import stated
-from miltext.models.opening import open_model
+from miltext.compiled.analytics import analytics
+from miltext.compiled.stated import stated
+from miltext.containers.opening import open_model
 from miltext.schema.proto import Model
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "Classifier.mlpackage"

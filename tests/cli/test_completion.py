@@ -21,7 +21,7 @@ from miltext.cli import COMPLETE, command, model_names
 from miltext.cli.completed_words import source_of, takes_text, with_words
 from miltext.cli.completing import Bash, Fish, Zsh, script
 from miltext.cli.model_names import names_in
-from miltext.models.opening import load
+from miltext.containers.opening import load
 
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
 TEXT = """program(1.3)

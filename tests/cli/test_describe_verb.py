@@ -16,7 +16,7 @@ from support.running import RUNNER
 
 import miltext
 from miltext.cli import command
-from miltext.models.opening import open_model
+from miltext.containers.opening import open_model
 from miltext.schema.wire import wire_of
 
 

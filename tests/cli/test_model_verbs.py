@@ -17,8 +17,8 @@ from support.weighted import WEIGHT, function_of, numbers, program_of, write_wei
 import miltext
 from miltext.cli import command
 from miltext.cli.weights_verb import file_stem
-from miltext.models.opening import open_model
-from miltext.models.summary import summarize
+from miltext.containers.opening import open_model
+from miltext.containers.summary import summarize
 from miltext.schema.proto import Model as Spec
 
 ROOT = Path(__file__).parents[2]

@@ -16,10 +16,10 @@ from support.containers import LFS, NEURAL_NETWORK, TEXT, pipeline, write, write
 import miltext
 from miltext.cli import command
 from miltext.cli.pipeline_texts import file_name
+from miltext.containers.opening import open_model
+from miltext.containers.programs import TextModel
 from miltext.drafting.building import build
 from miltext.models.model import Stage
-from miltext.models.opening import open_model
-from miltext.models.programs import TextModel
 from miltext.schema.proto import Model as Spec
 
 STREAMS: dict[str, Any] = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}

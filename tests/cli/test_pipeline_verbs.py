@@ -13,8 +13,8 @@ from support.running import RUNNER
 
 import miltext
 from miltext.cli import command
+from miltext.containers.opening import open_model
 from miltext.drafting.building import build
-from miltext.models.opening import open_model
 from miltext.schema.proto import Model, ModelDescription
 
 

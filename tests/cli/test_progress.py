@@ -15,10 +15,11 @@ import numpy.typing as npt
 import pytest
 
 from miltext.cli import command, progress
+from miltext.containers.opening import load
 from miltext.drafting.building import build
-from miltext.models.opening import load
-from miltext.models.weights import CHUNK, BlobWriter
 from miltext.schema.dtypes import BY_NAME
+from miltext.weights.blob_storage import BlobWriter
+from miltext.weights.tensors import CHUNK
 
 RECORDS = [("fp16", CHUNK + 5), ("uint4", 2 * CHUNK + 3), ("fp32", 11)]
 VERBS = {

@@ -11,8 +11,8 @@ from support.draft_builds import run
 from support.pipelines import binary, piped
 
 import miltext
-from miltext.models.opening import open_model
-from miltext.models.pipelines.takers import only_taker
+from miltext.containers.opening import open_model
+from miltext.pipelines.takers import only_taker
 
 TEXT = """program(1.3)
 {

@@ -15,9 +15,9 @@ from support.conversions import draft
 
 import miltext
 from miltext.cli import command
+from miltext.containers.opening import open_model
 from miltext.diagnostics import MiltextError, ModelError
-from miltext.models.opening import open_model
-from miltext.models.weights import BlobFile
+from miltext.weights.blob_storage import BlobFile
 
 CLASSIFIER = ROOT / "examples" / "Classifier.mlpackage"
 NUMBERS = np.random.default_rng(0).standard_normal((4, 500)).astype(np.float32)

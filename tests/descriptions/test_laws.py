@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from support.containers import pipeline, spec, suppression
 from support.strategies import KEEPS_NANS, messages
 
+from miltext.containers.opening import open_model
+from miltext.containers.spec import SpecModel
+from miltext.descriptions.model_texts import surroundings_of
 from miltext.descriptions.reading import read_description
 from miltext.descriptions.spelling import spell, spell_feature
 from miltext.descriptions.surroundings import Surroundings, head_of
 from miltext.diagnostics import ModelError
-from miltext.models.describing import surroundings_of
-from miltext.models.opening import open_model
-from miltext.models.spec import SpecModel
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, Model, ModelDescription
 from miltext.schema.wire import number_tag, sized, tag, wire_of
 from miltext.toml.reading import read_toml

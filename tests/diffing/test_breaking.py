@@ -10,11 +10,11 @@ import pytest
 from conftest import ROOT
 
 import miltext
+from miltext.containers.programs import TextModel
+from miltext.containers.spec import SpecModel
+from miltext.descriptions.program_descriptions import describe
 from miltext.diffing.breaking import RULES, breaking
 from miltext.diffing.other_kinds import CLASSES, LABELS
-from miltext.models.building.description import describe
-from miltext.models.programs import TextModel
-from miltext.models.spec import SpecModel
 from miltext.schema.proto import (
     ArrayFeatureType,
     FeatureDescription,

@@ -14,10 +14,11 @@ from support.commands import miltext as run
 from support.diff_cases import CASES, FOLDER, WEIGHTS, numbered, write_weights
 
 import miltext
-from miltext.diffing.measures import Elements, elements, measure
-from miltext.diffing.structure import Measure
-from miltext.models.weights import BlobFile
+from miltext.diffing.measures import measure
+from miltext.diffing.structure import TensorDistance
 from miltext.schema.proto import Program
+from miltext.weights.blob_storage import BlobFile
+from miltext.weights.tensors import Tensor, literal
 
 
 @pytest.fixture
@@ -169,13 +170,15 @@ def test_long_lists_are_cut_unless_all_is_asked_for() -> None:
 # ---- how far tensors are apart
 
 
-def apart(old: Any, new: Any, dtype: str, other: str | None = None) -> Measure:
-    with_types = []
+def apart(old: Any, new: Any, dtype: str, other: str | None = None) -> TensorDistance:
+    tensors = list[Tensor | None]()
     for values, name in ((old, dtype), (new, other or dtype)):
         program = miltext.parse(f"program(1.3) [v = tensor<{name}, [{len(values)}]>([{', '.join(values)}])] {{}}")
-        value = program.attributes["v"]
-        with_types.append(elements(value, None))
-    found = measure(with_types[0], with_types[1])
+        tensors.append(literal(program.attributes["v"]))
+    one, another = tensors
+    assert one is not None
+    assert another is not None
+    found = measure(one, another)
     assert found is not None
     return found
 
@@ -224,8 +227,8 @@ def test_weights_are_measured_in_pieces(tmp_path: Path) -> None:
         tmp_path / "w", {"a.bin": [("fp32", values)], "b.bin": [("fp32", values + (np.arange(count) == count - 1))]}
     )
     old, new = (BlobFile(tmp_path / "w" / name).blob(64) for name in ("a.bin", "b.bin"))
-    found = measure(Elements(old.dtype, old.count, old), Elements(new.dtype, new.count, new))
-    assert found == Measure(count, 1, 1.0, 1 / count, 10 * math.log10(count))
+    found = measure(old, new)
+    assert found == TensorDistance(count, 1, 1.0, 1 / count, 10 * math.log10(count))
 
 
 # ---- the command

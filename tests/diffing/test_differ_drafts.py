@@ -13,8 +13,8 @@ from support.diff_cases import CASES, FOLDER, WEIGHTS, numbered, write_weights
 import miltext
 from miltext.cli import command
 from miltext.drafting.writing import draft_text
-from miltext.models.weight_printing import Digests
 from miltext.printing.tensors import Style
+from miltext.weights.printing import Digests
 
 WEIGHT = (
     'tensor<fp16, [3, 4]> w = const()[name = string("w"), '

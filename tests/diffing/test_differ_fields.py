@@ -16,10 +16,10 @@ from support.field_edits import Edit, edits, filled
 from support.pipelines import binary, piped, unary
 
 import miltext
+from miltext.containers.opening import open_model
+from miltext.containers.spec import SpecModel
 from miltext.diagnostics import MiltextError
 from miltext.models.model import Model
-from miltext.models.opening import open_model
-from miltext.models.spec import SpecModel
 from miltext.schema.proto import Model as Spec
 from miltext.schema.wire import wire_of
 

@@ -26,8 +26,8 @@ from support.pipelines import binary, piped, unary
 from support.told_forms import Page, of_markdown
 
 import miltext
+from miltext.containers.opening import open_model
 from miltext.diffing.breaking import breaking as breaking_changes
-from miltext.models.opening import open_model
 from miltext.syntax.names import name_text
 
 Made = Callable[[Path], miltext.Difference]

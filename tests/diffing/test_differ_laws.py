@@ -16,7 +16,7 @@ from support.strategies import any_programs, tensor_type
 import miltext
 from miltext.diffing.difference import Difference
 from miltext.diffing.structure import BlockDifference
-from miltext.models.pairing.sequences import common, in_order, merged
+from miltext.pairing.sequences import common, in_order, merged
 from miltext.schema.proto import Block, Operation, Program
 
 few = settings(max_examples=20)  # two models are compared in each, some of them large

@@ -14,10 +14,10 @@ from support.pipelines import binary, of_text, piped, unary
 
 import miltext
 from miltext.cli import command
+from miltext.containers.opening import open_model
+from miltext.containers.spec import SpecModel
 from miltext.diffing.pipelines import paired
 from miltext.models.model import Stage
-from miltext.models.opening import open_model
-from miltext.models.spec import SpecModel
 from miltext.schema.proto import Model
 
 

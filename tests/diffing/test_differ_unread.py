@@ -23,9 +23,9 @@ from support.containers import LFS
 import miltext
 from miltext.cli import command
 from miltext.cli.diff_verb import EPILOG
-from miltext.models.refusals import refusal
-from miltext.models.weights import BlobWriter
+from miltext.files.refusals import refusal
 from miltext.schema.dtypes import BY_NAME
+from miltext.weights.blob_storage import BlobWriter
 
 VALUE = 'tensor<fp16, [2]>(BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64(64)))'
 TEXT = f"""\
@@ -154,7 +154,7 @@ def test_what_the_system_refuses_is_not_absent(
     failure: OSError, at: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new = model(tmp_path / "a", "whole"), model(tmp_path / "b", "deleted")
-    place = {"open": "miltext.models.weights.map_file", "stat": "miltext.models.pairing.contents.resolve"}[at]
+    place = {"open": "miltext.weights.blob_storage.map_file", "stat": "miltext.pairing.contents.resolve"}[at]
 
     def refused(*_: object) -> None:
         raise refusal("MIL302", str(failure), tmp_path) from failure

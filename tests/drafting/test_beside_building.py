@@ -15,9 +15,9 @@ from conftest import wire
 from support.draft_builds import HALVED, built, model_of, program, run, written
 
 import miltext
+from miltext.building.build import build as build_whole
 from miltext.diagnostics import MiltextError
 from miltext.drafting.building import build
-from miltext.models.building.build import build as build_whole
 
 
 @pytest.fixture

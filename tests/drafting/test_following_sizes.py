@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import miltext
+from miltext.descriptions.sizes import read_sizes
 from miltext.diagnostics import Diagnostic, ParseError
 from miltext.drafting.reshaping import reshape
-from miltext.models.sizes import read_sizes
 
 
 def ints(*numbers: int) -> str:

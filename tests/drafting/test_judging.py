@@ -13,10 +13,10 @@ from support.containers import TEXT, pipeline, write, write_bundle, write_packag
 
 import miltext
 from miltext.cli import command
+from miltext.containers.opening import open_model
+from miltext.containers.programs import TextModel
 from miltext.diagnostics import MiltextError, ModelError, ParseError
 from miltext.drafting.building import build
-from miltext.models.opening import open_model
-from miltext.models.programs import TextModel
 from miltext.parsing.parser import parse_tree
 from miltext.schema.proto import Model as Spec
 

@@ -9,9 +9,9 @@ import pytest
 
 import miltext
 from miltext.checking.verifier import infer_anew, infer_draft
+from miltext.descriptions.sizes import read_sizes, spell_sizes
 from miltext.diagnostics import Diagnostic, ModelError, ParseError
 from miltext.drafting.reshaping import reshape
-from miltext.models.sizes import read_sizes, spell_sizes
 
 TEXT = """program(1.3)
 {

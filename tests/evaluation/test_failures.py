@@ -12,7 +12,7 @@ import pytest
 import miltext
 from miltext import Evaluator, MiltextError, ParseError, run
 from miltext.evaluation.failures import OperationFailure
-from miltext.models.refusals import WeightsError
+from miltext.files.refusals import WeightsError
 
 TEXT = """program(1.3)
 {

@@ -12,7 +12,7 @@ from support.nearness import nearness
 import miltext
 from miltext.evaluation import machine
 from miltext.evaluation.comparing.runners import filled
-from miltext.evaluation.evaluator import Evaluator, Running
+from miltext.evaluation.evaluator import Evaluator, Execution
 from miltext.evaluation.operations import convolution, depthwise
 from miltext.evaluation.operations.windows import sliding
 from miltext.evaluation.values import AT_ONCE, WORTH_WIDENING, narrowed
@@ -167,7 +167,7 @@ def test_steps_that_nobody_sees_make_the_same(p: bool, compute: str, monkeypatch
     quiet.clear()
     seen = evaluator.run(given, seed=3, values="all")
     assert quiet == []
-    steps = Running(evaluator.steps(given, None, 3))
+    steps = Execution(evaluator.steps(given, None, 3))
     assert len([*steps]) > 40
     slow = steps.outputs
     for name, value in fast.items():

@@ -12,7 +12,7 @@ import pytest
 from support.extracts import computed, outcome, random_cut
 from support.kinds import kind
 
-from miltext.models.opening import open_model
+from miltext.containers.opening import open_model
 
 ALLOWED = "no output of the part needs"
 """What is refused with good reason: one random cut makes another needless."""

@@ -13,12 +13,12 @@ from support.pipelines import piped, unary
 from support.weighted import function_of, held_weights, numbers, program_of, text_model, write_weights
 
 import miltext
+from miltext.containers.opening import open_model, read_model
+from miltext.descriptions.program_descriptions import describe, known_version
 from miltext.diagnostics import ModelError, render
 from miltext.extraction.borders import can_give, can_take
 from miltext.extraction.extracting import extract, part_text
-from miltext.models.building.description import describe, known_version
 from miltext.models.model import Model
-from miltext.models.opening import open_model, read_model
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto import Program
 

@@ -8,10 +8,10 @@ import pytest
 from support.gaps import FORMS, commented, tokens
 
 import miltext
+from miltext.containers.opening import read_model
 from miltext.diagnostics import ParseError
 from miltext.extraction.cutting import cut
 from miltext.extraction.extracting import part_text
-from miltext.models.opening import read_model
 
 WHOLE = """\
 // The whole.

@@ -20,7 +20,7 @@ from support.strategies import any_programs
 import miltext.formatting.formatter
 from miltext import MiltextError, ParseError, check, format_text, parse, to_text
 from miltext.formatting.formatter import verified_format
-from miltext.formatting.layout import Layout, Unfit
+from miltext.formatting.layout import FinePhrase, Layout
 from miltext.parsing.parser import parse_tree
 from miltext.schema.proto import Program
 from miltext.syntax.names import RESERVED
@@ -253,7 +253,7 @@ def test_both_paths_through_the_grammar_agree(monkeypatch: pytest.MonkeyPatch) -
 
     def refuse(_: Layout, token: str) -> str:
         taken.append(token)
-        raise Unfit
+        raise FinePhrase
 
     monkeypatch.setattr(Layout, "plain_operation", refuse)
     for sample in SAMPLES.values():

@@ -15,11 +15,11 @@ from support.strategies import any_programs
 
 import miltext
 from miltext import MiltextError, parse
+from miltext.building.new_model import ml_programs
 from miltext.generation.programs import generate
 from miltext.ir.flow import FLOWS, carried_into, variables_of
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Block, GraphError, Op, Operand, Value, literal_of
-from miltext.models.building.new_model import ml_programs
 from miltext.schema.operations import all_names, signature
 from miltext.schema.opsets import OPSETS
 from miltext.schema.proto import Model, Program

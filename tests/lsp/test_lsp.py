@@ -218,8 +218,8 @@ async def test_hovering_tells_of_an_operation_that_came_later(client: LanguageCl
 async def test_hovering_sums_a_weight_up(client: LanguageClient, tmp_path: Path) -> None:
     import numpy as np
 
-    from miltext.models.weights import BlobWriter
     from miltext.schema.dtypes import BY_NAME
+    from miltext.weights.blob_storage import BlobWriter
 
     (tmp_path / "weights").mkdir()
     with BlobWriter(tmp_path / "weights" / "weight.bin") as writer:

@@ -29,6 +29,7 @@ from support.lsp_documents import SERVER, OpenDocument, make_client, seen
 from support.short_drafts import DRAFTS
 
 import miltext
+from miltext.building.editing import rename as rename_everywhere
 from miltext.diagnostics import ParseError
 from miltext.lsp import context, outline
 from miltext.lsp.completion import complete
@@ -38,10 +39,9 @@ from miltext.lsp.positions import Positions
 from miltext.lsp.reading import NOTHING, Reading, read_past, read_whole
 from miltext.lsp.requests import REQUESTS, Request
 from miltext.lsp.semantic_tokens import tokens
-from miltext.models.building.editing import rename as rename_everywhere
 from miltext.parsing.parser import attempt, parse_tree
-from miltext.parsing.scopes import Name, Scopes, Value
-from miltext.parsing.text_edits import edited
+from miltext.parsing.scopes import Meaning, Name, Scopes
+from miltext.syntax.editing import edited
 from miltext.syntax.tree import Node, tree_of
 
 PATHS = [*sorted(GOLDEN.glob("check/*.mil")), GOLDEN / "highlight" / "everything.mil"]
@@ -244,7 +244,7 @@ NOT_SEEN = ("MIL604", "MIL605", "MIL606")
 """The codes of a name that is used where no definition of it is seen."""
 
 
-def is_seen(scopes: Scopes, use: Name, value: Value | None) -> bool:
+def is_seen(scopes: Scopes, use: Name, value: Meaning | None) -> bool:
     """Whether a name means something that is defined before it, in its block or one around; or defines that."""
     if value is None or value.is_function or use == value.name:
         return value is not None
@@ -262,7 +262,7 @@ def test_names_mean_what_the_checker_takes_them_for(text: str, data: st.DataObje
         return
     chosen = data.draw(st.lists(st.sampled_from(names), max_size=6, unique=True))
     spelled = [text[name.start : name.end] for name in names]
-    swapped = edited(text, [(name.start, name.end, data.draw(st.sampled_from(spelled))) for name in chosen])
+    swapped = edited(text, [(name.start, name.end, data.draw(st.sampled_from(spelled))) for name in chosen]).text
     reading = read_whole(swapped)
     assert reading is not None
     if attempt(swapped) is None:

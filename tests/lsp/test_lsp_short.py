@@ -14,6 +14,7 @@ from pygls.exceptions import JsonRpcException
 from support.short_drafts import BROKEN, DRAFTS, FEED_FORWARD, WITH_BLOCKS
 
 import miltext
+from miltext.building.editing import rename as rename_everywhere
 from miltext.lsp import outline
 from miltext.lsp.completion import complete, signature_help
 from miltext.lsp.documents import Document, View
@@ -25,10 +26,9 @@ from miltext.lsp.reading import Reading, past, read_past, read_whole
 from miltext.lsp.requests import REQUESTS
 from miltext.lsp.semantic_tokens import TYPES, tokens
 from miltext.lsp.server import Server
-from miltext.models.building.editing import rename as rename_everywhere
 from miltext.parsing import recovery
 from miltext.parsing.parser import parse_tree
-from miltext.parsing.text_edits import edited
+from miltext.syntax.editing import edited
 from miltext.syntax.tree import Node, walk
 
 DOCUMENT = lsp.TextDocumentIdentifier("untitled:x")
@@ -163,7 +163,7 @@ def test_accepted_hints_change_nothing_that_is_inferred(name: str) -> None:
     found = inlay_hints(view, lsp.InlayHintParams(DOCUMENT, EVERYWHERE))
     edits = [(*view.span(edit.range), edit.new_text) for hint in found for edit in hint.text_edits or ()]
     assert edits
-    assert miltext.infer_draft(edited(view.text, edits)) == miltext.infer_draft(view.text)
+    assert miltext.infer_draft(edited(view.text, edits).text) == miltext.infer_draft(view.text)
 
 
 # ---- names
@@ -179,7 +179,7 @@ def test_renaming_goes_into_nested_operations(name: str) -> None:
         edit = rename(view, lsp.RenameParams(DOCUMENT, position, "entirely_new"))
         assert edit is not None
         assert edit.changes is not None
-        changed = edited(text, [(*view.span(each.range), each.new_text) for each in edit.changes["untitled:x"]])
+        changed = edited(text, [(*view.span(each.range), each.new_text) for each in edit.changes["untitled:x"]]).text
         if sum(other.name.text == value.name.text for other in values.values()) == 1:
             assert changed == rename_everywhere(text, value.name.text, "entirely_new")
         assert [each.code for each in miltext.check(changed)] == [each.code for each in miltext.check(text)]
@@ -194,7 +194,9 @@ def test_the_name_of_an_operation_goes_along(spelled: str) -> None:
     edit = rename(view, lsp.RenameParams(DOCUMENT, place(view, "mean, ")[1], "average"))
     assert edit is not None
     assert edit.changes is not None
-    assert edited(text, [(*view.span(each.range), each.new_text) for each in edit.changes["untitled:x"]]) == renamed
+    assert (
+        edited(text, [(*view.span(each.range), each.new_text) for each in edit.changes["untitled:x"]]).text == renamed
+    )
 
 
 def test_a_name_leads_to_its_definition_from_a_nested_operation() -> None:
@@ -381,7 +383,7 @@ def test_every_beginning_of_a_text_is_completed(name: str) -> None:
 def test_a_check_reads_a_text_once_and_keeps_what_it_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, read = (DRAFTS | BROKEN)[name], list[str]()
 
-    class Counted(recovery._Reading):
+    class Counted(recovery._RecoveringParse):
         def __init__(self, text: str) -> None:
             read.append(text)
             super().__init__(text)

@@ -110,7 +110,7 @@ def test_completion_offers_the_words_and_reads_nothing(folder: Path, monkeypatch
     def read(*_: object) -> None:
         raise AssertionError("a file was opened")
 
-    monkeypatch.setattr("miltext.models.arrays.opening.ArrayFolder.open", read)
+    monkeypatch.setattr("miltext.arrays.opening.ArrayFolder.open", read)
     place = view.document.position(TEXT.index('$npy("w.npy"), bias') + 2)
     found = complete(view, lsp.CompletionParams(lsp.TextDocumentIdentifier(""), place))
     assert {"$npy", "$npz"} <= {item.label for item in found.items}

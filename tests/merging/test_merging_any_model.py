@@ -12,9 +12,9 @@ from support.containers import NEURAL_NETWORK, suppression, write_package
 from support.pipelines import binary, piped, unary
 
 import miltext
+from miltext.containers.spec import SpecModel
 from miltext.merging.conflicts import Markers
 from miltext.merging.models import MergedModel, merge_models, resolve_models
-from miltext.models.spec import SpecModel
 from miltext.schema.proto import Model
 from miltext.schema.wire import sized, tag, wire_of
 
@@ -290,7 +290,7 @@ def test_models_of_all_kinds_are_merged_by_hand(name: str, tmp_path: Path) -> No
     for paths, target in ((packages, tmp_path / "M.mlpackage"), (files, tmp_path / "M.mlmodel")):
         done = run("merge", *paths, "-o", target)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-        model = miltext.models.opening.open_model(target)
+        model = miltext.containers.opening.open_model(target)
         assert model.spec is not None
         assert wire_of(model.spec) == wire_of(edited(base, author, license_of))
 

@@ -201,7 +201,7 @@ def test_an_interruption_leaves_what_was_there(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr({"written": "os.fsync", "moved": "miltext.models.staging.move_new"}[place], interrupted)
+    monkeypatch.setattr({"written": "os.fsync", "moved": "miltext.files.staging.move_new"}[place], interrupted)
     result = row.run(folder, target, *["--force"] * row.has_force)
     assert result.exit_code == 130 or "Aborted!" in result.stderr, (result.exit_code, result.output, result.stderr)
     monkeypatch.undo()

@@ -15,8 +15,9 @@ from support.large_arrays import large_arrays, write
 from support.memory import run
 from support.weighted import DATA, WEIGHT, function_of, program_of
 
-from miltext.models.weights import CHUNK, BlobFile, BlobWriter, pieces_at
 from miltext.schema.dtypes import BY_NAME
+from miltext.weights.blob_storage import BlobFile, BlobWriter, pieces_at
+from miltext.weights.tensors import CHUNK
 
 MOST = 90 << 20
 """Bytes of the whole process, of which Python, numpy and protobuf need some 40 million by themselves."""

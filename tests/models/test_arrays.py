@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from models.test_build_text import built
 from support.array_files import npy_of, safetensors, sparse_npy, tensor, text_of
 
+from miltext.arrays import c_order, opening, stored
+from miltext.arrays.converting import UnfitElement, converted, holds
+from miltext.arrays.headers import Headers
+from miltext.arrays.npz import npz_headers
+from miltext.arrays.opening import ArrayFolder, open_array
 from miltext.diagnostics import MiltextError, ModelError
 from miltext.diagnostics.home import install
-from miltext.models.arrays import c_order, opening, stored
-from miltext.models.arrays.converting import Unfit, converted, holds
-from miltext.models.arrays.headers import Headers
-from miltext.models.arrays.npz import npz_headers
-from miltext.models.arrays.opening import ArrayFolder, open_array
 from miltext.parsing.lowering.arrays import ArrayReference
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.schema.packing import decode, encode, unpack
@@ -300,7 +300,7 @@ def test_numbers_are_rounded_once_to_the_nearest(name: str) -> None:
         for sign in (1, -1):
             array = np.array([sign * float(value)])
             if wanted is None:
-                with pytest.raises(Unfit):
+                with pytest.raises(UnfitElement):
                     converted(array, BY_NAME["fp64"], dtype)
             else:
                 made = converted(array, BY_NAME["fp64"], dtype).view(f"u{dtype.bits // 8}")[0]

@@ -11,10 +11,10 @@ from models.test_build_text import function, program
 from support.model_checks import assert_coremltools_opens
 
 import miltext
+from miltext.containers.programs import TextModel
 from miltext.diagnostics import ModelError
 from miltext.drafting.building import build
 from miltext.models.model import Model
-from miltext.models.programs import TextModel
 
 ARRAY = np.arange(2, dtype=np.float16)
 DATA = "Data/com.apple.CoreML"

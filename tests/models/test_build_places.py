@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from models.test_build_text import built, function, original, program, relu, text_model
 
+from miltext.containers.opening import load
 from miltext.diagnostics import MiltextError
 from miltext.drafting.building import build
-from miltext.models.opening import load
 from miltext.schema.dtypes import BY_NAME
 
 
@@ -82,7 +82,7 @@ def test_a_blobfile_is_never_taken_for_an_array(name: str, beside: bool, tmp_pat
 
 @pytest.mark.parametrize("name", ["model.mlmodel", "./model.mlmodel", "MODEL.mlmodel", "model.mlmodel/w.bin"])
 def test_a_weight_file_that_is_where_the_model_goes(name: str, tmp_path: Path) -> None:
-    from miltext.models.weights import BlobWriter
+    from miltext.weights.blob_storage import BlobWriter
 
     (tmp_path / name).parent.mkdir(exist_ok=True)
     with BlobWriter(tmp_path / name) as writer:

@@ -18,13 +18,13 @@ from support.containers import LFS, link
 from support.weight_records import header, record
 
 import miltext
+from miltext.containers.opening import open_model
+from miltext.containers.programs import TextModel
 from miltext.diagnostics import MiltextError, ModelError
 from miltext.drafting.building import build
-from miltext.models import staging
-from miltext.models.opening import open_model
-from miltext.models.programs import TextModel
-from miltext.models.weights import BlobFile, BlobWriter
+from miltext.files import staging
 from miltext.schema.dtypes import BY_NAME
+from miltext.weights.blob_storage import BlobFile, BlobWriter
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
@@ -166,7 +166,7 @@ def test_an_interrupted_build_leaves_the_old_one_whole(old: Path, number: str) -
     before = contents(old)
     script = f"""
 import os, signal, sys, time
-from miltext.models.building import writing
+from miltext.building import writing
 from miltext.__main__ import main
 
 def struck(path, pieces, write=writing.write_new):
@@ -291,7 +291,7 @@ HOLE = 4 << 30
 SCRIPT = f"""
 import sys
 from pathlib import Path
-from miltext.models.opening import open_model
+from miltext.containers.opening import open_model
 from miltext.drafting.building import build
 
 def anonymous():
@@ -377,7 +377,7 @@ def test_a_model_that_cannot_be_taken_from_and_one_that_nobody_could_read(
     text = text_model(program("tensor<fp32, [16]>($empty)"), old.parent)
     with pytest.raises(ModelError, match="MIL404"):
         build(text, old, original=text, force=True)
-    monkeypatch.setattr("miltext.models.building.writing.LARGEST", 100)
+    monkeypatch.setattr("miltext.building.writing.LARGEST", 100)
     with pytest.raises(ModelError, match="MIL405"):
         miltext.load(old).save(old, force=True)
     assert contents(old) == before

@@ -15,19 +15,19 @@ from support.model_checks import assert_coremltools_opens, assert_same_model
 from support.real_packages import package
 
 import miltext
+from miltext.containers.opening import load, open_model
+from miltext.containers.programs import TextModel
+from miltext.descriptions.program_descriptions import describe
+from miltext.descriptions.sizes import read_sizes
 from miltext.diagnostics import MiltextError, ParseError
 from miltext.drafting.building import build
-from miltext.models.building.description import describe
 from miltext.models.model import Model
-from miltext.models.opening import load, open_model
-from miltext.models.programs import TextModel
-from miltext.models.sizes import read_sizes
-from miltext.models.tensor_data import immediate_data, tensor_value
-from miltext.models.weight_printing import annotated_pieces
-from miltext.models.weights import BlobFile
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import pack
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ModelDescription
+from miltext.weights.blob_storage import BlobFile
+from miltext.weights.printing import annotated_pieces
+from miltext.weights.tensors import literal, tensor_value
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
@@ -510,8 +510,8 @@ def test_new_records_stand_behind_the_old_and_each_once(tmp_path: Path) -> None:
 
 
 def test_weights_into_the_text_and_out_again(tmp_path: Path) -> None:
-    from miltext.models.model_weights import BlobFolder
-    from miltext.models.weight_printing import inline_weights
+    from miltext.weights.model_weights import BlobFolder
+    from miltext.weights.printing import inline_weights
 
     old = load(EXAMPLE)
     whole = inline_weights(old.program, BlobFolder(old.model_path))
@@ -535,7 +535,9 @@ def test_the_bytes_of_values_go_round() -> None:
         )
         held = value.attributes["a"]
         held.immediateValue.tensor.CopyFrom(tensor_value(dtype, data))
-        assert immediate_data(held) == (dtype, data)
+        found = literal(held)
+        assert found is not None
+        assert (found.dtype, found.shape, found.data) == (dtype, (3, 4), data)
         assert miltext.parse(miltext.to_text(value)) == value
     for text in (
         'string("a")',
@@ -544,11 +546,11 @@ def test_the_bytes_of_values_go_round() -> None:
         "tensor<fp32, [2]>($floats([1]))",
     ):
         held = miltext.parse(f"program(1.3) [a = {text}] {{ }}").attributes["a"]
-        assert immediate_data(held) is None
+        assert literal(held) is None
 
 
 def test_annotations_tell_what_a_weight_file_holds() -> None:
-    from miltext.models.model_weights import BlobFolder
+    from miltext.weights.model_weights import BlobFolder
 
     model = load(EXAMPLE)
     lines = "".join(annotated_pieces(model.program, BlobFolder(model.model_path))).splitlines()
@@ -582,7 +584,7 @@ def test_a_compiled_pipeline_is_turned_back_whole(tmp_path: Path) -> None:
     shutil.rmtree(folder / "model0")
     write_bundle(folder / "model0", weighted_bundle_text())
     (folder / "model0" / "weights").mkdir()
-    from miltext.models.weights import BlobWriter
+    from miltext.weights.blob_storage import BlobWriter
 
     with BlobWriter(folder / "model0" / "weights" / "weight.bin") as writer:
         writer.add(BY_NAME["fp16"], np.arange(4, dtype=np.float16))

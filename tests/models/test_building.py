@@ -10,10 +10,10 @@ from support.model_checks import assert_coremltools_opens, assert_same_model
 from support.real_packages import PACKAGES, package
 
 import miltext
+from miltext.containers.opening import open_model
+from miltext.containers.programs import TextModel
 from miltext.drafting.building import build
 from miltext.models.model import Model
-from miltext.models.opening import open_model
-from miltext.models.programs import TextModel
 
 
 def text_model(text: str, folder: Path) -> Model:

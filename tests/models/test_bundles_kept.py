@@ -21,14 +21,14 @@ from support.containers import link, write_package
 from support.pipelines import of_text, piped, unary
 
 import miltext
+from miltext.building import build, writing
+from miltext.building.choices import BuildOptions
+from miltext.building.compiling import writing as compiling
 from miltext.cli import command
+from miltext.containers.opening import open_model
 from miltext.diagnostics import ModelError
-from miltext.models import staging
-from miltext.models.building import build, writing
-from miltext.models.building.choices import Choices
-from miltext.models.compiling import writing as compiling
-from miltext.models.interrupts import ended_by_signals
-from miltext.models.opening import open_model
+from miltext.files import staging
+from miltext.files.interrupts import ended_by_signals
 from miltext.schema.proto import Model
 
 STRIDE = 5
@@ -66,7 +66,7 @@ def test_a_signal_leaves_the_old_one_or_the_new_one(
     monkeypatch.setattr(test_interrupts, "WRITING", {each.__file__ for each in (staging, compiling, writing)})
     (tmp_path / "in").mkdir()
     room = tmp_path / "room"
-    choices = Choices(force=True, check=False)
+    choices = BuildOptions(force=True, check=False)
     source = open_model(make(tmp_path / "in"))
     prepared = build.prepare(source, room / "C.mlmodelc", choices)
 

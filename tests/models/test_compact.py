@@ -10,8 +10,8 @@ from conftest import CORPUS, ROOT, corpus_files
 from support import commands
 
 import miltext
+from miltext.files.refusals import WeightsError
 from miltext.models.compact import compact, compact_pieces
-from miltext.models.refusals import WeightsError
 from miltext.schema.walk import operations
 
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"

@@ -15,8 +15,8 @@ from support.pipelines import piped, unary
 
 import miltext
 from miltext.cli import command
+from miltext.compiled.analytics import parse_analytics, source_hash
 from miltext.diagnostics import ModelError
-from miltext.models.compiling.analytics import parse_analytics, source_hash
 from miltext.models.manifest import model_file
 from miltext.printing.coremlc import Versions, as_coremlc
 from miltext.printing.flexible_shapes import shape_information

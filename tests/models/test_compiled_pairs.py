@@ -12,10 +12,10 @@ from models.test_build_safety import contents
 from models.test_compiling import FILES
 
 import miltext
-from miltext.models.compiling.analytics import analytics, details_of, tables_of
-from miltext.models.coremldata import coremldata, parse_coremldata
+from miltext.compiled.analytics import analytics, details_of, tables_of
+from miltext.compiled.coremldata import coremldata, parse_coremldata
+from miltext.containers.opening import open_model
 from miltext.models.manifest import model_file
-from miltext.models.opening import open_model
 from miltext.printing.coremlc import as_coremlc
 from miltext.schema.proto import Model
 

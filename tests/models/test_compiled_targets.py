@@ -12,8 +12,8 @@ from support.containers import write_package
 from support.pipelines import unary
 
 import miltext
+from miltext.containers.opening import open_model
 from miltext.diagnostics import ModelError
-from miltext.models.opening import open_model
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "Classifier.mlpackage"
 

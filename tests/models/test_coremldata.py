@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.containers import LFS, coremldata, metadata_json, sized, spec, suppression, suppression_data, write_bundle
 
+from miltext.compiled.coremldata import parse_coremldata, parse_names
+from miltext.compiled.metadata_json import MetadataJson
+from miltext.containers.opening import load
 from miltext.diagnostics import ModelError
-from miltext.models.coremldata import parse_coremldata, parse_names
-from miltext.models.metadata_json import MetadataJson
-from miltext.models.opening import load
 from miltext.schema.proto import ArrayFeatureType, ModelDescription
 
 FEATURE = {"name": "f", "isOptional": "0", "shortDescription": ""}

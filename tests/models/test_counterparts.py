@@ -13,11 +13,11 @@ from support.containers import coremldata
 
 import miltext
 from miltext.cli import command
+from miltext.containers.opening import load, open_model
+from miltext.containers.programs import TextModel
+from miltext.descriptions.counterparts import Version
+from miltext.descriptions.program_descriptions import describe, update
 from miltext.drafting.building import build
-from miltext.models.building.counterparts import Version
-from miltext.models.building.description import describe, update
-from miltext.models.opening import load, open_model
-from miltext.models.programs import TextModel
 from miltext.schema.function_io import interfaces
 from miltext.schema.proto import ImageFeatureType, ModelDescription, Program
 from miltext.syntax.names import name_text

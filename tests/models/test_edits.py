@@ -7,7 +7,7 @@ from support.containers import refused
 from support.short_drafts import FEED_FORWARD
 
 import miltext
-from miltext.models.building.editing import expose, rename
+from miltext.building.editing import expose, rename
 from miltext.parsing.locating import at_place, enclosing
 from miltext.parsing.parser import parse_tree
 

@@ -11,8 +11,9 @@ from models.test_build_text import function, program
 
 import miltext
 from miltext.drafting.building import build
-from miltext.models.weights import ALIGNMENT, CHUNK, BlobFile, BlobWriter
 from miltext.schema.dtypes import BY_NAME
+from miltext.weights.blob_storage import ALIGNMENT, BlobFile, BlobWriter
+from miltext.weights.tensors import CHUNK
 
 WEIGHTS = "Data/com.apple.CoreML/weights/weight.bin"
 

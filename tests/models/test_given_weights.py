@@ -26,8 +26,8 @@ from support.weighted import (
 )
 
 import miltext
+from miltext.containers.opening import load, open_model
 from miltext.diagnostics import MiltextError
-from miltext.models.opening import load, open_model
 from miltext.schema.proto import Model as Spec
 
 OTHER = "weights/b.bin"

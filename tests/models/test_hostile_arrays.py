@@ -27,10 +27,10 @@ from models.test_build_text import function, program
 from support.array_files import npy_bytes, npy_of, npy_with, npz, safetensors, sparse_npy, tensor, text_of
 from support.containers import LFS
 
+from miltext.arrays import stored
+from miltext.arrays.opening import open_array
 from miltext.cli import command
 from miltext.diagnostics import ModelError
-from miltext.models.arrays import stored
-from miltext.models.arrays.opening import open_array
 from miltext.parsing.lowering.arrays import ArrayReference
 
 WHOLE = np.array([1.5, -2.5], np.float32)
@@ -469,7 +469,7 @@ def test_a_file_that_nobody_may_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_file_that_changes_during_a_build_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from miltext.models.building import writing
+    from miltext.building import writing
 
     sparse_npy(tmp_path / "w.npy", (1000, 1000))
     made = '            tensor<fp32, [1000, 1000]> w = const()[val = tensor<fp32, [1000, 1000]>($npy("w.npy"))];'
@@ -481,7 +481,7 @@ def test_a_file_that_changes_during_a_build_leaves_nothing(tmp_path: Path, monke
         os.truncate(tmp_path / "w.npy", 2_000_000)
         whole(*arguments)
 
-    monkeypatch.setattr("miltext.models.building.build.write_model", cut)
+    monkeypatch.setattr("miltext.building.build.write_model", cut)
     result = CliRunner().invoke(command, ["build", str(tmp_path / "model.mil"), "-o", str(tmp_path / "M.mlpackage")])
     assert result.exit_code == 1
     assert re.search(r"model\.mil:4:\d+: error\[MIL418\]", result.output)

@@ -9,9 +9,9 @@ from conftest import corpus_files, wire
 from support.containers import refused
 from support.pipelines import piped, unary
 
-from miltext.models.opening import open_model
-from miltext.models.pipelines.inner_names import GIVEN, INNER_NAMES, TAKEN, Fields, inner_names
-from miltext.models.pipelines.renaming import rename_features
+from miltext.containers.opening import open_model
+from miltext.pipelines.inner_names import GIVEN, INNER_NAMES, TAKEN, Fields, inner_names
+from miltext.pipelines.renaming import rename_features
 from miltext.schema.proto import Model
 from miltext.schema.proto.kinds import MODEL_KINDS, PIPELINES, PROGRAM
 

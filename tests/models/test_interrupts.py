@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from models.test_outputs import posix, tree
 
-from miltext.models import staging
-from miltext.models.interrupts import ended_by_signals
-from miltext.models.staging import Staging
+from miltext.files import staging
+from miltext.files.interrupts import ended_by_signals
+from miltext.files.staging import Staging
 
 WRITING = {module.__file__ for module in (staging,)}
 CALLED_BY_WITH = {"__enter__", "__exit__"}

@@ -10,9 +10,9 @@ from support.containers import coremldata, refused
 from support.entries import Built, array, built, image, model, named, text
 
 import miltext
-import miltext.models.building.editing
-from miltext.models.opening import open_model
-from miltext.models.spec import SpecModel
+import miltext.building.editing
+from miltext.containers.opening import open_model
+from miltext.containers.spec import SpecModel
 from miltext.printing.coremlc import as_coremlc
 from miltext.schema.features import ELEMENTS
 from miltext.schema.proto import FeatureDescription
@@ -421,7 +421,7 @@ def test_a_compiled_model_that_lost_its_description_tells_sizes(said: Any, tmp_p
     assert made.type == entry.type
     alone = built(old.text, None).input
     assert alone.type == entry.type
-    renamed = miltext.models.building.editing.rename(old.text, "x", "z")
+    renamed = miltext.building.editing.rename(old.text, "x", "z")
     assert built(renamed, old).input.type == entry.type
     assert built(renamed, old).input.name == "z"
     asked = built(old.text, old, ranges={"x": "1,3..5"}).input.type.multiArrayType

@@ -13,9 +13,9 @@ from models.test_arrays_kept import array_at, source, text_with
 from models.test_build_text import function, program
 
 import miltext
+from miltext.arrays import stored
 from miltext.drafting.building import build
-from miltext.models.arrays import stored
-from miltext.models.weights import BlobFile
+from miltext.weights.blob_storage import BlobFile
 
 WEIGHTS = "Data/com.apple.CoreML/weights/weight.bin"
 NUMBERS = np.arange(40, dtype=np.float16).reshape(5, 8)

@@ -11,9 +11,9 @@ from support.real_packages import package
 from support.weighted import DATA, build, text_model
 
 import miltext
-from miltext.models.building.new_model import rename_files
+from miltext.building.new_model import rename_files
+from miltext.containers.opening import load
 from miltext.models.model import Model
-from miltext.models.opening import load
 from miltext.schema.proto import Program
 from miltext.schema.walk import values
 

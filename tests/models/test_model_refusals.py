@@ -14,7 +14,7 @@ from support.containers import LFS, TEXT, link, pipeline, program, refused, spec
 import miltext
 import miltext.schema.proto
 from miltext.cli import command
-from miltext.models.opening import load, open_model, read
+from miltext.containers.opening import load, open_model, read
 from miltext.schema.proto.kinds import MODEL_KINDS
 from miltext.schema.wire import sized, tag
 

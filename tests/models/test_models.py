@@ -11,8 +11,8 @@ from support.containers import TEXT, program, spec, write, write_bundle, write_p
 
 import miltext
 import miltext.schema.proto
+from miltext.containers.opening import load, read
 from miltext.models.model import Model
-from miltext.models.opening import load, read
 
 PROTOBUF_TEXT = text_format.MessageToString(program()).encode()
 

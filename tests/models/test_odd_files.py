@@ -31,7 +31,7 @@ from support.damage import KINDS, OTHER, REFUSED, damaged, make_scene, run
 import miltext
 from miltext.cli import command
 from miltext.diagnostics import ModelError, refusing
-from miltext.models.refusals import refusal
+from miltext.files.refusals import refusal
 from miltext.schema.proto import Model, ModelDescription
 from miltext.schema.wire import sized, tag
 from miltext.testing import assert_matches_golden

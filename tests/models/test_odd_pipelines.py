@@ -9,10 +9,10 @@ from support.pipeline_edits import MORE, Building, array, expose, rename, same, 
 from support.pipelines import piped, unary, write_compiled
 
 import miltext
+from miltext.building import editing
+from miltext.containers.opening import open_model
+from miltext.containers.programs import TextModel
 from miltext.drafting.building import build
-from miltext.models.building import editing
-from miltext.models.opening import open_model
-from miltext.models.programs import TextModel
 
 
 @pytest.fixture

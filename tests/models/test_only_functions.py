@@ -10,9 +10,9 @@ from support.pipeline_edits import replaced
 from support.pipelines import piped, write_compiled
 
 import miltext
+from miltext.containers.opening import open_model
+from miltext.containers.programs import TextModel
 from miltext.drafting.building import build
-from miltext.models.opening import open_model
-from miltext.models.programs import TextModel
 from miltext.schema.proto import Model
 
 TEXT = """program(1.3)

@@ -18,7 +18,7 @@ from support.real_packages import convert, package
 
 import miltext
 from miltext.cli import command
-from miltext.models.opening import open_model
+from miltext.containers.opening import open_model
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"

@@ -12,11 +12,11 @@ from support.running import RUNNER
 
 import miltext
 from miltext.cli import command
+from miltext.containers.opening import open_model
 from miltext.diagnostics import ModelError, line_and_column
 from miltext.drafting.building import build
-from miltext.models.opening import open_model
-from miltext.models.pipelines.connections import agree
-from miltext.models.pipelines.faults import faults, faults_in
+from miltext.pipelines.connections import agree
+from miltext.pipelines.faults import faults, faults_in
 from miltext.schema.proto import ArrayFeatureType, FeatureType, ImageFeatureType, Model
 
 

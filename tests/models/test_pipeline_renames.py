@@ -14,13 +14,13 @@ from support.pipelines import UNARY, binary, of_text, piped, unary
 from support.real_packages import package
 
 import miltext
+from miltext.building import editing
+from miltext.containers.opening import open_model
 from miltext.drafting.building import build
-from miltext.models.building import editing
-from miltext.models.opening import open_model
-from miltext.models.pipelines.connections import connections
-from miltext.models.pipelines.faults import faults
-from miltext.models.pipelines.renaming import rename_features
-from miltext.models.pipelines.value_names import rename_values
+from miltext.pipelines.connections import connections
+from miltext.pipelines.faults import faults
+from miltext.pipelines.renaming import rename_features
+from miltext.pipelines.value_names import rename_values
 from miltext.schema.proto import Model, Pipeline
 
 

@@ -29,14 +29,14 @@ from support.containers import (
 
 import miltext
 import miltext.schema.proto
+from miltext.building.decompiling import strip
 from miltext.cli import command
+from miltext.containers.opening import load, open_model, read
 from miltext.drafting.building import build
-from miltext.models.building.decompiling import strip
 from miltext.models.model import Model
-from miltext.models.opening import load, open_model, read
-from miltext.models.tensor_data import tensor_dtype
-from miltext.models.weights import BlobWriter
 from miltext.schema.walk import values
+from miltext.weights.blob_storage import BlobWriter
+from miltext.weights.tensors import tensor_dtype
 
 
 def nested() -> miltext.schema.proto.Model:

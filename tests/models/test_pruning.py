@@ -26,11 +26,11 @@ from support.weighted import (
 )
 
 import miltext
-from miltext.models.building.description import describe
-from miltext.models.opening import load, open_model
-from miltext.models.weights import ALIGNMENT
+from miltext.containers.opening import load, open_model
+from miltext.descriptions.program_descriptions import describe
 from miltext.schema import wire
 from miltext.schema.proto import Model as Spec
+from miltext.weights.blob_storage import ALIGNMENT
 
 ROOT = Path(__file__).parents[2]
 RECORD = ALIGNMENT + 128

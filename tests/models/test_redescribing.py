@@ -8,8 +8,8 @@ import pytest
 from support.containers import NEURAL_NETWORK, pipeline, spec, suppression, write
 
 import miltext
+from miltext.containers.opening import open_model
 from miltext.diagnostics import ModelError, line_and_column
-from miltext.models.opening import open_model
 from miltext.schema.proto import ImageFeatureType, Model
 
 PROGRAM = """program(1.3)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from miltext.descriptions.sizes import ANY, GREATEST_SIZE, Size, read_sizes, shape_of, spell_sizes
 from miltext.diagnostics import ModelError
-from miltext.models.sizes import ANY, GREATEST_SIZE, Size, read_sizes, shape_of, spell_sizes
 
 
 def fixed(*sizes: int) -> tuple[Size, ...]:

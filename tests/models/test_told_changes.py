@@ -10,13 +10,13 @@ from support.entries import array, built, image, model, named, text
 from support.running import RUNNER
 
 import miltext
+from miltext.building.build import prepare
+from miltext.building.choices import BuildOptions
 from miltext.cli import command
-from miltext.models.building.build import prepare
-from miltext.models.building.choices import Choices
-from miltext.models.building.description import describe
-from miltext.models.opening import load, open_model
-from miltext.models.programs import TextModel
-from miltext.models.spec import SpecModel
+from miltext.containers.opening import load, open_model
+from miltext.containers.programs import TextModel
+from miltext.containers.spec import SpecModel
+from miltext.descriptions.program_descriptions import describe
 
 SMALL, LARGE = "tensor<fp32, [1, 3, 8, 8]>", "tensor<fp32, [1, 3, 16, 16]>"
 GROWN = "width 8 -> 16, height 8 -> 16"
@@ -447,7 +447,7 @@ def test_what_a_pipeline_loses_is_a_loss() -> None:
 
 def test_a_model_itself_gets_ranges() -> None:
     old = model(text("fp32 [1, ?]"), named(array("fp32", 1, 4, ranges=[(1, 1), (2, 8)]), "x"))
-    made = prepare(old, Path("N.mlpackage"), Choices(ranges={"x": "1,3..16"}))
+    made = prepare(old, Path("N.mlpackage"), BuildOptions(ranges={"x": "1,3..16"}))
     assert list(map(str, made.changes)) == ["~ input x: sizes [1, 2..8] -> [1, 3..16]"]
 
 
@@ -460,7 +460,7 @@ def redescribed(old: SpecModel, folder: Path, *edits: tuple[str, str]) -> list[s
         assert before in written
         written = written.replace(before, after, 1)
     (folder / "d.toml").write_text(written, encoding="utf-8")
-    made = prepare(old, Path("New.mlpackage"), Choices(description=folder / "d.toml"))
+    made = prepare(old, Path("New.mlpackage"), BuildOptions(description=folder / "d.toml"))
     return list(map(str, made.changes))
 
 

@@ -13,9 +13,9 @@ from support.laws.building import assert_unchanged
 from support.real_packages import PACKAGES, package
 
 import miltext
+from miltext.containers.opening import open_model
+from miltext.containers.programs import TextModel
 from miltext.drafting.building import build
-from miltext.models.opening import open_model
-from miltext.models.programs import TextModel
 from miltext.schema.proto import Model as Spec
 
 

@@ -15,11 +15,11 @@ from support.containers import NEURAL_NETWORK, write_package
 from support.pipelines import piped, unary
 
 import miltext
+from miltext.building.compiling.lost_parts import unheld
+from miltext.compiled.coremldata import coremldata, parse_coremldata
+from miltext.containers.opening import open_model
 from miltext.diagnostics import ModelError, PrintError
-from miltext.models.compiling.unheld import unheld
-from miltext.models.coremldata import coremldata, parse_coremldata
-from miltext.models.opening import open_model
-from miltext.models.refusals import WeightsError
+from miltext.files.refusals import WeightsError
 from miltext.printing.coremlc import Versions
 from miltext.schema.paths import is_repeated
 from miltext.schema.proto import Model, Pipeline

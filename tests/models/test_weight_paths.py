@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import miltext
-from miltext.models.refusals import WeightsError
-from miltext.models.weight_paths import escape, resolve
-from miltext.models.weights import BlobFile, BlobWriter
+from miltext.files.refusals import WeightsError
 from miltext.syntax.literals import quote
+from miltext.weights.blob_storage import BlobFile, BlobWriter
+from miltext.weights.paths import escape, resolve
 
 NAME = "@model_path/weights/weight.bin"
 

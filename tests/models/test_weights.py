@@ -16,11 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.weight_records import header, record, refused
 
-from miltext.models import weights
-from miltext.models.weight_statistics import Statistics, statistics
-from miltext.models.weights import BlobFile, BlobWriter
 from miltext.schema.dtypes import BY_BLOB, BY_NAME, DTYPES, DType
 from miltext.schema.packing import pack, packed_size
+from miltext.weights import blob_storage as weights
+from miltext.weights import tensors
+from miltext.weights.blob_storage import BlobFile, BlobWriter
+from miltext.weights.statistics import Statistics, statistics
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = Path(os.environ.get("MILTEXT_CORPUS", ROOT.parent / "shared" / "corpus"))
@@ -88,6 +89,7 @@ def test_pieces_are_the_whole(tmp_path: Path, dtype: DType, monkeypatch: pytest.
     array = random_array(dtype, 1003)
     write(tmp_path / "whole.bin", [(dtype, array)])
     monkeypatch.setattr(weights, "CHUNK", 16)
+    monkeypatch.setattr(tensors, "CHUNK", 16)
     seen: list[int] = []
     with BlobWriter(tmp_path / "pieces.bin", progress=seen.append) as writer:
         writer.add(dtype, array)
@@ -267,7 +269,7 @@ def test_a_summary_of_every_type(tmp_path: Path, dtype: DType, monkeypatch: pyte
     numbers = [1, -2, 4] if dtype.kind == "float" else [dtype.maximum, dtype.minimum, 1]
     array = np.array(patterns.get(dtype.name, numbers), dtype.numpy)
     write(tmp_path / "weight.bin", [(dtype, np.tile(array, 11))])
-    monkeypatch.setattr(weights, "CHUNK", 8)
+    monkeypatch.setattr(tensors, "CHUNK", 8)
     with BlobFile(tmp_path / "weight.bin") as file:
         summary = statistics(file.blob(64))
     assert summary == Statistics(min(numbers), max(numbers), sum(numbers) / 3)
@@ -275,7 +277,7 @@ def test_a_summary_of_every_type(tmp_path: Path, dtype: DType, monkeypatch: pyte
 
 
 def test_a_summary_of_odd_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "CHUNK", 8)
+    monkeypatch.setattr(tensors, "CHUNK", 8)
     rows = [[1, math.inf], [1, math.inf, -math.inf], [1] * 8 + [math.nan] + [1] * 8, [65504] * 1000, []]
     offsets = write(tmp_path / "weight.bin", [(BY_NAME["fp16"], np.array(row, "f2")) for row in rows])
     with BlobFile(tmp_path / "weight.bin") as file:

@@ -18,13 +18,13 @@ from models.test_build_safety import blob, contents, program, text_model
 from models.test_outputs import EXAMPLE, miltext, posix, tree
 from support.containers import TEXT, spec, write_package
 
+from miltext.containers.opening import load, open_model
 from miltext.drafting.building import build
-from miltext.models import staging
-from miltext.models.files import write_file
-from miltext.models.opening import load, open_model
-from miltext.models.staging import Staging
-from miltext.models.weights import BlobWriter
+from miltext.files import staging
+from miltext.files.staging import Staging
+from miltext.files.writing import write_file
 from miltext.schema.dtypes import BY_NAME
+from miltext.weights.blob_storage import BlobWriter
 
 # ---- nothing is replaced that comes late
 
@@ -160,7 +160,7 @@ SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"]
 def test_an_interrupt_while_the_old_one_is_removed_lets_that_end(number: str, tmp_path: Path) -> None:
     old = write_package(tmp_path / "Old.mlpackage", spec().SerializeToString())
     arguments = ("build", EXAMPLE, "-o", old, "--force")
-    result = struck("models.staging._remove", number, *arguments, after=USUAL, seconds=0.1)
+    result = struck("files.staging._remove", number, *arguments, after=USUAL, seconds=0.1)
     assert (result.returncode, result.stderr) == (128 + getattr(signal, number), b"")
     assert load(old).program == load(EXAMPLE).program
     assert [path.name for path in tmp_path.iterdir()] == [old.name]
@@ -180,14 +180,14 @@ def test_an_interrupt_leaves_nothing(verb: str, number: str, tmp_path: Path) -> 
         "fmt": ("fmt", source),
         "weights": ("weights", EXAMPLE, "--save", tmp_path / "arrays"),
     }[verb]
-    result = struck("models.files.write_new", number, *arguments, before=USUAL.removeprefix("return "))
+    result = struck("files.writing.write_new", number, *arguments, before=USUAL.removeprefix("return "))
     assert (result.returncode, result.stderr) == (128 + getattr(signal, number), b"")
     assert tree(tmp_path) == before
 
 
 CALLED: dict[tuple[object, ...], str] = {
-    ("print", EXAMPLE): "models.opening.open_model",
-    ("check", EXAMPLE): "models.opening.open_model",
+    ("print", EXAMPLE): "containers.opening.open_model",
+    ("check", EXAMPLE): "containers.opening.open_model",
     ("fmt", "--check", "in.mil"): "formatting.formatter.verified_format",
     ("infer", "in.mil"): "checking.verifier.complete",
     ("print", "--help"): "cli.import_module",
@@ -208,7 +208,7 @@ def test_ctrl_c_is_130(arguments: tuple[object, ...], tmp_path: Path) -> None:
 def test_what_the_caller_ignores_is_ignored(tmp_path: Path) -> None:
     before = "signal.signal(signal.SIGHUP, signal.SIG_IGN)"
     script = STRUCK.format(
-        module="models.files",
+        module="files.writing",
         function="write_new",
         number="SIGHUP",
         before=USUAL.removeprefix("return "),
@@ -224,7 +224,7 @@ def test_what_the_caller_ignores_is_ignored(tmp_path: Path) -> None:
 @posix
 def test_what_a_killed_build_left_is_removed_by_the_next(tmp_path: Path) -> None:
     out = tmp_path / "out.mlpackage"
-    script = "import os, signal\nfrom miltext.models.building import writing\nfrom miltext.__main__ import main\n"
+    script = "import os, signal\nfrom miltext.building import writing\nfrom miltext.__main__ import main\n"
     script += "writing.write_new = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\nmain()\n"
     words = [sys.executable, "-c", script, "build", str(EXAMPLE), "-o", str(out)]
     assert subprocess.run(words, check=False, timeout=50).returncode == -signal.SIGKILL

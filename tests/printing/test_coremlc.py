@@ -16,8 +16,8 @@ from support.containers import feature, program, spec
 from support.strategies import any_programs
 
 import miltext
+from miltext.containers.opening import load
 from miltext.diagnostics import Diagnostic
-from miltext.models.opening import load
 from miltext.parsing.strict import strict_findings
 from miltext.printing.coremlc import NEWEST, STRINGS, Versions, as_coremlc
 from miltext.printing.flexible_shapes import ATTRIBUTE
@@ -369,7 +369,7 @@ def test_coremltools_own_messages() -> None:
 
 def test_printing_a_package_imports_nothing_slow() -> None:
     code = (
-        "import sys; from miltext.models.opening import load; from miltext.printing.printing import to_text;"
+        "import sys; from miltext.containers.opening import load; from miltext.printing.printing import to_text;"
         "model = load(sys.argv[1]); to_text(model.program); to_text(model.program, as_coremlc=True);"
         "print(*{'lark', 'numpy', 'coremltools', 'miltext.parsing.parser'} & set(sys.modules))"
     )

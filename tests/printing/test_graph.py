@@ -14,7 +14,7 @@ from support.short_drafts import DRAFTS, WITH_BLOCKS
 import miltext
 from miltext.printing.graph import graph
 from miltext.printing.graph_scopes import FEW, MOST
-from miltext.printing.reading import Reader
+from miltext.printing.reading import TextReader
 from miltext.schema.walk import operations
 
 LOOP = """\
@@ -72,7 +72,7 @@ def layered(layers: int) -> str:
 
 def read(text: str) -> dict[str, list[Any]]:
     """The graph, as a browser gets it."""
-    made: dict[str, list[Any]] = json.loads(json.dumps(graph(Reader(text))))
+    made: dict[str, list[Any]] = json.loads(json.dumps(graph(TextReader(text))))
     return made
 
 
@@ -231,7 +231,7 @@ def test_operations_may_stand_deep_inside_others() -> None:
 
 @pytest.mark.parametrize("text", [*DRAFTS.values(), ELIDED], ids=[*DRAFTS, "elided"])
 def test_drafts_and_elided_texts_have_graphs(text: str) -> None:
-    reader = Reader(text)
+    reader = TextReader(text)
     made = read(text)
     makers = [value for node in made["nodes"] for value in node[4]]
     assert sorted(makers) == [*range(len(made["values"]))]

@@ -13,7 +13,7 @@ from support.browser import PHONE, Opener
 
 from miltext.printing.graph import SCRIPTS, STYLE, graph
 from miltext.printing.html_page import page
-from miltext.printing.reading import Reader
+from miltext.printing.reading import TextReader
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -185,7 +185,7 @@ def stage(tmp_path: Path, open_page: Opener) -> Page:
 
 
 def put(stage: Page, text: str, place: str = "one") -> None:
-    stage.evaluate(f"data => {{ window.{place} = put('{place}', data); }}", graph(Reader(text)))
+    stage.evaluate(f"data => {{ window.{place} = put('{place}', data); }}", graph(TextReader(text)))
 
 
 BOXES = """() => [...document.querySelectorAll(".g-node")].map((each) => {

@@ -17,7 +17,7 @@ from support.short_drafts import DRAFTS, WITH_BLOCKS
 import miltext
 from miltext.models.model import Model, Stage
 from miltext.printing.html_page import page
-from miltext.printing.reading import Reader
+from miltext.printing.reading import TextReader
 
 TEXT = """\
 program(1.3)
@@ -77,7 +77,7 @@ def test_a_page_shows_the_text_whole(path: Path) -> None:
 
 
 def test_a_name_is_the_value_it_means() -> None:
-    reader = Reader(TEXT)
+    reader = TextReader(TEXT)
     assert len(list(reader.lines())) == TEXT.count("\n")
     assert [(each.name, each.type, each.maker, each.line, each.uses) for each in reader.definitions] == [
         ("x", "tensor<fp16, [1, ?]>", "input", 4, [5, 5, 8]),
@@ -94,7 +94,7 @@ def test_a_name_is_the_value_it_means() -> None:
 
 
 def test_a_name_in_a_nested_operation_is_the_value_it_means() -> None:
-    reader = Reader(WITH_BLOCKS)
+    reader = TextReader(WITH_BLOCKS)
     assert len(list(reader.lines())) == WITH_BLOCKS.count("\n")
     assert [(each.name, each.type, each.maker, each.line, each.uses) for each in reader.definitions] == [
         ("p", "bool", "input", 3, [4]),
@@ -111,7 +111,7 @@ def test_a_name_in_a_nested_operation_is_the_value_it_means() -> None:
 
 @pytest.mark.parametrize("operation", ["fp16 x = relu(x = x);", 'fp16 x = custom(x = (x))[name = string("x")];'])
 def test_what_an_operation_takes_was_defined_before_it(operation: str) -> None:
-    reader = Reader(f"program(1.3)\n{{\nfunc main<ios18>(fp16 x) {{\n{operation}\n}} -> (x);\n}}\n")
+    reader = TextReader(f"program(1.3)\n{{\nfunc main<ios18>(fp16 x) {{\n{operation}\n}} -> (x);\n}}\n")
     assert [(each.line, each.uses) for each in reader.definitions] == [(3, [4]), (4, [5])]
 
 
@@ -169,7 +169,7 @@ def test_the_title_is_the_name_of_the_model(place: str, title: str, tmp_path: Pa
 
 def test_every_definition_of_a_real_program_has_its_uses() -> None:
     model = miltext.load(ROOT / "examples" / "Classifier.mlpackage")
-    reader = Reader(miltext.to_text(model.program))
+    reader = TextReader(miltext.to_text(model.program))
     assert all(each.uses and each.type and each.maker for each in reader.definitions)
 
 

@@ -10,7 +10,7 @@ from support.large_programs import KINDS, OPERATIONS, Large, Lines, function, gr
 
 from miltext import check
 from miltext.reduction.bypassing import bypass, bypasses
-from miltext.reduction.graph import Graph, count_operations
+from miltext.reduction.graph import UnitGraph, count_operations
 from miltext.reduction.merging import merge, twins
 from miltext.reduction.reducing import Reduction, reduce
 from miltext.reduction.selecting import Output, select
@@ -56,7 +56,7 @@ def test_a_fault_comes_down_to_its_operation_in_few_tests(kind: str) -> None:
 def test_nothing_single_can_go(kind: str) -> None:
     """No operation, input or output can, by any of the ways in which one can go."""
     whole, name = reduced(kind).program, large(kind).fault
-    graph = Graph(whole)
+    graph = UnitGraph(whole)
     outputs = [Output(nth, each) for nth, scope in enumerate(graph.scopes) for each in scope.outputs]
     smaller = [select(graph, [each for each in graph.parts if each != part]) for part in graph.parts]
     smaller += [select(graph, graph.parts, {*outputs} - {each}) for each in outputs]
@@ -72,7 +72,7 @@ def check_is_as_good(made: Program) -> bool:
 
 
 def of(made: Program) -> tuple[int, int]:
-    return count_operations(made), sum(len(scope.outputs) for scope in Graph(made).scopes)
+    return count_operations(made), sum(len(scope.outputs) for scope in UnitGraph(made).scopes)
 
 
 def test_guesses_at_once_are_counted() -> None:

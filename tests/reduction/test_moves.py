@@ -10,7 +10,7 @@ from conftest import EXAMPLE
 from miltext import check, load, parse, to_text
 from miltext.checking.verifier import infer_draft
 from miltext.reduction.bypassing import bypass, bypasses
-from miltext.reduction.graph import Graph, extent
+from miltext.reduction.graph import UnitGraph, extent
 from miltext.reduction.inside import inner_operations, without
 from miltext.reduction.merging import merge, twins
 from miltext.reduction.selecting import Output, select, whole
@@ -48,7 +48,7 @@ def made(made: Program | None) -> list[str]:
 
 def chosen(lines: Program, names: Iterable[str]) -> Program | None:
     """The program of the units that make values of these names."""
-    graph = Graph(lines)
+    graph = UnitGraph(lines)
     parts = [part for part in graph.parts if {*graph.scopes[part.scope].units[part.unit].makes} & {*names}]
     return select(graph, parts)
 
@@ -119,14 +119,14 @@ def test_outputs_that_there_were_stay_in_their_order() -> None:
 def test_one_of_several_outputs_is_enough() -> None:
     lines = program("p, q, r = split(x, num_splits = 3, axis = 1);\ny = relu(q);", "y")
     assert given(chosen(lines, "q")) == (["x"], ["q"])
-    graph = Graph(program("p, q, r = split(x, num_splits = 3, axis = 1);", "p, q, r"))
+    graph = UnitGraph(program("p, q, r = split(x, num_splits = 3, axis = 1);", "p, q, r"))
     assert given(select(graph, graph.parts, {Output(0, "r")})) == (["x"], ["r"])
     assert select(graph, graph.parts, set()) is None
 
 
 def test_an_output_that_is_an_input_or_a_constant_may_go_by_itself() -> None:
     lines = program("w = const()[val = tensor<fp32, [3]>([1, 2, 3])];\na = relu(x);", "a, x, w")
-    graph = Graph(lines)
+    graph = UnitGraph(lines)
     assert len(graph.parts) == 3
     assert given(whole(lines)) == (["x"], ["a", "x", "w"])
     assert given(select(graph, graph.parts[1:])) == (["x"], ["x", "w"])
@@ -136,7 +136,7 @@ def test_an_output_that_is_an_input_or_a_constant_may_go_by_itself() -> None:
 def test_a_function_goes_with_its_operations() -> None:
     text = "func {0}<ios18>(tensor<fp32, [2]> x) {{\n y = relu(x);\n}} -> (y);\n"
     lines = parse(infer_draft("program(1.3)\n{\n" + text.format("main") + text.format("other") + "}\n"))
-    graph = Graph(lines)
+    graph = UnitGraph(lines)
     assert [*select(graph, graph.parts[1:]).functions] == ["other"]  # type: ignore[union-attr]
 
 

@@ -7,7 +7,7 @@ import pytest
 import miltext
 from miltext.reference.entries import entries, families
 from miltext.reference.facts import ordered
-from miltext.reference.searching import Unknown, find, related
+from miltext.reference.searching import UnknownWord, find, related
 from miltext.schema.operations import all_names, first_opset, signature
 from miltext.schema.opsets import OPSETS
 
@@ -46,7 +46,7 @@ def test_words_that_are_not_all_names_are_searched_in_names_and_descriptions() -
     assert "fill" not in names("where")  # which has `everywhere`
     assert names("sqrt(sum(x^2") == ["reduce_l2_norm", "l2_pool", "l2_norm"]  # a word as others, not a pattern
     assert names("^2)") == [name for name, entry in entries().items() if "^2)" in entry.description]
-    with pytest.raises(Unknown):
+    with pytest.raises(UnknownWord):
         names(".ormal")
     assert names("normalization") == [name for name, entry in entries().items() if entry.family == "normalization"]
     assert not find(["swish"]).names
@@ -60,7 +60,7 @@ def test_names_that_operations_have_elsewhere_are_words() -> None:
     assert "select" in names("where")
     assert {"resize_bilinear", "upsample_bilinear"} <= set(names("interpolate"))
     assert names("unsqueeze", family="tensor shape") == ["expand_dims"]
-    with pytest.raises(Unknown, match=r"^the operation `erfc` is not known; it is `sub\(1, erf\(x\)\)`$"):
+    with pytest.raises(UnknownWord, match=r"^the operation `erfc` is not known; it is `sub\(1, erf\(x\)\)`$"):
         find(["erfc"])
 
 
@@ -92,32 +92,34 @@ UNKNOWN = {
 
 @pytest.mark.parametrize("words", UNKNOWN, ids=" ".join)
 def test_what_is_not_found_ends_with_a_way_out(words: tuple[str, ...]) -> None:
-    with pytest.raises(Unknown) as refused:
+    with pytest.raises(UnknownWord) as refused:
         find(words)
     assert str(refused.value) == UNKNOWN[words]
 
 
 def test_an_unknown_opset_or_family_ends_with_those_there_are() -> None:
-    with pytest.raises(Unknown, match=r"^the opset `macos` is not known; there are `ios15`, .* and `ios26`$"):
+    with pytest.raises(UnknownWord, match=r"^the opset `macos` is not known; there are `ios15`, .* and `ios26`$"):
         find([], "macos")
-    with pytest.raises(Unknown, match=r"^the family `poling` is not known; did you mean `pooling`\?$"):
+    with pytest.raises(UnknownWord, match=r"^the family `poling` is not known; did you mean `pooling`\?$"):
         find([], family="poling")
-    with pytest.raises(Unknown, match=r"^the family `xyzzy` is not known; there are `elementwise`, .* and `model`$"):
+    with pytest.raises(
+        UnknownWord, match=r"^the family `xyzzy` is not known; there are `elementwise`, .* and `model`$"
+    ):
         find([], family="xyzzy")
-    with pytest.raises(Unknown, match=r"^the family `` is not known; there are"):
+    with pytest.raises(UnknownWord, match=r"^the family `` is not known; there are"):
         find([], family="")
 
 
 def test_an_operation_that_came_later_is_told_of() -> None:
     for name in all_names():
         if (since := first_opset(name)) != "ios15":
-            with pytest.raises(Unknown, match=f"^`{name}` came with {since}, and ios15 does not have it$"):
+            with pytest.raises(UnknownWord, match=f"^`{name}` came with {since}, and ios15 does not have it$"):
                 find([name], "CoreML5")
-    with pytest.raises(Unknown, match="came with"):
+    with pytest.raises(UnknownWord, match="came with"):
         find(["relu", "read_state"], "ios16")
-    with pytest.raises(Unknown, match=r"^the family `state` has no operation in ios16$"):
+    with pytest.raises(UnknownWord, match=r"^the family `state` has no operation in ios16$"):
         find([], "ios16", "state")
-    with pytest.raises(Unknown, match=r"^the family `state` has no operation that speaks of `conv`$"):
+    with pytest.raises(UnknownWord, match=r"^the family `state` has no operation that speaks of `conv`$"):
         find(["conv"], family="state")
 
 

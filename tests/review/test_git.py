@@ -17,9 +17,9 @@ from support.containers import LFS, NEURAL_NETWORK
 from support.repositories import EXAMPLE, MODEL, WEIGHTS, Repository, changes
 
 import miltext
-from miltext.models.weights import BlobWriter
-from miltext.review.textconv import Shown, file_text
+from miltext.review.textconv import ModelForm, file_text
 from miltext.schema.dtypes import BY_NAME
+from miltext.weights.blob_storage import BlobWriter
 
 if shutil.which("git") is None:
     pytest.skip("needs git", allow_module_level=True)
@@ -221,7 +221,7 @@ def described(path: Path) -> str:
 def test_a_model_is_its_program_with_what_stands_around_it() -> None:
     path = EXAMPLE / "Data" / "com.apple.CoreML" / "model.mlmodel"
     model = miltext.load(path)
-    text = "".join(file_text(path, Shown(build_info=True)))
+    text = "".join(file_text(path, ModelForm(build_info=True)))
     assert text.startswith(f"// specificationVersion: {model.specification_version}\n// description {{\n")
     assert miltext.parse(text) == model.program
 
@@ -229,7 +229,7 @@ def test_a_model_is_its_program_with_what_stands_around_it() -> None:
 def test_what_each_export_states_anew_is_not_shown() -> None:
     path = EXAMPLE / "Data" / "com.apple.CoreML" / "model.mlmodel"
     text = described(path)
-    whole = "".join(file_text(path, Shown(build_info=True)))
+    whole = "".join(file_text(path, ModelForm(build_info=True)))
     for stamp in ("buildInfo", "com.github.apple.coremltools.version"):
         assert stamp in whole
         assert stamp not in text

@@ -11,7 +11,7 @@ import pytest
 from support.repositories import MODEL, WEIGHTS, Repository
 
 import miltext
-from miltext.models.weights import BlobFile
+from miltext.weights.blob_storage import BlobFile
 
 if shutil.which("git") is None:
     pytest.skip("needs git", allow_module_level=True)

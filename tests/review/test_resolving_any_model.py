@@ -12,11 +12,11 @@ from support.package_versions import Edit, folder_of, retrained, save
 from support.pipelines import of_text, piped
 
 import miltext
-from miltext.models.opening import open_model
-from miltext.models.weights import BlobWriter
+from miltext.containers.opening import open_model
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.proto import Model
 from miltext.schema.wire import wire_of
+from miltext.weights.blob_storage import BlobWriter
 
 STAGE = """program(1.3)
 {{

@@ -17,7 +17,7 @@ from support.repositories import EXAMPLE, MODEL, WEIGHTS, Repository, changes
 
 import miltext
 from miltext.cli import command
-from miltext.review.textconv import Shown, file_text
+from miltext.review.textconv import ModelForm, file_text
 from miltext.schema.proto import Program
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
@@ -133,7 +133,7 @@ def test_a_pipeline_and_another_kind_of_model_have_sidecars(tmp_path: Path) -> N
     assert "$draft(" in (tmp_path / "p.mlmodel.1.mil").read_text()
     in_form = [run("sidecar", *form, tmp_path / "n.mlmodel", status=1).stderr for form in ([], ["--draft"])]
     assert in_form[0] == in_form[1]
-    text = "".join(file_text(tmp_path / "p.mlmodel", Shown(as_draft=True, build_info=True)))
+    text = "".join(file_text(tmp_path / "p.mlmodel", ModelForm(as_draft=True, build_info=True)))
     assert '// ---- model 1 "": mlProgram\n' in text
     assert drafted(text) == miltext.to_draft(inner.mlProgram, elide=256)
 
@@ -202,7 +202,7 @@ def test_git_shows_a_program_with_errors_in_full(repository: Repository) -> None
 def test_a_text_for_git_names_the_places_of_weights() -> None:
     path = EXAMPLE / "Data/com.apple.CoreML/model.mlmodel"
     program = miltext.load(path).program
-    text = drafted("".join(file_text(path, Shown(as_draft=True, build_info=True))))
+    text = drafted("".join(file_text(path, ModelForm(as_draft=True, build_info=True))))
     assert text == miltext.to_draft(program, elide=256)
     assert text.count('weights/weight.bin", ') == text.count("$blob(") == 1
     assert text.count("BLOBFILE(") == 1  # an argument: `infer` would make a const of the short form
@@ -213,7 +213,7 @@ def test_a_text_for_git_names_the_places_of_weights() -> None:
 def test_whatever_a_file_holds_it_is_shown_as_without_drafts(data: bytes, tmp_path: Path) -> None:
     for name in ("model.mlmodel", "coremldata.bin", "weight.bin"):
         (tmp_path / name).write_bytes(data)
-        assert [*file_text(tmp_path / name, Shown(as_draft=True))] == [*file_text(tmp_path / name)]
+        assert [*file_text(tmp_path / name, ModelForm(as_draft=True))] == [*file_text(tmp_path / name)]
 
 
 def test_textconv_takes_the_option() -> None:
@@ -221,5 +221,5 @@ def test_textconv_takes_the_option() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "miltext", "textconv", "--draft", path], cwd=ROOT, capture_output=True, check=True
     )
-    assert done.stdout.decode().replace("\r\n", "\n") == "".join(file_text(path, Shown(as_draft=True)))
+    assert done.stdout.decode().replace("\r\n", "\n") == "".join(file_text(path, ModelForm(as_draft=True)))
     assert done.stderr == b""

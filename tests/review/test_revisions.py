@@ -18,10 +18,10 @@ from conftest import ROOT
 from support.commands import Ended, miltext
 from support.containers import LFS
 
-from miltext.models.weights import BlobWriter
 from miltext.review.repository import Repository, Snapshot
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.proto import Model
+from miltext.weights.blob_storage import BlobWriter
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from miltext.schema.operations import all_names, signature
-from miltext.schema.shape_patterns import Pattern, Sizes, read_patterns, read_term
+from miltext.schema.shape_patterns import NamedSizes, Pattern, read_patterns, read_term
 from miltext.schema.types import Shape
 
 
@@ -74,13 +74,13 @@ def test_a_run_is_no_size() -> None:
     ],
 )
 def test_a_shape_is_held_against_what_is_bound(pattern: str, shape: Shape, fits: bool) -> None:
-    sizes = Sizes()
+    sizes = NamedSizes()
     sizes.bind({"x": (read_patterns("[o, *d]"), (4, 8, 9))})
     assert (not sizes.clashes(only(pattern), shape)) == fits
 
 
 def test_what_most_say_is_meant() -> None:
-    sizes = Sizes()
+    sizes = NamedSizes()
     said = {"p1": ("[h, *d]", (5, 1, 1)), "p2": ("[4*h, *d]", (12, 1, 1)), "p3": ("[#d, h]", (2, 3))}
     sizes.bind({name: (read_patterns(pattern), shape) for name, (pattern, shape) in said.items()})
     assert (sizes.of("h"), sizes.of("#d")) == (3, 2)
@@ -92,20 +92,20 @@ def test_what_most_say_is_meant() -> None:
 
 
 def test_alternatives_say_what_they_share() -> None:
-    sizes = Sizes()
+    sizes = NamedSizes()
     sizes.bind({"p": (read_patterns("[b, h] | [b, 2*h]"), (3, 8))})
     assert (sizes.of("b"), sizes.of("h")) == (3, None)
 
 
 def test_a_run_of_a_wrong_length_says_no_sizes() -> None:
-    sizes = Sizes()
+    sizes = NamedSizes()
     said = {"x": ("[c, *d]", (4, 8)), "w": ("[c, *k{#d}]", (3, 1, 1)), "s": ("[#d]", (2,))}
     sizes.bind({name: (read_patterns(pattern), shape) for name, (pattern, shape) in said.items()})
     assert (sizes.of("c"), sizes.of("#d"), sizes.said_by([read_term("c")])) == (3, 2, ["w"])
 
 
 def test_of_two_the_first_is_meant() -> None:
-    sizes = Sizes()
+    sizes = NamedSizes()
     said = {"x": ("[n, c]", (None, 3)), "y": ("[n, c, *d]", (2, 4, 5, 6))}
     sizes.bind({name: (read_patterns(pattern), shape) for name, (pattern, shape) in said.items()})
     assert [sizes.of(name) for name in ("n", "c", "#d", "#e")] == [2, 3, 2, None]

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import miltext
 from miltext.checking.compiled.bundles import bundle_findings
-from miltext.models.compiling.analytics import HASH, NAME, parse_analytics
-from miltext.models.coremldata import layout
-from miltext.models.opening import open_model
-from miltext.models.pipelines.faults import faults_in
+from miltext.compiled.analytics import HASH, NAME, parse_analytics
+from miltext.compiled.coremldata import layout
+from miltext.containers.opening import open_model
+from miltext.pipelines.faults import faults_in
 from miltext.schema.proto import ModelDescription
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from miltext.models.opening import open_model
+from miltext.containers.opening import open_model
 from miltext.schema.proto import Model
 from miltext.schema.stamps import BUILD_INFO
 from miltext.schema.walk import values

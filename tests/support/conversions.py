@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import miltext
-from miltext.conversion.contents import Change, Contents
+from miltext.conversion.contents import Contents, ConvertedConstant
 from miltext.conversion.converting import PRECISIONS
 from miltext.conversion.programs import convert_program
-from miltext.models.model_weights import BlobFolder
+from miltext.weights.model_weights import BlobFolder
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
@@ -24,7 +24,7 @@ class Converted(NamedTuple):
 
     before: Program
     after: Program
-    changes: dict[str, Change]
+    changes: dict[str, ConvertedConstant]
     warnings: list[Diagnostic]
 
     @property

@@ -9,8 +9,8 @@ from typing import Any
 from support.containers import write_package
 from support.made_up_weights import write_weights
 
+from miltext.descriptions.program_descriptions import describe, known_version
 from miltext.diagnostics import ModelError
-from miltext.models.building.description import describe, known_version
 from miltext.schema.function_io import interfaces
 from miltext.schema.proto import (
     FeatureDescription,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from conftest import GOLDEN
 
-from miltext.models.weights import BlobWriter
 from miltext.schema.dtypes import BY_NAME
+from miltext.weights.blob_storage import BlobWriter
 
 FOLDER = GOLDEN / "diff"
 CASES = sorted(path.name for path in FOLDER.iterdir())

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import miltext
 from miltext.cli import command
-from miltext.models.programs import TextModel
+from miltext.containers.programs import TextModel
 
 STREAMS: dict[str, Any] = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
 RUNNER = CliRunner(**STREAMS)

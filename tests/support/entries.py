@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import miltext
-from miltext.models.building.build import prepare
-from miltext.models.building.choices import Choices
-from miltext.models.building.description import describe
-from miltext.models.programs import TextModel
-from miltext.models.spec import SpecModel
+from miltext.building.build import prepare
+from miltext.building.choices import BuildOptions
+from miltext.containers.programs import TextModel
+from miltext.containers.spec import SpecModel
+from miltext.descriptions.program_descriptions import describe
 from miltext.schema.features import ELEMENTS
 from miltext.schema.proto import FeatureDescription, ImageFeatureType, Model
 
@@ -79,7 +79,7 @@ class Built(NamedTuple):
 
 
 def built(source: str, original: SpecModel | None, **choices: Any) -> Built:
-    made = prepare(TextModel(source.encode(), "m.mil", None), Path("New.mlpackage"), Choices(original, **choices))
+    made = prepare(TextModel(source.encode(), "m.mil", None), Path("New.mlpackage"), BuildOptions(original, **choices))
     return Built(made.spec, list(map(str, made.changes)), [f"{each.code} {each.message}" for each in made.warnings])
 
 

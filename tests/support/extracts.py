@@ -12,6 +12,7 @@ import numpy as np
 from support.model_checks import assert_coremltools_opens
 
 import miltext
+from miltext.containers.opening import open_model
 from miltext.diagnostics import MiltextError
 from miltext.evaluation.evaluator import Evaluator
 from miltext.evaluation.random_inputs import random_inputs
@@ -19,7 +20,6 @@ from miltext.extraction.cutting import cut
 from miltext.extraction.wanted import top_values
 from miltext.ir.graph import Graph
 from miltext.ir.needs import Needs
-from miltext.models.opening import open_model
 from miltext.schema.types import TensorType, read_type
 from miltext.schema.walk import is_constant, operations, own_block
 

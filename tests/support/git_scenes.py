@@ -33,7 +33,7 @@ from support.package_versions import (
 from support.repositories import EXAMPLE
 
 import miltext
-from miltext.models.opening import open_model
+from miltext.containers.opening import open_model
 
 PACKAGE = "Model.mlpackage"
 COMMANDS = ("merge", "rebase", "cherry-pick", "stash")

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from support.weight_records import header, record
 
-from miltext.models.tensor_data import tensor_dtype, tensor_shape
 from miltext.schema.dtypes import DType
 from miltext.schema.packing import packed_size
 from miltext.schema.paths import is_repeated
 from miltext.schema.proto import Program, Value
+from miltext.weights.tensors import tensor_dtype, tensor_shape
 
 HERE = "@model_path/"
 

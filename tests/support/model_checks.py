@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from miltext.models.opening import open_model
-from miltext.models.weights import BlobFile
+from miltext.containers.opening import open_model
 from miltext.schema.walk import values
+from miltext.weights.blob_storage import BlobFile
 
 
 def assert_same_model(built: Path, original: Path, *, input_order: bool = True) -> None:

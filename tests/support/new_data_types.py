@@ -13,15 +13,12 @@ import numpy as np
 from lsprotocol import types as lsp
 
 import miltext
-from miltext.diffing.measures import elements as measured
 from miltext.diffing.measures import measure
 from miltext.highlight import MilLexer
 from miltext.lsp.completion import complete
 from miltext.lsp.documents import Document, View
 from miltext.lsp.positions import Positions
 from miltext.lsp.reading import read_whole
-from miltext.models.weight_statistics import statistics
-from miltext.models.weights import BlobFile, BlobWriter
 from miltext.parsing.lowering import Lowering
 from miltext.printing.printer import Printer
 from miltext.schema.dtypes import BY_NAME
@@ -31,6 +28,9 @@ from miltext.schema.walk import values
 from miltext.syntax.names import name_text
 from miltext.syntax.tables import fast_lark_parser
 from miltext.syntax.vocabulary import type_names
+from miltext.weights.blob_storage import BlobFile, BlobWriter
+from miltext.weights.statistics import statistics
+from miltext.weights.tensors import literal
 
 PROGRAM = """program(1.3)
 {{
@@ -96,7 +96,10 @@ def _exchanged(tensor: Value, text: str, elements: list[str]) -> list[float]:
     first, second = elements[:2]
     other = miltext.parse(text.replace(f"[{first}, {second}", f"[{second}, {first}"))
     (exchanged,) = [each for each in _values(other) if each.type == tensor.type]
-    found = measure(measured(tensor, None), measured(exchanged, None))
+    one, changed = literal(tensor), literal(exchanged)
+    assert one is not None
+    assert changed is not None
+    found = measure(one, changed)
     assert found is not None
     assert found.maximum is not None
     return [found.changed, found.maximum]

@@ -13,13 +13,13 @@ from uuid import UUID
 from support.repositories import EXAMPLE
 
 import miltext
+from miltext.containers.spec import SpecModel
 from miltext.merging.conflicts import Markers
 from miltext.merging.models import Kept, MergedModel, merge_models
-from miltext.models.model_weights import blob_values
-from miltext.models.spec import SpecModel
-from miltext.models.weights import BlobFile, BlobWriter
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.proto import Model as Spec
+from miltext.weights.blob_storage import BlobFile, BlobWriter
+from miltext.weights.model_weights import blob_values
 
 INNER = Path("Data/com.apple.CoreML")
 NAME = "@model_path/weights/weight.bin"

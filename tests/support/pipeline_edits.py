@@ -10,12 +10,12 @@ from conftest import wire
 from support.pipelines import piped, unary
 
 import miltext
+from miltext.building import editing
+from miltext.containers.opening import open_model
+from miltext.containers.programs import TextModel
 from miltext.diagnostics import Diagnostic
 from miltext.drafting.building import build
-from miltext.models.building import editing
-from miltext.models.opening import open_model
-from miltext.models.pipelines.faults import faults
-from miltext.models.programs import TextModel
+from miltext.pipelines.faults import faults
 from miltext.schema.proto import FeatureDescription, Model
 
 MORE = {

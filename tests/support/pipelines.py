@@ -9,8 +9,8 @@ from typing import Any
 from support.containers import coremldata
 
 import miltext
-from miltext.models.building.description import describe, known_version
-from miltext.models.pipelines.connections import features
+from miltext.descriptions.program_descriptions import describe, known_version
+from miltext.pipelines.connections import features
 from miltext.printing.coremlc import as_coremlc
 from miltext.schema.proto import Model
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import miltext
 from miltext.diagnostics import Diagnostic, codes
 from miltext.parsing.parser import parse_tree
-from miltext.parsing.text_edits import Edit, edited
+from miltext.syntax.editing import Edit, edited
 from miltext.syntax.tree import Node, named, walk
 
 
@@ -96,4 +96,4 @@ def hoisted(text: str) -> str:
             name = f"held_{next(numbers)}"
             edits.append((statement.start, statement.start, f"{name} = const()[val = {text[slice(*literal.span)]}]; "))
             edits.append((*literal.span, name))
-    return edited(text, edits)
+    return edited(text, edits).text

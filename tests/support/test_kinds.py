@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 from support.kinds import KINDS, kind
 from support.model_checks import assert_coremltools_opens
 
-from miltext.models.opening import open_model
+from miltext.containers.opening import open_model
 from miltext.schema.proto import Model, ModelDescription
 
 UNUSED = {"ArrayFeatureType.doubleDefaultValue", "SequenceFeatureType.int64Type", "ModelDescription.trainingInput"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from miltext.models.refusals import WeightsError
+from miltext.files.refusals import WeightsError
 
 
 def refused(code: str, *sayings: str) -> Any:

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 import miltext
+from miltext.containers.opening import open_model
+from miltext.containers.programs import TextModel
 from miltext.models.model import Model
-from miltext.models.opening import open_model
-from miltext.models.programs import TextModel
-from miltext.models.weights import BlobFile, BlobWriter
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.walk import values
+from miltext.weights.blob_storage import BlobFile, BlobWriter
 
 DATA = Path("Data", "com.apple.CoreML")
 WEIGHT = "weights/weight.bin"

@@ -10,9 +10,9 @@ import pytest
 from conftest import ROOT
 
 import miltext
-from miltext.models.weights import BlobWriter
 from miltext.schema.dtypes import BY_NAME
 from miltext.testing import assert_matches_golden, normalize
+from miltext.weights.blob_storage import BlobWriter
 
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
 TEXT = """\

@@ -7,15 +7,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, Check
 from pygments.lexers import get_lexer_by_name
 from pygments.token import Error, Generic
 
 sys.path.insert(0, str(ROOT))
 
+import miltext
+import miltext.coreml
+import miltext.testing
+from miltext.containers.opening import _KINDS
 from miltext.diagnostics import home
-from miltext.models.opening import _KINDS
-from website import fences, links, lists, markdown
+from website import api, fences, links, lists, markdown
 from website.lexers import ReportLexer
 
 ELSEWHERE = "https://git.invalid/models/tool"
@@ -177,3 +180,22 @@ def test_all_that_is_linked_is_a_file_of_the_repository() -> None:
         text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
         for link in re.findall(r"\]\(([^)#\s]+)", text):
             assert "://" in link or Path(page.parent, link).exists(), f"{page.relative_to(ROOT)} links {link}"
+
+
+# ---- the page of public names
+
+PYTHON = ROOT / "docs" / "python.md"
+_ROW = re.compile(r"^\| `([\w.]+)` \|.*\|$", re.MULTILINE)
+
+
+def test_the_python_page_lists_each_public_name(matches_golden: Check) -> None:
+    """Each row has the first sentence of the name's docstring."""
+    page = PYTHON.read_text(encoding="utf-8")
+    testing = [f"testing.{name}" for name in miltext.testing.__all__]
+    assert sorted(_ROW.findall(page)) == sorted([*miltext.__all__, *testing, "coreml.to_pymil", "coreml.from_pymil"])
+    matches_golden(PYTHON, _ROW.sub(lambda row: f"| `{row[1]}` | {_purpose(row[1])} |", page))
+
+
+def _purpose(name: str) -> str:
+    scope, _, last = name.rpartition(".")
+    return api.first_sentence(last, getattr(vars(miltext)[scope] if scope else miltext, last))

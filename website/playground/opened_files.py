@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from miltext.containers.opening import open_model
 from miltext.diagnostics import MiltextError, ModelError, refusing
-from miltext.models.contents import is_binary, is_spec
-from miltext.models.files import MODEL_FILES, MODEL_FOLDERS
+from miltext.files.contents import is_binary, is_spec
+from miltext.files.refusals import refusal
+from miltext.files.writing import MODEL_FILES, MODEL_FOLDERS
 from miltext.models.manifest import MANIFEST
-from miltext.models.opening import open_model
-from miltext.models.refusals import refusal
 from miltext.printing.printing import to_text
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto import Program

@@ -102,10 +102,10 @@ def graph(text: str) -> Answer:
     """Tell the operations of a text, or of a draft as it is written, as a graph. Raise ParseError."""
     from miltext.parsing.parser import parse_tree
     from miltext.printing import graph as graphs
-    from miltext.printing.reading import Reader
+    from miltext.printing.reading import TextReader
 
     parse_tree(text, whole=True)
-    return {"graph": graphs.graph(Reader(text))}
+    return {"graph": graphs.graph(TextReader(text))}
 
 
 def _whole(text: str) -> tuple[str, list[str]]:

@@ -13,8 +13,8 @@ from miltext.schema.types import TensorType, compatible, read_type
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from miltext.models.arrays.opening import ArrayFolder
-    from miltext.models.arrays.stored import StoredArray
+    from miltext.arrays.opening import ArrayFolder
+    from miltext.arrays.stored import StoredArray
     from miltext.parsing.lowering.arrays import ArrayReference
     from miltext.schema.paths import Path as Place
     from miltext.schema.proto import Value
@@ -91,7 +91,7 @@ class Arrays:
         return TensorType(stated.dtype, opened.shape), []  # type: ignore[union-attr]
 
     def _open(self, reference: ArrayReference) -> StoredArray | Finding:
-        from miltext.models.arrays.opening import ArrayFolder
+        from miltext.arrays.opening import ArrayFolder
 
         assert self.folder is not None
         self._files = self._files or ArrayFolder(self.folder)
@@ -140,7 +140,7 @@ def _misfit(opened: StoredArray, stated: Type) -> Finding | None:
 
 def converted_to(opened: StoredArray, dtype: str) -> str | None:
     """Return the text of an array with a conversion to another data type; None where no such conversion exists."""
-    from miltext.models.arrays.converting import converts
+    from miltext.arrays.converting import converts
 
     can = converts(BY_NAME[dtype], opened.header.dtype)
     return str(opened.reference._replace(dtype=dtype)) if can else None

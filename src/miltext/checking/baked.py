@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from miltext.checking.findings import Finding
-    from miltext.checking.inference.operands import Arguments, Clash, Operand, Value
+    from miltext.checking.inference.operands import Arguments, InputClash, Operand, Value
     from miltext.checking.inference.program import Inference
     from miltext.schema.paths import Path
     from miltext.schema.types import Type
@@ -88,7 +88,7 @@ class Baked:
                 self.others[made] = self.others[operand]
         return None
 
-    def refitted(self, clash: Clash, arguments: Arguments) -> Type:
+    def refitted(self, clash: InputClash, arguments: Arguments) -> Type:
         """Return the result of a `reshape` with a new size as its shape; None if that size is not certain.
 
         Types after it are inferred from this result, so that all shapes with sizes baked in are reported at once.

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.arrays import converted_to
 from miltext.checking.findings import Remark
-from miltext.checking.literal_types import Undecided, fitting_dtype, shared_dtypes
+from miltext.checking.literal_types import UndecidedType, fitting_dtype, shared_dtypes
 from miltext.diagnostics import codes
 from miltext.schema.dtypes import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from miltext.arrays.stored import StoredArray
     from miltext.checking.findings import Finding
     from miltext.checking.inference.operands import Operand
-    from miltext.models.arrays.stored import StoredArray
     from miltext.schema.operations import Signature
     from miltext.schema.paths import Path
 
@@ -34,7 +34,7 @@ class HeldArray(NamedTuple):
     is_written: bool
 
 
-class Conversion(NamedTuple):
+class ArrayConversion(NamedTuple):
     """A conversion, as it is written in the text, that makes an array fit the parameter that takes it."""
 
     array: HeldArray
@@ -56,7 +56,7 @@ def conversion(
     known: Signature,
     operands: Mapping[str, Sequence[Operand]],
     usual: Sequence[str],
-) -> Conversion | None:
+) -> ArrayConversion | None:
     """Return the conversion of an array that fits the parameter `name`, given the other operands.
 
     None if no type fits, or too little is known. The `usual` data types are those of the function.
@@ -70,13 +70,13 @@ def conversion(
         dtype = fitting_dtype(
             shared[:1] or alike or taken, parameter, known, beside, is_whole=kind != "float", usual=usual
         )
-    except Undecided:
+    except UndecidedType:
         return None
     asked = converted_to(array.stored, dtype) if dtype != array.stored.dtype.name else None
-    return Conversion(array, f"`{name}` of `{known.name}`", asked) if asked else None
+    return ArrayConversion(array, f"`{name}` of `{known.name}`", asked) if asked else None
 
 
-def at_array(finding: Finding, conversions: Mapping[Path, Conversion]) -> Finding:
+def at_array(finding: Finding, conversions: Mapping[Path, ArrayConversion]) -> Finding:
     """Return a finding about a data type at the array that it is about, if it is about one."""
     if finding.code not in DATA_TYPES:
         return finding

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Use:
+class ConstantUse:
     """A parameter that a constant is given to, and the type that its literal would have there."""
 
     op_type: str
@@ -51,10 +51,10 @@ class OpenConstant:
     operand: Operand
     gap: Path
     output: Path
-    use: Use | None = None
+    use: ConstantUse | None = None
     is_doubtful: bool = False
 
-    def conflict(self, use: Use, first: TensorType | ListType, other: TensorType | ListType | None) -> Finding:
+    def conflict(self, use: ConstantUse, first: TensorType | ListType, other: TensorType | ListType | None) -> Finding:
         """Return the finding that another use needs another type."""
         as_other = f", and {use} as {_element(other)}" if other else f", which {use} does not take"
         message = f"the type of this literal cannot be inferred: {self.use} takes it as {_element(first)}{as_other}"
@@ -80,7 +80,7 @@ def takes(known: Signature, name: str, dtype: str | None, operands: Mapping[str,
     return (dtype in parameter.dtypes or not parameter.dtypes) and all(other in (None, dtype) for other in same)
 
 
-class Surroundings(Beside):
+class TypingOperands(Beside):
     """The operands of an operation that the types of its literals and constants may depend on.
 
     `bound` contains all of them. `lacks` is true if a mistake makes a part of them unknown, and `guide` is the data
@@ -108,12 +108,12 @@ class Literal(NamedTuple):
     opset: str
 
     def type(
-        self, beside: Surroundings, usual: Sequence[str] | None, without: Operand | None = None
+        self, beside: TypingOperands, usual: Sequence[str] | None, without: Operand | None = None
     ) -> TensorType | ListType:
         """Return the type of the literal, given the operands `beside` it, `without` the literal's own constant.
 
         Where that leaves a choice, it is the type that gives the output the data type stated by the operation. Raise
-        Undecided or Misfit.
+        UndecidedType or Misfit.
         """
         others, guide = beside.operands(without), beside.guide
         found = literal_type(self.spelling, self.parameter, self.known, others, usual)

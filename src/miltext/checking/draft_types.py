@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.draft_arrays import at_array
 from miltext.checking.findings import Finding, Remark, operations_around
-from miltext.parsing.elaboration import Elaborated, rewritten
+from miltext.syntax.editing import EditedText, edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from miltext.checking.draft_arrays import Conversion
+    from miltext.checking.draft_arrays import ArrayConversion
     from miltext.diagnostics import Diagnostic, Span
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path
@@ -37,7 +37,7 @@ class DraftTypes(NamedTuple):
     uses: list[tuple[Path, set[Path]]]
     open: set[Path]
     misspelled: set[Path]
-    conversions: dict[Path, Conversion]
+    conversions: dict[Path, ArrayConversion]
 
     def joined(self, verified: Iterable[Finding], faulty: Iterable[Path]) -> list[Finding]:
         """Return all findings about a draft: its own, and the findings of its `verified` Program.
@@ -84,9 +84,9 @@ class DraftTypes(NamedTuple):
         """The paths of missing parts: of bindings, and of the types of outputs; arguments themselves are there."""
         return {(*gap, "type") if gap[-2] in ("outputs", "inputs") else gap for gap in self.open}
 
-    def written(self) -> Elaborated:
+    def written(self) -> EditedText:
         """Return the text of the draft with its types."""
-        return rewritten(self.read.text, self.edits.items())
+        return edited(self.read.text, ((*span, written) for span, written in self.edits.items()))
 
 
 def _blamed(finding: Finding, strange: Finding | None) -> Finding:

@@ -8,12 +8,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.checking.draft_arrays import HeldArray, conversion
-from miltext.checking.draft_constants import Literal, OpenConstant, Surroundings, Use, UsualWalk, is_of_function, takes
+from miltext.checking.draft_constants import (
+    ConstantUse,
+    Literal,
+    OpenConstant,
+    TypingOperands,
+    UsualWalk,
+    is_of_function,
+    takes,
+)
 from miltext.checking.findings import Finding, named, operations_around
 from miltext.checking.inference.operands import Operand, read_value
 from miltext.checking.inference.program import UNDEFINED, is_misnamed
 from miltext.checking.inference.reading import StatedGraph
-from miltext.checking.literal_types import Misfit, Undecided, usual_type
+from miltext.checking.literal_types import Misfit, UndecidedType, usual_type
 from miltext.checking.not_inferred import why_not_inferred
 from miltext.checking.operations import message_path
 from miltext.diagnostics import Diagnostic, ParseError, Span, codes
@@ -94,7 +102,7 @@ class DraftWalk(UsualWalk):
 
     def arguments(self, op: Op, place: Path) -> None:
         """Write the literals that an operation is given."""
-        beside: Surroundings | None = None
+        beside: TypingOperands | None = None
         for name, index in [(name, index) for name, several in op.inputs.items() for index in range(len(several))]:
             gap = (*place, "inputs", Key(name), "arguments", index)
             if gap not in self.gaps:
@@ -277,13 +285,13 @@ class DraftWalk(UsualWalk):
                     continue
                 constant.is_doubtful |= beside.lacks and constant.use is None
                 if known is not None and name in known.parameters:
-                    use = Use(op.type, name, (*place, "inputs", Key(name), "arguments", index))
+                    use = ConstantUse(op.type, name, (*place, "inputs", Key(name), "arguments", index))
                     self.decide(constant, use, known, beside)
                     beside.note(name, index, constant.operand)
 
-    def surroundings(self, op: Op, place: Path) -> Surroundings:
+    def surroundings(self, op: Op, place: Path) -> TypingOperands:
         """Return the operands that the types of an operation's literals and constants may depend on."""
-        return Surroundings(self.operands(op), lacks=self.lacks(op, place), guide=self.guide(op, place))
+        return TypingOperands(self.operands(op), lacks=self.lacks(op, place), guide=self.guide(op, place))
 
     def is_unknown(self, operand: Operand) -> bool:
         """Return whether an operand is unknown because of a mistake that was reported elsewhere."""
@@ -305,12 +313,12 @@ class DraftWalk(UsualWalk):
         stated = self.graph.type(op.outputs[0])
         return stated.dtype if isinstance(stated, TensorType) else None
 
-    def decide(self, constant: OpenConstant, use: Use, known: Signature, beside: Surroundings) -> None:
+    def decide(self, constant: OpenConstant, use: ConstantUse, known: Signature, beside: TypingOperands) -> None:
         """Decide the type of a constant at one of its uses, or compare the use with the decided type."""
         first, made = constant.operand.type, None
         if constant.use and takes(known, use.parameter, getattr(first, "dtype", None), beside.operands()):
             return
-        with suppress(Misfit, Undecided):
+        with suppress(Misfit, UndecidedType):
             usual = None if constant.is_doubtful else self.usual
             typed = Literal(self.spelling(constant.gap), use.parameter, int(use.path[-1]), known, self.opset)
             made = typed.type(beside, usual, without=constant.operand)
@@ -417,7 +425,7 @@ class DraftWalk(UsualWalk):
         first = bisect_left(self.wrong, span)
         return first < len(self.wrong) and self.wrong[first].start < span.end
 
-    def literal_type(self, op: Op, name: str, gap: Path, beside: Surroundings) -> TensorType | ListType | None:
+    def literal_type(self, op: Op, name: str, gap: Path, beside: TypingOperands) -> TensorType | ListType | None:
         """Return the type of a literal; None where it cannot be inferred.
 
         Report the reason, unless it is reported elsewhere.
@@ -438,7 +446,7 @@ class DraftWalk(UsualWalk):
             return Literal(self.spelling(gap), name, index, known, self.opset).type(beside, usual)
         except Misfit as misfit:
             self.types.findings.append(Finding(gap, misfit.code, str(misfit), suggestion=misfit.suggestion))
-        except Undecided as undecided:
+        except UndecidedType as undecided:
             is_told = op.type == "const" and gap[-2] == "arguments"  # that it is an attribute
             if not is_told and usual is not None:
                 self.types.findings.append(Finding(gap, codes.NOT_INFERRED, f"{what}: {undecided}"))

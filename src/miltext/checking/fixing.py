@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from miltext.diagnostics import SAFE, Diagnostic, MiltextError
 from miltext.diagnostics.selection import keeps_from_reading
-from miltext.parsing.text_edits import apart
+from miltext.syntax.editing import EditedText, edited
 
 MOST_CHECKS = 100
 """How often a text is checked at most: a suggestion that does not help has to be looked for among the others."""
@@ -113,7 +113,8 @@ def _tried(
     before: Mended, fixes: Sequence[Diagnostic], check: Callable[[str], list[Diagnostic]]
 ) -> tuple[Mended | None, set[Diagnostic]]:
     """Return the text with fixes of one kind applied, None if it is no better; and the fixes that fail."""
-    text, starts = _applied(before.text, fixes)
+    made = applied(before.text, fixes)
+    text, starts = made.text, _starts(made, fixes)
     try:
         after = Mended(text, before.applied + len(fixes), check(text))
     except MiltextError:
@@ -184,9 +185,9 @@ class _Lines:
 # ---- how it is applied
 
 
-def applied(text: str, fixes: Iterable[Diagnostic]) -> str:
-    """Return a text with suggestions in place of their spans, which do not overlap and are in order."""
-    return _applied(text, fixes)[0]
+def applied(text: str, fixes: Iterable[Diagnostic]) -> EditedText:
+    """Return a text with suggestions in place of their spans, which do not overlap."""
+    return edited(text, ((*replaced(text, fix), fix.suggestion or "") for fix in fixes))
 
 
 def replaced(text: str, fix: Diagnostic) -> tuple[int, int]:
@@ -195,18 +196,9 @@ def replaced(text: str, fix: Diagnostic) -> tuple[int, int]:
     return fix.span if fix.suggestion else _with_blanks(text, *fix.span)
 
 
-def _applied(text: str, fixes: Iterable[Diagnostic]) -> tuple[str, list[int]]:
-    """Return a text with suggestions in place of their spans, and where each of them stands then."""
-    pieces, starts = list[str](), list[int]()
-    last = length = 0
-    suggested = [(*replaced(text, fix), fix.suggestion or "") for fix in fixes]
-    for (_, _, suggestion), (start, end, written) in zip(suggested, apart(text, suggested), strict=True):
-        pieces += text[last : max(start, last)], written
-        length += len(pieces[-2])
-        starts.append(length + written.index(suggestion))
-        length += len(written)
-        last = end
-    return "".join([*pieces, text[last:]]), starts
+def _starts(made: EditedText, fixes: Iterable[Diagnostic]) -> list[int]:
+    """Return the places of the suggestions in the fixed text."""
+    return [made.text.index(fix.suggestion or "", made.place(fix.span.start)) for fix in fixes if fix.span]
 
 
 def _with_blanks(text: str, start: int, end: int) -> tuple[int, int]:

@@ -30,7 +30,7 @@ def program_of(text: str, originals: Sequence[Program]) -> tuple[Program | None,
     places = [at for _, word, at in lexer(FINE).tokens(text, 0) if word == "$elided"]
     told = [_note(len(places), places[0])] if places else []
     if places and originals:
-        from miltext.models.building.filling import fill
+        from miltext.building.filling import fill
 
         try:
             return fill(text, "", None, originals).program, []

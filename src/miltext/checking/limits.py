@@ -11,13 +11,13 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from miltext.checking.inference.operands import Clash, Conflict
+from miltext.checking.inference.operands import InputClash, InputConflict
 from miltext.checking.inference.positions import hold_axes
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
 from miltext.schema.dtypes import ELSEWHERE
-from miltext.schema.shape_patterns import Pattern, Sizes, Term, agreed
+from miltext.schema.shape_patterns import NamedSizes, Pattern, Term, agreed
 from miltext.schema.types import Dimension, Shape, TensorType, show, spelled
 from miltext.syntax.floats import FORMATS, bits_of, decimal_text
 
@@ -29,13 +29,13 @@ FEW = 8
 """The most elements of a suggested vector."""
 
 
-def clashes(known: Signature, operands: Mapping[str, Sequence[Operand]], dialect: str) -> Iterator[Clash]:
+def clashes(known: Signature, operands: Mapping[str, Sequence[Operand]], dialect: str) -> Iterator[InputClash]:
     """Yield the clashes of one operation's arguments with their limits; of several in one argument, the first."""
     judged = {name: operand for name, operand in _singles(known, operands) if isinstance(operand.type, TensorType)}
     sizes = agreed({name: (known.parameters[name].shape, _shape_of(operand)) for name, operand in judged.items()})
-    wrong: dict[str, Clash] = {}
+    wrong: dict[str, InputClash] = {}
     if sizes is None:
-        sizes = Sizes()
+        sizes = NamedSizes()
         wrong = wrong_shapes(known, judged, sizes, dialect)
         yield from _together(wrong.values())
     for name, operand in judged.items():
@@ -60,7 +60,9 @@ def _shape_of(operand: Operand) -> Shape:
 # ---- shapes
 
 
-def wrong_shapes(known: Signature, operands: Mapping[str, Operand], sizes: Sizes, dialect: str) -> dict[str, Clash]:
+def wrong_shapes(
+    known: Signature, operands: Mapping[str, Operand], sizes: NamedSizes, dialect: str
+) -> dict[str, InputClash]:
     """Return the clashes in the shapes of arguments, by their names, and bind the sizes."""
     odd = set(_odd_ranks(known, operands, sizes))
     wrong = {
@@ -72,7 +74,7 @@ def wrong_shapes(known: Signature, operands: Mapping[str, Operand], sizes: Sizes
     return wrong | {str(clash.parameter): clash for clash in filter(None, found)}
 
 
-def _odd_ranks(known: Signature, operands: Mapping[str, Operand], sizes: Sizes) -> Iterator[str]:
+def _odd_ranks(known: Signature, operands: Mapping[str, Operand], sizes: NamedSizes) -> Iterator[str]:
     """Yield the names of the arguments of a wrong rank, and bind the sizes of the others."""
     fitting = {}
     for name, operand in operands.items():
@@ -85,7 +87,7 @@ def _odd_ranks(known: Signature, operands: Mapping[str, Operand], sizes: Sizes) 
     sizes.bind(fitting)
 
 
-def _wrong_rank(parameter: Parameter, operand: Operand, sizes: Sizes, dialect: str) -> Clash:
+def _wrong_rank(parameter: Parameter, operand: Operand, sizes: NamedSizes, dialect: str) -> InputClash:
     """Return the clash of an argument of a wrong rank, with a certainly intended value."""
     patterns, shape, meant = parameter.shape, _shape_of(operand), None
     ranks = {pattern.ranks for pattern in patterns}
@@ -102,16 +104,16 @@ def _wrong_rank(parameter: Parameter, operand: Operand, sizes: Sizes, dialect: s
         written = " or ".join(pattern.text for pattern in patterns if pattern.before or pattern.after)
         takes = f"a tensor of rank {_spelled_ranks(patterns)}{', ' if written else ''}{written}"
     clause = f"takes {takes}, not {given}{to_write(meant)}"
-    return Clash(clause, parameter.name, code=codes.WRONG_ARGUMENT_RANK, suggestion=meant)
+    return InputClash(clause, parameter.name, code=codes.WRONG_ARGUMENT_RANK, suggestion=meant)
 
 
-def _vector(operand: Operand, parameter: Parameter, sizes: Sizes, dialect: str) -> str | None:
+def _vector(operand: Operand, parameter: Parameter, sizes: NamedSizes, dialect: str) -> str | None:
     """Spell the one element of a constant as a vector of the right length, None when the intention differs."""
     length = _length(parameter.shape, sizes)
     return None if parameter.axes and length > 1 else _repeated(operand, (length,), dialect)
 
 
-def _length(patterns: Sequence[Pattern], sizes: Sizes) -> int:
+def _length(patterns: Sequence[Pattern], sizes: NamedSizes) -> int:
     """Return the length of a vector, 1 where no argument determines it."""
     terms = [term for pattern in patterns for term in (*pattern.before, *pattern.after)]
     return next(filter(None, (term.value(sizes) for term in terms)), 1)
@@ -158,9 +160,9 @@ def _element(operand: Operand, dtype: str) -> str | None:
     return decimal_text(bits_of(repr(value), form), form) if form else json.dumps(value, ensure_ascii=False)
 
 
-def _together(found: Iterable[Clash]) -> Iterator[Clash]:
+def _together(found: Iterable[InputClash]) -> Iterator[InputClash]:
     """Make one clash of the clashes of shapes with the same arguments: it is one mistake, in any of them."""
-    together: dict[object, list[Clash]] = {}
+    together: dict[object, list[InputClash]] = {}
     for clash in found:
         alone = clash.parameter if clash.code != codes.WRONG_ARGUMENT_SHAPE else ""
         together.setdefault((alone, *clash.beside), []).append(clash)
@@ -168,7 +170,7 @@ def _together(found: Iterable[Clash]) -> Iterator[Clash]:
         yield first._replace(beside=[*first.beside, *(str(other.parameter) for other in others)])
 
 
-def _shape(parameter: Parameter, operands: Mapping[str, Operand], sizes: Sizes, dialect: str) -> Clash | None:
+def _shape(parameter: Parameter, operands: Mapping[str, Operand], sizes: NamedSizes, dialect: str) -> InputClash | None:
     """Compare the sizes of an argument with the sizes that other arguments determine."""
     operand = operands[parameter.name]
     shape = _shape_of(operand)
@@ -181,7 +183,7 @@ def _shape(parameter: Parameter, operands: Mapping[str, Operand], sizes: Sizes, 
     must = " or ".join(dict.fromkeys(map(sizes.filled, fitting)))
     meant = _vector(operand, parameter, sizes, dialect) if shape == (1,) else None
     clause = f"must be of shape {must}, not {show(shape)}{'; ' if others else ''}{others}{to_write(meant)}"
-    return Clash(clause, parameter.name, beside, codes.WRONG_ARGUMENT_SHAPE, meant)
+    return InputClash(clause, parameter.name, beside, codes.WRONG_ARGUMENT_SHAPE, meant)
 
 
 # ---- elements
@@ -210,14 +212,14 @@ def _meant(word: str, words: Collection[str]) -> str | None:
 class _Elements:
     """The elements of an argument, compared with the limits of its parameter."""
 
-    def __init__(self, parameter: Parameter, operand: Operand, sizes: Sizes, dialect: str) -> None:
+    def __init__(self, parameter: Parameter, operand: Operand, sizes: NamedSizes, dialect: str) -> None:
         self.parameter = parameter
         self.sizes = sizes
         self.dialect = dialect
         self.is_scalar = not isinstance(operand.value, tuple)
         self.row: Row = operand.value if isinstance(operand.value, tuple) else (operand.value,)
 
-    def clash(self) -> Clash | None:
+    def clash(self) -> InputClash | None:
         """Return the first clash of an element."""
         if self.parameter.words:
             return next((self.word(element) for element in self.row if self.is_strange(element)), None)
@@ -233,14 +235,14 @@ class _Elements:
     def cased(self, element: str) -> str:
         return element.lower() if self.parameter.any_case else element
 
-    def word(self, element: object) -> Clash:
+    def word(self, element: object) -> InputClash:
         near = _meant(self.cased(str(element)), self.parameter.words)
         clause = f"takes {listed(self.parameter.words)}, not {json.dumps(element)}{did_you_mean(near)}"
         string = spelled(TensorType("string", ()), self.dialect)
         meant = f"{string}({json.dumps(near)})" if near and self.is_scalar else None
-        return Clash(clause, self.parameter.name, code=codes.UNKNOWN_WORD, suggestion=meant)
+        return InputClash(clause, self.parameter.name, code=codes.UNKNOWN_WORD, suggestion=meant)
 
-    def axis(self, axes: Sequence[int], counted: Term) -> Clash | None:
+    def axis(self, axes: Sequence[int], counted: Term) -> InputClash | None:
         """Require existing axes, each at most once."""
         rank = counted.value(self.sizes)
         if rank is None:
@@ -248,18 +250,18 @@ class _Elements:
         try:
             least = max(-rank, self.limit(self.parameter.least) or -rank)
             hold_axes(axes, rank, self.parameter.name, *self.sizes.said_by([counted]), least=least)
-        except Conflict as wrong:
+        except InputConflict as wrong:
             return wrong.clash
         return None
 
-    def outside(self, numbers: Iterable[float]) -> Clash | None:
+    def outside(self, numbers: Iterable[float]) -> InputClash | None:
         """Require numbers within their range."""
         least, most = (self.limit(term) for term in (self.parameter.least, self.parameter.most))
         for number in numbers:
             if (least is not None and number < least) or (most is not None and number > most):
                 clause = f"takes {_range(least, most)}, not {number}"
                 beside = self.sizes.said_by(filter(None, (self.parameter.least, self.parameter.most)))
-                return Clash(clause, self.parameter.name, beside, codes.VALUE_OUT_OF_RANGE)
+                return InputClash(clause, self.parameter.name, beside, codes.VALUE_OUT_OF_RANGE)
         return None
 
     def limit(self, term: Term | None) -> Dimension:

@@ -40,7 +40,7 @@ TRUTHS = {"0": "false", "1": "true"}
 """Truth values by the numbers that stand for them in C and Python."""
 
 
-class Undecided(ValueError):
+class UndecidedType(ValueError):
     """Too little is known to infer the type; the message contains the unknown part."""
 
 
@@ -98,8 +98,8 @@ def literal_type(
     """Return the type of a literal for the parameter `name`, given the operands of the other parameters.
 
     Where the parameters of the same data type leave it open, it is the `guide`, if it fits, or the first fitting one of
-    the `usual` data types. Without `usual`, an argument beside it is unknown, and nothing is guessed. Raise Undecided
-    or Misfit.
+    the `usual` data types. Without `usual`, an argument beside it is unknown, and nothing is guessed. Raise
+    UndecidedType or Misfit.
     """
     parameter = known.parameters[name]
     parts = _parts(literal)
@@ -196,7 +196,7 @@ def fitting_dtype(
 
     It is the only possible type, or the type of a parameter that must share it, or of any other. Several values of one
     parameter share it, too, except values for the inputs of a block. Whole numbers are fractions only beside a fraction
-    that shared its data type in an older opset: as weights. Raise Undecided.
+    that shared its data type in an older opset: as weights. Raise UndecidedType.
     """
     choices = [dtype for dtype in shared_dtypes(parameter, known, operands) if dtype in fitting]
     if len(fitting) == 1:
@@ -209,7 +209,9 @@ def fitting_dtype(
         left = [dtype for dtype in usual if dtype in fitting]
         choices = ([guide] if guide in fitting else []) or followed or whole or others or left  # type: ignore[list-item]
     if not choices:
-        raise Undecided(f"`{parameter.name}` takes {listed(fitting)}, and nothing beside it says which; write it out")
+        raise UndecidedType(
+            f"`{parameter.name}` takes {listed(fitting)}, and nothing beside it says which; write it out"
+        )
     return choices[0]
 
 

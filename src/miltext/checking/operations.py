@@ -27,7 +27,7 @@ from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
     from miltext.checking.inference import Inference
-    from miltext.checking.inference.operands import Clash, Operand
+    from miltext.checking.inference.operands import InputClash, Operand
     from miltext.checking.inference.reading import StatedGraph
 
 _KINDS = {f"{kind.capitalize()}Type": kind for kind in ("tensor", "list", "tuple", "dictionary", "state")}
@@ -44,7 +44,7 @@ def operation_findings(graph: StatedGraph, dialect: str = "1.3", faulty: set[Pat
         right = inference.outcome.right
         if form in right:
             continue
-        call = _Call(inference, told, dialect)
+        call = _CheckedCall(inference, told, dialect)
         found = list(call.findings())
         yield from found
         if call.faulty and faulty is not None:
@@ -74,7 +74,7 @@ def message_path(path: Sequence[str | int]) -> Path:
     return steps
 
 
-class _Call:
+class _CheckedCall:
     """One operation beside its signature. It is `faulty` when an input is wrong.
 
     `is_told_before` is true if an error of it is reported at another operation.
@@ -322,7 +322,7 @@ class _Call:
                 self.faulty = True
                 yield self.clash(clash)
 
-    def clash(self, clash: Clash) -> Finding:
+    def clash(self, clash: InputClash) -> Finding:
         """Report a clash at its argument, with remarks at the arguments that it clashes with."""
         remarks = tuple(
             Remark(f"`{name}` is {self.shown(self.operands[name][0])}", self.binding(name, 0))
@@ -388,7 +388,7 @@ def _kind(type: Type) -> str | None:
 # ---- types
 
 
-def _type_findings(inference: Inference, call: _Call) -> Iterator[Finding]:
+def _type_findings(inference: Inference, call: _CheckedCall) -> Iterator[Finding]:
     """Find declared types that contradict the inferred ones."""
     path, op_type = call.path, inference.operation.type
     if inference.clash is not None:

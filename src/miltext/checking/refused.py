@@ -11,7 +11,7 @@ from miltext.ir.parts import Op
 from miltext.schema.dtypes import DTYPES
 from miltext.schema.operations import opset_place, since
 from miltext.schema.paths import Key, Path, block_path
-from miltext.schema.refused import REFUSED, Port, dtype_of
+from miltext.schema.refused import REFUSED, RefusedPort, dtype_of
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def refused_findings(graph: StatedGraph, *, is_model: bool = False) -> Iterator[
         path: Path = ("functions", Key(name))
         for index, value in enumerate(function.inputs):
             for side in ("input", "model input")[: 1 + is_model]:
-                port = Port(side, function.message.opset, value.name, graph.type(value))
+                port = RefusedPort(side, function.message.opset, value.name, graph.type(value))
                 yield from _findings(port, (*path, "inputs", index))
         for opset, block in function.blocks.items():
             yield from _block(graph, opset, block, block_path(name, opset), is_model=is_model)
@@ -37,17 +37,17 @@ def refused_findings(graph: StatedGraph, *, is_model: bool = False) -> Iterator[
 def _block(graph: StatedGraph, opset: str, block: Block, path: Path, *, is_model: bool) -> Iterator[Finding]:
     """Find parts of a function's block that Core ML refuses."""
     counts = Counter(value.name for value in block.outputs)
-    yield from _findings(Port("outputs", opset, times=len(block.outputs)), (*path, "outputs"))
+    yield from _findings(RefusedPort("outputs", opset, times=len(block.outputs)), (*path, "outputs"))
     for value, index in {value: index for index, value in reversed([*enumerate(block.outputs)])}.items():
         is_input = value.owner is block.owner
         given = graph.type(value) if is_input else None
-        port = Port("output", opset, value.name, given, counts[value.name], is_input)
+        port = RefusedPort("output", opset, value.name, given, counts[value.name], is_input)
         yield from _findings(port, (*path, "outputs", index))
     if any(opset_place(opset) < opset_place(since(dtype)) for dtype in PACKED):
         yield from _constants(graph, opset, block, path)
     for index, value in enumerate(block.outputs if is_model else ()):
         made = graph.type(value) if value.maker is not None and value.maker.block is block else None
-        yield from _findings(Port("model output", opset, value.name, made), (*path, "outputs", index))
+        yield from _findings(RefusedPort("model output", opset, value.name, made), (*path, "outputs", index))
 
 
 def _constants(graph: StatedGraph, opset: str, block: Block, path: Path) -> Iterator[Finding]:
@@ -58,10 +58,10 @@ def _constants(graph: StatedGraph, opset: str, block: Block, path: Path) -> Iter
         output = part.outputs[0]
         stated = graph.type(output)
         if isinstance(stated, TensorType) and stated.dtype in PACKED:
-            yield from _findings(Port("constant", opset, output.name, stated), (*place, "outputs", 0, "type"))
+            yield from _findings(RefusedPort("constant", opset, output.name, stated), (*place, "outputs", 0, "type"))
 
 
-def _findings(port: Port, path: Path) -> Iterator[Finding]:
+def _findings(port: RefusedPort, path: Path) -> Iterator[Finding]:
     for row in ROWS[port.side]:
         if row.holds(port):
             parts = {"name": named(port.name), "dtype": dtype_of(port), "since": since(dtype_of(port))}

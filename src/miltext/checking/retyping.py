@@ -17,7 +17,6 @@ from miltext.checking.findings import named as quoted
 from miltext.checking.inference.program import UNDEFINED, result
 from miltext.checking.operations import message_path
 from miltext.diagnostics import codes
-from miltext.parsing.elaboration import rewritten
 from miltext.parsing.spans import bodies_of, operations_of, phrases_by_path
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key
@@ -32,6 +31,7 @@ from miltext.schema.types import (
     spelled,
     write_type,
 )
+from miltext.syntax.editing import edited
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.tree import Statement, named
 
@@ -42,14 +42,13 @@ if TYPE_CHECKING:
     from miltext.checking.arrays import Arrays
     from miltext.checking.inference.operands import Arguments, NestedBlock, Operand
     from miltext.checking.inference.program import Path as InferencePath
-    from miltext.checking.inference.reading import Stated
+    from miltext.checking.inference.reading import StatedType
     from miltext.checking.resizing.resizing import Resizing
-    from miltext.diagnostics import Span
     from miltext.ir.parts import Block, Op, Value
-    from miltext.parsing.elaboration import Elaborated
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path
     from miltext.schema.types import Type
+    from miltext.syntax.editing import Edit, EditedText
 
 
 Inputs: TypeAlias = "Mapping[str, Mapping[str, Type]]"
@@ -69,7 +68,7 @@ class Retyped(NamedTuple):
     arrays: Arrays
     kept: list[Finding]
     baked: Baked
-    written: Elaborated
+    written: EditedText
 
 
 def retype(
@@ -88,23 +87,23 @@ def retype(
         walk.restate_inputs()
         walk.program()
     told = [*walk.kept, *(walk.resizing.told() if walk.resizing else ())]
-    return Retyped(read, types, arrays, told, walk.baked, rewritten(text, _edits(read, walk)))
+    return Retyped(read, types, arrays, told, walk.baked, edited(text, _edits(read, walk)))
 
 
-def _edits(read: Recovered, walk: Retyping) -> Iterator[tuple[Span, str]]:
+def _edits(read: Recovered, walk: Retyping) -> Iterator[Edit]:
     """Yield the places of the changed types, in the text as it was written, and their new texts."""
     left = {path: spelled(found, walk.dialect) for path, found in walk.retyped.items()}
     whole = walk.resizing.literals(walk.dialect, read.drafts, left) if walk.resizing else {}
     bodies = (body for function in named(read.root, "function") for body in bodies_of(function)) if read.root else ()
     for path, operation in (each for place, body in bodies for each in operations_of(body, place)):
         if isinstance(operation, Statement) and (written := left.pop((*path, "outputs", 0), None)):
-            yield read.written(operation.type_span), written
+            yield *read.written(operation.type_span), written
     around = {path[:end] for path in (*left, *whole) for end in range(len(path))}
     for path, phrase in phrases_by_path(read.root, lambda path, _: path in around) if read.root and around else ():
         if path in whole:
-            yield read.written(phrase.span), whole[path]
+            yield *read.written(phrase.span), whole[path]
         elif path in left:
-            yield read.written(phrase.children[0].span), left[path]
+            yield *read.written(phrase.children[0].span), left[path]
 
 
 class Retyping(DraftWalk):
@@ -244,7 +243,7 @@ def _of_data_type(found: Type, stated: Type) -> Type:
     return found
 
 
-def _is_stated(stated: Stated) -> bool:
+def _is_stated(stated: StatedType) -> bool:
     """Return whether a type is stated, and its message contains only written parts."""
     is_plain = is_known(stated.type) and not isinstance(stated.type, StateType)
     return is_plain and write_type(stated.type) == stated.message

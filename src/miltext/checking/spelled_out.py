@@ -12,13 +12,13 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.drafts import marker_of, marker_words
-from miltext.diagnostics import Span
-from miltext.parsing.elaboration import names_inside, rewritten
+from miltext.parsing.elaboration import names_inside
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.spans import BINDINGS, bodies_of, name_in, operations_of
 from miltext.schema.operations import signature
 from miltext.schema.walk import is_compressed
+from miltext.syntax.editing import edited
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.literals import quote, unquote
 from miltext.syntax.names import FreshNames, name_text
@@ -28,9 +28,10 @@ from miltext.syntax.tree import Node, Statement, named, tokens
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from miltext.parsing.elaboration import Elaborated
+    from miltext.diagnostics import Span
     from miltext.schema.operations import Parameter, Signature
     from miltext.schema.paths import Path
+    from miltext.syntax.editing import Edit, EditedText
     from miltext.syntax.tree import Tree
 
 _CAST = re.compile(r"_cast_(?:fp|u?int)[0-9]+\Z")
@@ -51,7 +52,7 @@ _UNTYPED = ("absent_type", "empty_type")
 """The rules of the types that no output can be declared to have."""
 
 
-def spelled_out(text: str, asked: Collection[str] = ()) -> Elaborated | None:
+def spelled_out(text: str, asked: Collection[str] = ()) -> EditedText | None:
     """Return a text with the parts written out that its marker or `asked` (DRAFT_WORDS) requests; None without any.
 
     All else that a Program needs is there. The result has no marker, is not laid out, and records the original places.
@@ -59,7 +60,7 @@ def spelled_out(text: str, asked: Collection[str] = ()) -> Elaborated | None:
     tree = parse_tree(text, whole=True)
     marker = marker_of(tree.root)
     wanted = {*asked, *marker_words(marker)}
-    edits = [(marker.span, _comments(text, tree, marker))] if marker else []
+    edits = [(*marker.span, _comments(text, tree, marker))] if marker else []
     return _SpellingOut(text, tree.root, edits).run(wanted) if wanted else None
 
 
@@ -85,19 +86,19 @@ class _Given(NamedTuple):
 class _SpellingOut:
     """The edits of a text: the text in place of a span, or between two characters."""
 
-    def __init__(self, text: str, root: Node, edits: list[tuple[Span, str]]) -> None:
+    def __init__(self, text: str, root: Node, edits: list[Edit]) -> None:
         self.text = text
         self.root = root
         self.edits = edits
         self.names = FreshNames(())
 
-    def run(self, wanted: Collection[str]) -> Elaborated:
+    def run(self, wanted: Collection[str]) -> EditedText:
         """Return the text with all wanted parts."""
         missing: Mapping[Path, Mapping[str, tuple[str, str]]] = {}
         if "defaults" in wanted:
             from miltext.checking.defaults import program_defaults
 
-            program = attempt(rewritten(self.text, self.edits).text, LeavingOut())
+            program = attempt(edited(self.text, self.edits).text, LeavingOut())
             missing = program_defaults(program, dialect_of(self.text)) if program else {}
         for function in named(self.root, "function"):
             for path, body in bodies_of(function):
@@ -108,10 +109,10 @@ class _SpellingOut:
                     constants = before[1] if before[0] == place[:-1] else []
                     self.operation(operation, constants, str(path[-1]), missing.get(place, {}), wanted)
                     before = place[:-1], [*constants, operation] if _type_of(operation) == "const" else []
-        return rewritten(self.text, self.edits)
+        return edited(self.text, self.edits)
 
     def insert(self, place: int, written: str) -> None:
-        self.edits.append((Span(place, place), written))
+        self.edits.append((place, place, written))
 
     # ---- operations
 
@@ -139,7 +140,7 @@ class _SpellingOut:
             is_named = parts.is_named or not parts.outputs or "names" in wanted
             first = _first_of(operation, constants) if given else operation
             given = [self.constant(each, owner, first.start, is_named) for each in given]
-        self.edits += [(each.span, each.value) for each in given if each.span]
+        self.edits += [(*each.span, each.value) for each in given if each.span]
         written = ", ".join(f"{name_text(each.parameter)} = {each.value}" for each in given if not each.span)
         if written:
             self.insert(parts.arguments, parts.argument.format(written))

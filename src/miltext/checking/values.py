@@ -16,18 +16,18 @@ from miltext.checking.inference.reading import Constant
 from miltext.checking.sizes import GREATEST, WAY_OUT, greatest_size, too_large
 from miltext.diagnostics import codes
 from miltext.ir.parts import Block
-from miltext.models.weight_paths import MODEL_PATH, escape
-from miltext.models.weights import ALIGNMENT
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.dtypes import BY_NUMBER, DType
 from miltext.schema.operations import first_opset
 from miltext.schema.paths import Key, Path, block_path
 from miltext.schema.types import StateType, compatible, read_type
 from miltext.schema.types import TensorType as Tensor
+from miltext.weights.blob_storage import ALIGNMENT
+from miltext.weights.paths import MODEL_PATH, escape
 
 if TYPE_CHECKING:
     from miltext.checking.arrays import Arrays
-    from miltext.checking.inference.reading import Binding, Form, Stated, StatedGraph
+    from miltext.checking.inference.reading import Binding, Form, StatedGraph, StatedType
     from miltext.ir.parts import Op, Value
     from miltext.schema import proto
     from miltext.schema.proto import TensorType, TensorValue, ValueType
@@ -56,8 +56,8 @@ class _Contents:
         self.is_too_large = functools.cache(lambda stated: greatest_size(stated.type) > GREATEST)
         self.is_open = functools.cache(lambda stated: not _is_whole(stated) and _is_open(stated.message))
         self._tensors: dict[tuple[Form | None, bool], list[Finding]] = {}
-        self._files: set[tuple[Stated, str, bool]] = set()
-        self._right: set[tuple[Stated | None, Stated]] = set()
+        self._files: set[tuple[StatedType, str, bool]] = set()
+        self._right: set[tuple[StatedType | None, StatedType]] = set()
         self._has_too_large = False
 
     def program(self) -> None:
@@ -201,7 +201,7 @@ def _parts(message: ValueType) -> list[ValueType]:
     return list(message.tupleType.types) if kind == "tupleType" else []
 
 
-def _is_whole(stated: Stated) -> bool:
+def _is_whole(stated: StatedType) -> bool:
     """Return whether a type is a completely known tensor type: it has no errors."""
     return isinstance(stated.type, Tensor) and None not in stated.type.shape
 

@@ -23,7 +23,7 @@ from miltext.checking.programs import verify
 from miltext.checking.retyping import retype
 from miltext.diagnostics import MiltextError, ParseError, PrintError, codes
 from miltext.diagnostics.selection import keeps_from_reading, noted
-from miltext.models.files import WITH_DESCRIPTION
+from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.model import Model
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.recovery import recover
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from miltext.checking.findings import Finding
     from miltext.checking.retyping import Inputs, Retyped
     from miltext.diagnostics import Diagnostic
-    from miltext.parsing.elaboration import Elaborated
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path as Place
     from miltext.schema.proto import Message, Program
+    from miltext.syntax.editing import EditedText
 
 
 class Checked(NamedTuple):
@@ -70,7 +70,7 @@ class WrittenOut(NamedTuple):
 
     text: str | None
     diagnostics: list[Diagnostic]
-    steps: Sequence[Recovered | Elaborated] = ()
+    steps: Sequence[Recovered | EditedText] = ()
 
     def told(self, found: list[Diagnostic]) -> list[Diagnostic]:
         """Return diagnostics of the text, with places in the draft."""
@@ -118,7 +118,7 @@ def check(subject: str | PathLike[str] | Message | Model, *, path: str | None = 
     whose program cannot be read.
     """
     if isinstance(subject, PathLike):
-        from miltext.models.opening import load
+        from miltext.containers.opening import load
 
         subject = load(subject)
     return [*_around(subject), *examine(subject, folder=_folder(path)).diagnostics]
@@ -207,7 +207,7 @@ def infer_anew(text: str, path: str | None, ask: Callable[[Program], Inputs], we
 
 
 @contextmanager
-def _told_before(written: Elaborated, text: str) -> Iterator[None]:
+def _told_before(written: EditedText, text: str) -> Iterator[None]:
     """Report errors that a `with` block finds in a text at their places in the original text."""
     try:
         yield
@@ -241,7 +241,7 @@ def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -
         found = _with_defaults(found)
     if _errors(found):
         return WrittenOut(None, found)
-    steps: list[Recovered | Elaborated] = [types.read, types.written()] if types is not None else []
+    steps: list[Recovered | EditedText] = [types.read, types.written()] if types is not None else []
     is_asked = bool(asked) or (types is not None and marker_of(types.read.root) is not None)
     if is_asked and (more := spelled_out(steps[-1].text if steps else text, asked)):
         steps.append(more)

@@ -146,7 +146,7 @@ class Verbs(Commands):
 
             sys.exit(answer(self, COMPLETE))
         from miltext.cli.streams import report_failures
-        from miltext.models.interrupts import ended_by_signals
+        from miltext.files.interrupts import ended_by_signals
 
         with ended_by_signals(), report_failures():
             return super().main(*args, **extra)

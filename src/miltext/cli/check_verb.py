@@ -23,9 +23,9 @@ from miltext.diagnostics.wording import tally
 
 if TYPE_CHECKING:
     from miltext.checking.verifier import Checked
+    from miltext.compiled.stated import CompiledSource
     from miltext.diagnostics import Diagnostic
     from miltext.diagnostics.reports import Report
-    from miltext.models.compiling.stated import Source
     from miltext.models.model import Model, Stage
     from miltext.schema.proto import Program
 
@@ -121,7 +121,7 @@ def _check(
     """Check the paths, report the findings, and return the exit status, and the written files."""
     rules = rules_of(unsafe=unsafe_fixes, **choices)
     checked = inputs(paths, rules)
-    run = Run(rules, Fixing(diff=diff) if fix or diff else None, loader, *_originals(original, checked))
+    run = CheckRun(rules, Fixing(diff=diff) if fix or diff else None, loader, *_originals(original, checked))
     reports: list[Report] = []
     for each in checked:
         for report in run.reports(each):
@@ -135,14 +135,14 @@ def _check(
     return run.status(reports), run.fixing.written if run.fixing else []
 
 
-def _originals(original: str | None, checked: Sequence[Input]) -> tuple[list[Program], Source | None]:
+def _originals(original: str | None, checked: Sequence[Input]) -> tuple[list[Program], CompiledSource | None]:
     """Return the programs of the model of `--from`, and the facts about it that a compiled model's analytics
     contain.
     """
     if original is None:
         return [], None
-    from miltext.models.compiling.stated import source_when_compiled
-    from miltext.models.opening import is_bundle
+    from miltext.compiled.stated import source_when_compiled
+    from miltext.containers.opening import is_bundle
 
     whole = open_whole(original)
     source = source_when_compiled(whole)
@@ -183,7 +183,7 @@ def _for_machines(form: str, reports: Sequence[Report]) -> str:
 
 
 @dataclass
-class Run:
+class CheckRun:
     """A run of the command: its options, and the number of suggestions left that could be applied.
 
     `fixable` counts the suggestions that `--fix` would apply, `unsafe` further ones with `--unsafe-fixes`, and `around`
@@ -194,7 +194,7 @@ class Run:
     fixing: Fixing | None
     loader: bool
     originals: Sequence[Program]
-    source: Source | None = None
+    source: CompiledSource | None = None
     fixable: int = 0
     unsafe: int = 0
     around: int = 0
@@ -312,8 +312,8 @@ def _connections(whole: Model) -> list[Diagnostic]:
     """
     if not whole.is_pipeline:
         return []
-    from miltext.models.pipelines.faults import faults_in
-    from miltext.models.refusals import refusal
+    from miltext.files.refusals import refusal
+    from miltext.pipelines.faults import faults_in
 
     with suppress(MiltextError):
         return [refusal(fault.code, fault.message).diagnostics[0] for fault in faults_in(whole)]

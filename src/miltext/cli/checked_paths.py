@@ -108,8 +108,8 @@ def inputs(paths: Sequence[str], rules: Rules) -> list[Input]:
 
 def _is_plain_folder(path: str) -> bool:
     """Whether a folder may contain models, but is none itself."""
-    from miltext.models.files import MODEL_FOLDERS
-    from miltext.models.opening import open_model
+    from miltext.containers.opening import open_model
+    from miltext.files.writing import MODEL_FOLDERS
 
     if not os.path.isdir(path) or path.lower().endswith(MODEL_FOLDERS):
         return False
@@ -124,7 +124,7 @@ def _is_plain_folder(path: str) -> bool:
 
 def _below(folder: str, rules: Rules) -> list[str]:
     """Return every text and model below, except for sidecars, which contain less than their models."""
-    from miltext.models.files import MODEL_FOLDERS, below
+    from miltext.files.writing import MODEL_FOLDERS, below
     from miltext.review.sidecar import is_sidecar
 
     names = below(folder, FILES, MODEL_FOLDERS)

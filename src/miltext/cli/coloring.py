@@ -25,7 +25,7 @@ MIL = {
 """The colour of a token by its type, or by the nearest type above; without one, the token stays as it is."""
 
 
-class Rule(NamedTuple):
+class ColorRule(NamedTuple):
     """A pattern, and the colour of its matches."""
 
     pattern: str
@@ -34,26 +34,26 @@ class Rule(NamedTuple):
 
 RULES = {
     "diff": (
-        Rule(r"^(?:---|\+\+\+) .*", BOLD),
-        Rule(r"^@@.*?@@", CYAN),
-        Rule(r"^\+.*", GREEN),
-        Rule(r"^-.*", RED),
+        ColorRule(r"^(?:---|\+\+\+) .*", BOLD),
+        ColorRule(r"^@@.*?@@", CYAN),
+        ColorRule(r"^\+.*", GREEN),
+        ColorRule(r"^-.*", RED),
     ),
     "markdown": (
-        Rule(r"^MIL[0-9]+(?=  )|\*\*[^*\n]+\*\*", BOLD),
-        Rule(r"\berror\[MIL[0-9]+\]", f"{BOLD};{RED}"),
-        Rule(r"\bwarning\[MIL[0-9]+\]", f"{BOLD};{YELLOW}"),
-        Rule(r"\bnote\[MIL[0-9]+\]", f"{BOLD};{CYAN}"),
-        Rule(r"^```.*", DIM),
-        Rule(r"`[^`\n]+`", CYAN),
+        ColorRule(r"^MIL[0-9]+(?=  )|\*\*[^*\n]+\*\*", BOLD),
+        ColorRule(r"\berror\[MIL[0-9]+\]", f"{BOLD};{RED}"),
+        ColorRule(r"\bwarning\[MIL[0-9]+\]", f"{BOLD};{YELLOW}"),
+        ColorRule(r"\bnote\[MIL[0-9]+\]", f"{BOLD};{CYAN}"),
+        ColorRule(r"^```.*", DIM),
+        ColorRule(r"`[^`\n]+`", CYAN),
     ),
     "toml": (
-        Rule(r'"""(?:[^\\]|\\[^\0])*?"""|\'\'\'[^\0]*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'', GREEN),
-        Rule(r"#.*", DIM),
-        Rule(r"^\[.*\]", PURPLE),
-        Rule(r"^[ \t]*[\w.-]+(?=[ \t]*=)", BLUE),
-        Rule(r"\b(?:true|false)\b", PURPLE),
-        Rule(r"(?<![\w.])[-+]?[0-9][\w.:+-]*", YELLOW),
+        ColorRule(r'"""(?:[^\\]|\\[^\0])*?"""|\'\'\'[^\0]*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'', GREEN),
+        ColorRule(r"#.*", DIM),
+        ColorRule(r"^\[.*\]", PURPLE),
+        ColorRule(r"^[ \t]*[\w.-]+(?=[ \t]*=)", BLUE),
+        ColorRule(r"\b(?:true|false)\b", PURPLE),
+        ColorRule(r"(?<![\w.])[-+]?[0-9][\w.:+-]*", YELLOW),
     ),
 }
 """The colours of the kinds of texts without a lexer here; of the rules that match at a place, the first counts."""
@@ -75,7 +75,7 @@ def coloring(kind: str) -> Callable[[str], str] | None:
     return partial(re.compile(whole, re.MULTILINE).sub, partial(_painted, RULES[kind]))
 
 
-def _painted(rules: tuple[Rule, ...], found: re.Match[str]) -> str:
+def _painted(rules: tuple[ColorRule, ...], found: re.Match[str]) -> str:
     return paint(found[0], rules[(found.lastindex or 1) - 1].color)
 
 

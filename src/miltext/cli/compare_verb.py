@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from miltext.cli.as_json import asks_json, format_option, json_option
-from miltext.cli.given_inputs import Given, given_inputs, input_options, telling_of_options
+from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, telling_of_options
 from miltext.cli.progress import Progress
 from miltext.cli.streams import (
     FAILED,
@@ -95,7 +95,7 @@ def command(old: str, new: str | None, against: str | None, full: bool, nested: 
         raise click.UsageError("--min-snr is a number of dB: nan is none")
     if old == new == "-":
         raise click.UsageError("standard input can be only one model: name the other")
-    given = Given(**{name: options.pop(name) for name in Given._fields})
+    given = InputChoices(**{name: options.pop(name) for name in InputChoices._fields})
     try:
         comparison = _compared(old, new, against, nested, given, options)
         told = comparison.to_json() if asks_json() else comparison.to_text(color=colored(sys.stdout), full=full)
@@ -110,7 +110,7 @@ def command(old: str, new: str | None, against: str | None, full: bool, nested: 
 
 
 def _compared(
-    old: str, new: str | None, against: str | None, nested: str | None, given: Given, options: dict[str, Any]
+    old: str, new: str | None, against: str | None, nested: str | None, given: InputChoices, options: dict[str, Any]
 ) -> Comparison:
     from miltext.evaluation.comparing.comparing import compare
     from miltext.evaluation.comparing.runners import compared_subject
@@ -128,7 +128,7 @@ def _compared(
         return compare(first, second, inputs, against=numbers, seed=given.seed, progress=progress.add, **options)
 
 
-def _inputs(subject: Subject, given: Given, function: str) -> dict[str, Any]:
+def _inputs(subject: Subject, given: InputChoices, function: str) -> dict[str, Any]:
     """Return the given inputs, and random ones for given shapes; `compare` makes all others."""
     from miltext.evaluation.evaluator import Evaluator
 

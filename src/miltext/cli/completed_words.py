@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 from click.shell_completion import CompletionItem
 
-from miltext.models.files import MODEL_FILES, MODEL_FOLDERS
+from miltext.files.writing import MODEL_FILES, MODEL_FOLDERS
 
 if TYPE_CHECKING:
     _Type: TypeAlias = click.ParamType[Any]

@@ -21,7 +21,7 @@ from miltext.cli.writing_verbs import (
 
 if TYPE_CHECKING:
     from miltext.conversion.converting import Conversion
-    from miltext.models.building.changes import DescriptionChange
+    from miltext.descriptions.changes import DescriptionChange
     from miltext.models.model import Model
 
 FORM = 2
@@ -78,7 +78,7 @@ def command(
     the description stays whole. Operations without fp16 stay fp32, as do those with constants beyond its range. Losses
     are reported: the largest error of each constant, and values that became 0.
     """
-    from miltext.models.sizes import read_sizes
+    from miltext.descriptions.sizes import read_sizes
 
     whole = open_whole(model)
     if weights and whole.kind not in TEXTS:

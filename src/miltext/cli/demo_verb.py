@@ -43,8 +43,8 @@ def command() -> None:
     Each step is a command with what it writes. The model is a small classifier of pictures, which miltext brings. All
     is done in a temporary folder, and nothing stays behind.
     """
+    from miltext.containers.opening import load
     from miltext.drafting.writing import to_draft
-    from miltext.models.opening import load
 
     with tempfile.TemporaryDirectory(prefix="miltext-demo-") as name:
         folder = Path(name)

@@ -52,8 +52,8 @@ def _record(text: str, output: str, is_new: bool) -> dict[str, Any]:
 
 def _there(output: str) -> str | None:
     """Return the text of the file to write; None if it does not exist."""
-    from miltext.models.describing import text_of
-    from miltext.models.files import is_stream
+    from miltext.descriptions.model_texts import text_of
+    from miltext.files.writing import is_stream
 
     path = Path(output)
     return None if output == "-" or is_stream(path) or not path.is_file() else text_of(path)

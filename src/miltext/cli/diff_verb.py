@@ -107,7 +107,7 @@ def command(
     Each is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; one may be `-`, standard input. Signs: + added,
     - removed, ~ changed, > moved, = renamed.
     """
-    form = Form(**{name: options.pop(name) for name in Form._fields})
+    form = DiffForm(**{name: options.pop(name) for name in DiffForm._fields})
     form.refuse_unclear()
     _check_names(names, revisions, cached)
     _check_output(output, form.kind, names)
@@ -161,7 +161,7 @@ def _check_names(names: tuple[str, ...], revisions: str | None, cached: bool) ->
         raise click.UsageError("standard input can be only one model: name the other")
 
 
-class Form(NamedTuple):
+class DiffForm(NamedTuple):
     """The output form of a difference: the options, whose help describes each."""
 
     form: str

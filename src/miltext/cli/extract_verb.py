@@ -21,7 +21,7 @@ from miltext.cli.writing_verbs import (
 )
 
 if TYPE_CHECKING:
-    from miltext.models.building.changes import DescriptionChange
+    from miltext.descriptions.changes import DescriptionChange
     from miltext.models.model import Model
 
 EPILOG = """\b
@@ -108,8 +108,8 @@ def _write(
     **how: Any,
 ) -> None:
     """Write a part, and show a bar, warnings and the changes to the description."""
+    from miltext.descriptions.sizes import read_sizes
     from miltext.extraction.extracting import extract
-    from miltext.models.sizes import read_sizes
 
     changes: list[DescriptionChange] = []
     with Progress("writing weights") as bar:

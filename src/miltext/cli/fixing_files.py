@@ -36,7 +36,7 @@ class Fixing:
     ) -> tuple[list[Diagnostic], str | None]:
         """Fix a model's text as far as possible; return the findings left, and the text of their places."""
         from miltext.checking.fixing import mend
-        from miltext.models.programs import TextModel
+        from miltext.containers.programs import TextModel
 
         reason = _not_fixable(model)
         if reason is not None:
@@ -93,7 +93,7 @@ def is_text(model: Model) -> bool:
 
 def _not_fixable(model: Model) -> str | None:
     """Return the reason not to fix a model; None for a text."""
-    from miltext.models.files import is_stream
+    from miltext.files.writing import is_stream
     from miltext.review.sidecar import is_sidecar
 
     if model.is_compiled:

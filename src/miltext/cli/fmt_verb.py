@@ -47,7 +47,7 @@ ENOUGH = 1 << 18
 """The least total bytes for which several processes format the files: the processes take a while to start."""
 
 
-class Outcome(NamedTuple):
+class FormattedFile(NamedTuple):
     """The result for one file: its text before and after, or the findings that prevent formatting."""
 
     name: str
@@ -96,7 +96,7 @@ def _files(paths: tuple[str, ...]) -> list[str]:
     return names
 
 
-def _outcomes(names: list[str], width: int | None) -> Iterable[Outcome]:
+def _outcomes(names: list[str], width: int | None) -> Iterable[FormattedFile]:
     """Yield the outcome of each file, in order; format many files in parallel."""
     work = partial(_format, width=width)
     processes = min(len(names), os.cpu_count() or 1)
@@ -109,21 +109,21 @@ def _outcomes(names: list[str], width: int | None) -> Iterable[Outcome]:
         yield from pool.map(work, names)
 
 
-def _format(name: str, width: int | None) -> Outcome:
+def _format(name: str, width: int | None) -> FormattedFile:
     """Format one file, without writing it."""
+    from miltext.files.contents import decode, read_file
     from miltext.formatting.document import keep_line_ends
     from miltext.formatting.formatter import verified_format
-    from miltext.models.contents import decode, read_file
 
     path = shown_name(name)
     try:
         text = decode(read_stdin() if name == "-" else read_file(Path(name)), path)
-        return Outcome(name, text, keep_line_ends(text, verified_format(text, width=width, path=path)))
+        return FormattedFile(name, text, keep_line_ends(text, verified_format(text, width=width, path=path)))
     except MiltextError as error:
-        return Outcome(name, error.text, None, error.diagnostics, error.path)
+        return FormattedFile(name, error.text, None, error.diagnostics, error.path)
 
 
-def _settle(outcome: Outcome, check: bool, diff: bool) -> tuple[int, str]:
+def _settle(outcome: FormattedFile, check: bool, diff: bool) -> tuple[int, str]:
     """Apply an outcome as the options state, and return its exit status, and the fate of the file."""
     name, text, formatted = outcome.name, outcome.text, outcome.formatted
     if text is None or formatted is None:

@@ -68,8 +68,8 @@ def command(seed: int, output: str, allow_unproven: bool, force: bool, **asked: 
     if output == "-" or Path(output).suffix.lower() == ".mil":
         write_text(output, [to_text(made)], "mil", force=force)
         return
+    from miltext.containers.opening import read
     from miltext.drafting.building import build
-    from miltext.models.opening import read
 
     model = read(made.SerializeToString(), f"<seed {seed}>")
     externalize = min(STORED_FROM, asked["weights"]) or None

@@ -116,11 +116,11 @@ def textconv(file: Path, draft: bool, build_info: bool, keep: str | None) -> Non
     git calls this after `miltext git setup`; it never fails because of the contents of the file.
     """
     from miltext.review.kept_texts import FOLDER, is_place, kept
-    from miltext.review.textconv import Shown, file_text
+    from miltext.review.textconv import ModelForm, file_text
 
     if keep is not None and not is_place(Path(keep)):
         raise click.UsageError(f"--keep is for git, whose texts are in its folder {FOLDER}: write the text with `>`")
-    text = file_text(file, Shown(draft, build_info))
+    text = file_text(file, ModelForm(draft, build_info))
     write_text("-", text if keep is None else kept(Path(keep), text))
 
 
@@ -144,8 +144,8 @@ def difftool(old: Path, new: Path) -> None:
 
 def _by_structure(old: Path, new: Path) -> str:
     """Raise ModelError if a side is not an ML Program: another kind of model, another file, or nothing."""
+    from miltext.containers.opening import load
     from miltext.diffing import diff
-    from miltext.models.opening import load
 
     return diff(load(old), load(new)).to_text(color=colored(sys.stdout))
 

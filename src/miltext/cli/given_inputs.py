@@ -24,7 +24,7 @@ JSON = re.compile(r'[\[{"\d+-]|null$')
 """The beginnings of words in JSON, unless a file has this name."""
 
 
-class Given(NamedTuple):
+class InputChoices(NamedTuple):
     """The choices of the options for inputs: `words` by name, usually files; the `archive` of several; the `seed` of
     random numbers and their `shapes`; whether to `resize` pictures.
     """
@@ -107,7 +107,7 @@ def input_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def given_inputs(evaluator: Evaluator, given: Given) -> dict[str, Any]:
+def given_inputs(evaluator: Evaluator, given: InputChoices) -> dict[str, Any]:
     """Return the values that options give, by the names of inputs. Raise MiltextError and click's UsageError."""
     from miltext.evaluation.array_files import read_inputs
 
@@ -124,7 +124,7 @@ def given_inputs(evaluator: Evaluator, given: Given) -> dict[str, Any]:
 
 
 @contextmanager
-def telling_of_options(given: Given) -> Iterator[None]:
+def telling_of_options(given: InputChoices) -> Iterator[None]:
     """Make an error about missing inputs name the options that provide them."""
     try:
         yield
@@ -168,7 +168,7 @@ def _numbers(word: str) -> Any:
     return value if isinstance(value, (bool, int, float, list)) else None
 
 
-def _random(evaluator: Evaluator, given: Given, found: Mapping[str, Any]) -> dict[str, Any]:
+def _random(evaluator: Evaluator, given: InputChoices, found: Mapping[str, Any]) -> dict[str, Any]:
     """Return random numbers for missing inputs, except for those with defaults of their own."""
     from miltext.evaluation.random_inputs import random_inputs
 

@@ -65,7 +65,7 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     written into a folder without them.
     """
     from miltext.checking.verifier import complete, complete_anew
-    from miltext.models.contents import decode, is_binary, read_file
+    from miltext.files.contents import decode, is_binary, read_file
     from miltext.syntax.vocabulary import DRAFT_WORDS
 
     if draft != "-" and os.path.isdir(existing(draft)):
@@ -117,7 +117,7 @@ def _refuse_elsewhere(text: str, draft: str, output: str) -> None:
     """Fail for a completed draft that would name arrays outside the output's folder; a stream is in no folder."""
     from miltext.checking.arrays import CODES
     from miltext.checking.verifier import check
-    from miltext.models.files import is_stream
+    from miltext.files.writing import is_stream
     from miltext.syntax.names import ARRAYS
 
     folder = os.path.dirname(os.path.realpath(output))

@@ -11,7 +11,7 @@ from miltext.cli.as_json import asks_json, format_option, json_option
 from miltext.cli.streams import STATUSES, model_argument, nested_option, open_whole, write_json, write_text
 
 if TYPE_CHECKING:
-    from miltext.models.summary import Summary
+    from miltext.containers.summary import Summary
 
 EPILOG = """\b
 Examples:
@@ -31,7 +31,7 @@ def command(model: str, nested: str | None) -> None:
     """Summarize MODEL: kind and specification, functions, operations, weights, the models of a pipeline with their
     connections, and a compiled model's statements about itself.
     """
-    from miltext.models.summary import summarize
+    from miltext.containers.summary import summarize
 
     whole = open_whole(model)
     record = summarize(whole.at(nested), whole)
@@ -72,7 +72,7 @@ def _lines(record: Summary, indent: str = "") -> Iterator[str]:
 
 def _compiled_lines(compiled: Summary, indent: str) -> Iterator[str]:
     """Yield a compiled model's statements about itself."""
-    from miltext.models.compiling.analytics import SOURCE
+    from miltext.compiled.analytics import SOURCE
 
     if "modelHash" in compiled:
         yield f"{indent}compiled from {compiled.get('modelName', '')}.mlmodel, SHA-256 {compiled['modelHash']}"

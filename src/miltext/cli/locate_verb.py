@@ -42,7 +42,7 @@ def command(model: str, place: str, nested: str | None) -> None:
     from 0, as in Core ML's errors; miltext's own messages count columns from 1. A place in the space before a line's
     first operation counts as that operation.
     """
-    from miltext.models.refusals import refusal
+    from miltext.files.refusals import refusal
     from miltext.parsing.locating import at_place
     from miltext.parsing.parser import parse_tree
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 import click
 
 from miltext.diagnostics.suggestions import nearest
-from miltext.models.files import MODEL_FILES, MODEL_FOLDERS
+from miltext.files.writing import MODEL_FILES, MODEL_FOLDERS
 
 VERBS_MEANT = {
     **dict.fromkeys(("lint", "linter", "validate", "verify", "test", "analyze"), ("check",)),

@@ -240,7 +240,7 @@ def _tell(name: str, message: str) -> None:
 
 
 def _read(name: str, may_be_empty: bool) -> str:
-    from miltext.models.contents import decode, read_file
+    from miltext.files.contents import decode, read_file
 
     data = read_file(Path(existing(name)))
     return decode(data, name) if data or not may_be_empty else ""
@@ -250,16 +250,16 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
     """Write the merged model, or report the reasons for none; return whether there is none. Raise MiltextError."""
     from tempfile import TemporaryDirectory
 
+    from miltext.building.build import build
+    from miltext.building.choices import BuildOptions
+    from miltext.building.compiling.other_files import files_beside
+    from miltext.building.originals import remade
+    from miltext.containers.opening import open_model
+    from miltext.containers.spec import SpecModel
     from miltext.merging.contents import compared_work
     from miltext.merging.driver import beside
     from miltext.merging.models import merge_models
-    from miltext.models.building.build import build
-    from miltext.models.building.choices import Choices
-    from miltext.models.building.originals import remade
-    from miltext.models.compiling.other_files import files_beside
-    from miltext.models.opening import open_model
     from miltext.models.outputs import check_target
-    from miltext.models.spec import SpecModel
 
     if output == "-":
         fail("name the merged model with -o")
@@ -276,8 +276,8 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
             return True
         whole = SpecModel("mlmodel", output, None, Path(made), merged.model)
         with Progress("writing weights", lambda: size_below(Path(made))) as bar:
-            written = build(whole, output, Choices(force=force, any_kind=True, progress=bar.add))
-    packages = [remade(each, {}, each, Choices()) for each in models if each.kind == "mlpackage"]
+            written = build(whole, output, BuildOptions(force=force, any_kind=True, progress=bar.add))
+    packages = [remade(each, {}, each, BuildOptions()) for each in models if each.kind == "mlpackage"]
     if others := sorted({name for each in packages for name in files_beside(each)}):
         message = f"what is in the packages beside model and weights is not kept: {', '.join(others)}"
         written.append(warning(codes.FILES_NOT_KEPT, message))
@@ -364,8 +364,8 @@ def _with_base() -> bool:
 
 def _merge_stored_texts(names: Names, markers: Markers, path: str) -> bool:
     """Merge texts as git stores them."""
+    from miltext.files.writing import write_file
     from miltext.merging.filters import NotHere, as_checked_out, as_stored
-    from miltext.models.files import write_file
 
     try:
         with as_checked_out(names, path) as shown:
@@ -380,9 +380,9 @@ def _merge_stored_texts(names: Names, markers: Markers, path: str) -> bool:
 
 def _merge_part(names: Names, markers: Markers, path: str) -> bool:
     """Merge a file of a package; in a conflict, one side stays, and the text with markers is beside it."""
+    from miltext.files.writing import write_file
     from miltext.merging.driver import merge_part
     from miltext.merging.filters import as_stored
-    from miltext.models.files import write_file
 
     merged = merge_part(path, names, markers)
     if merged.data is not None:

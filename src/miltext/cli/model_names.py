@@ -50,7 +50,7 @@ def _text_of(path: str) -> str | None:
 
 def _opened(path: str) -> Model:
     """Return a model with small parts, weights aside. Raise OSError for a large one."""
-    from miltext.models.opening import open_model
+    from miltext.containers.opening import open_model
 
     programs = (
         [path]

@@ -40,11 +40,11 @@ def command(words: tuple[str, ...], opset: str | None, family: str | None, as_js
 
     Without WORD, list all operations.
     """
-    from miltext.reference.searching import Unknown, find
+    from miltext.reference.searching import UnknownWord, find
 
     try:
         found = find(words, opset, family)
-    except Unknown as unknown:
+    except UnknownWord as unknown:
         raise click.UsageError(str(unknown)) from None
     if (as_json or asks_json()) and example:
         raise click.UsageError("--json has the examples, too: leave --example out")

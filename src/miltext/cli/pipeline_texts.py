@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.cli.streams import tell, write_text
 from miltext.diagnostics import MiltextError, codes
-from miltext.models.files import is_stream, write_new
+from miltext.files.refusals import refusal
+from miltext.files.staging import Staging
+from miltext.files.writing import is_stream, write_new
 from miltext.models.manifest import MANIFEST
 from miltext.models.outputs import ENDINGS, check_output, check_place
-from miltext.models.refusals import refusal
-from miltext.models.staging import Staging
 from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:

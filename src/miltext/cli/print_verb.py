@@ -29,8 +29,8 @@ from miltext.printing.tensors import Style
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
+    from miltext.files.refusals import WeightsError
     from miltext.models.model import Model
-    from miltext.models.refusals import WeightsError
     from miltext.schema.proto import Program
 
 EPILOG = """\b
@@ -112,7 +112,7 @@ def command(model: str, output: str, nested: str | None, **options: Any) -> None
     """
     style = {name: options.pop(name) for name in ("dialect", "elide", "strict")}
     floats = options.pop("floats") or ("decimal" if options["compact"] or options["draft"] else "hex")
-    form = Form(style=Style(floats=floats, **style), **options)
+    form = PrintForm(style=Style(floats=floats, **style), **options)
     form.refuse_unclear()
     whole = open_whole(model)
     if nested is None and whole.models:
@@ -128,7 +128,7 @@ def command(model: str, output: str, nested: str | None, **options: Any) -> None
 
 
 @dataclass(frozen=True)
-class Form:
+class PrintForm:
     """The output form of programs: the options, whose help describes each.
 
     `names` are the new names of weight files, by the old ones, from `weights_as`.
@@ -163,7 +163,7 @@ class Form:
         if self.as_coremlc and (self.annotate or self.style != Style(strict=self.style.strict)):
             raise click.UsageError(_WITH_COREMLC)
 
-    def with_names(self, stages: Sequence[Stage]) -> Form:
+    def with_names(self, stages: Sequence[Stage]) -> PrintForm:
         """Return the form with the new names of weight files, which are looked up in all programs together."""
         if not self.weights_as:
             return self
@@ -203,8 +203,8 @@ def _program(model: Model, inline_weights: int | None, names: Mapping[str, str] 
 
 def _with_weights(model: Model, most: int) -> Program:
     """Return the model's program with the values of weights of at most that many elements in it."""
-    from miltext.models.model_weights import BlobFolder
-    from miltext.models.weight_printing import inline_weights
+    from miltext.weights.model_weights import BlobFolder
+    from miltext.weights.printing import inline_weights
 
     return inline_weights(model.program, BlobFolder(model.model_path), most)
 
@@ -213,8 +213,8 @@ def _annotated(model: Model, program: Program, style: Style) -> list[str]:
     """Return the text with facts about the weights, complete before any is written: a bar and a pager share the
     terminal.
     """
-    from miltext.models.model_weights import BlobFolder
-    from miltext.models.weight_printing import annotated_pieces
+    from miltext.weights.model_weights import BlobFolder
+    from miltext.weights.printing import annotated_pieces
 
     with weights_bar("reading weights", model, passes=2) as progress:
         return list(annotated_pieces(program, BlobFolder(model.model_path, progress.add), style))

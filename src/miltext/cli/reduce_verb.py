@@ -100,7 +100,7 @@ def command(
     the same model each time. Several run at once with --jobs, which takes less time and some more runs. After Ctrl-C,
     OUT is the smallest model so far.
     """
-    from miltext.models.sizes import read_sizes
+    from miltext.descriptions.sizes import read_sizes
     from miltext.reduction.commands import Command
 
     source = load_model(model, nested)
@@ -121,9 +121,9 @@ def _shown(text: str) -> None:
 
 def _check_output(output: Path, source: Model, force: bool) -> None:
     """Refuse an impossible output before any test is run, as far as it can be known."""
-    from miltext.models.building.build import OUTPUTS
+    from miltext.building.build import OUTPUTS
+    from miltext.files.refusals import refusal
     from miltext.models.outputs import check_name, check_output, check_target
-    from miltext.models.refusals import refusal
 
     if not os.access(output.parent, os.W_OK):
         raise OSError(errno.EACCES, "this is not a folder that can be written to", str(output.parent))
@@ -198,7 +198,7 @@ class _Work:
     @contextmanager
     def kept(self) -> Iterator[None]:
         """Write the best result when an interrupt or a full disk ends the `with` block, and report it."""
-        from miltext.models.interrupts import uninterrupted
+        from miltext.files.interrupts import uninterrupted
 
         try:
             yield

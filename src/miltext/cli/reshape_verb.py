@@ -61,9 +61,9 @@ def command(
     can have several meanings. A constant that cannot be written anew is an error at its place in the output of `miltext
     print`, and nothing is written. With --verify, both models are run on the same random inputs.
     """
+    from miltext.descriptions.sizes import read_sizes
     from miltext.drafting.reshaping import reshape
-    from miltext.models.pipelines.takers import only_taker
-    from miltext.models.sizes import read_sizes
+    from miltext.pipelines.takers import only_taker
     from miltext.printing.flexible_shapes import ATTRIBUTE
 
     sizes, whole = read_sizes(words), open_whole(model)
@@ -92,8 +92,8 @@ def command(
 
 def _verify(text: str, name: str, folder: Path | None, conversion: str, function: str) -> None:
     """Compare a text's outputs with a conversion's; if they differ, show it, and exit with WRONG."""
+    from miltext.containers.programs import TextModel
     from miltext.evaluation.comparing.comparing import compare
-    from miltext.models.programs import TextModel
 
     made = TextModel(text.encode(), name, None)
     made.model_path = folder

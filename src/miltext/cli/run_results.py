@@ -107,8 +107,8 @@ def write(
     files: Targets, results: Iterator[Result], states: Mapping[str, Any], features: Mapping[str, Feature]
 ) -> None:
     """Write files of the results, all or none, during the computation, which also fills `states`."""
-    from miltext.models.files import is_stream, write_new
-    from miltext.models.staging import Staging
+    from miltext.files.staging import Staging
+    from miltext.files.writing import is_stream, write_new
 
     with Staging(replace=True) as staging:
         places = {path: staging.place(Path(path)) for path in files.files if path != "-" and not is_stream(Path(path))}
@@ -194,7 +194,7 @@ def _png_pieces(value: Any, image: ImageFeatureType) -> Iterator[bytes]:
 # ---- the table and the records
 
 
-class Shown:
+class ShownResults:
     """The rows of a table, or the records of JSON, of results released at once."""
 
     def __init__(self, as_json: bool) -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from miltext.cli.as_json import asks_json, format_option, json_option
-from miltext.cli.given_inputs import Given, given_inputs, input_options, telling_of_options
+from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, telling_of_options
 from miltext.cli.progress import Progress
-from miltext.cli.run_results import Result, Shown, check_pictures, targets, write
+from miltext.cli.run_results import Result, ShownResults, check_pictures, targets, write
 from miltext.cli.streams import (
     OptionalNumbers,
     colored,
@@ -89,7 +89,7 @@ def command(
     An .npz has strings as numpy's own, and class probabilities as pairs of `key` and `value`; nothing is pickled. For a
     value in a loop, the last is used; a name means the value of the function's own block, if there is one.
     """
-    given = Given(**{name: options[name] for name in Given._fields})
+    given = InputChoices(**{name: options[name] for name in InputChoices._fields})
     files = targets(outputs, state_out)
     files.check([model, *given.read], state)
     if (as_json := asks_json()) and files.archive == "-":
@@ -104,7 +104,7 @@ def command(
     states = {} if state is None else read_archive(Path(state))
     with _naming(evaluator), telling_of_options(given):
         arrays, _ = evaluator.taken(given_inputs(evaluator, given), states, options["allow_nan"])
-    shown = Shown(as_json) if as_json or not (files.archive or files.single) else None
+    shown = ShownResults(as_json) if as_json or not (files.archive or files.single) else None
     with Progress("running", lambda: len(evaluator.plan.steps)) as bar:
         results = _Run(evaluator, arrays, states, asked, options["everything"]).results(given.seed, bar)
         write(files, shown.looked_at(results) if shown else results, states, evaluator.features)
@@ -137,10 +137,10 @@ class _Run(NamedTuple):
 
     def results(self, seed: int | None, bar: Progress) -> Iterator[Result]:
         """Yield the inner values as they are made, values of inner blocks after all others, then outputs and states."""
-        from miltext.evaluation.evaluator import Running
+        from miltext.evaluation.evaluator import Execution
 
         evaluator = self.evaluator
-        running = Running(evaluator.steps(self.inputs, self.states, seed, allow_nan=True))
+        running = Execution(evaluator.steps(self.inputs, self.states, seed, allow_nan=True))
         own, inside = {id(step) for step in evaluator.plan.steps}, dict[str, Result]()
         inner = self.asked - evaluator.outputs.keys()
         left = inner - evaluator.inputs.keys()

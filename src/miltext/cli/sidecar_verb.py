@@ -12,7 +12,7 @@ import click
 from miltext.cli.as_json import asks_json, done_so_far, format_option
 from miltext.cli.progress import Progress, size_below
 from miltext.cli.streams import WRONG, existing, tell, write_json
-from miltext.models.files import MODEL_FOLDERS
+from miltext.files.writing import MODEL_FOLDERS
 
 EPILOG = """\b
 Examples:

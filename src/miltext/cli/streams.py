@@ -108,7 +108,7 @@ def existing(name: str) -> str:
 
 def texts_in(folder: str) -> list[str]:
     """Return every .mil below a folder; end the command if there are none."""
-    from miltext.models.files import texts_below
+    from miltext.files.writing import texts_below
 
     message = f"no .mil file found in the folder {folder}; of a model, `miltext print` writes one"
     return texts_below(folder) or fail(message)
@@ -116,14 +116,14 @@ def texts_in(folder: str) -> list[str]:
 
 def load_model(name: str, nested: str | None = None) -> Model:
     """Return the ML Program of that path, or on standard input."""
-    from miltext.models.opening import load
+    from miltext.containers.opening import load
 
     return open_whole(name).select(nested) if name == "-" else load(existing(name), nested)
 
 
 def open_whole(name: str) -> Model:
     """Return the model of that path, or on standard input: also a pipeline, or a model that is not an ML Program."""
-    from miltext.models.opening import open_model, read_model
+    from miltext.containers.opening import open_model, read_model
 
     if name != "-":
         return open_model(existing(name))
@@ -160,7 +160,7 @@ def write_text(
 
 def write_bytes(output: str, pieces: Iterable[bytes], kind: str, *sources: str, force: bool | None = None) -> None:
     """Write bytes to a file, as `write_text` does, or to standard output unless it is a terminal."""
-    from miltext.models.files import write_file
+    from miltext.files.writing import write_file
     from miltext.models.outputs import check_output
 
     if output != "-":
@@ -177,7 +177,7 @@ def write_back(name: str, before: str, text: str) -> bool:
 
     A read-only or meanwhile changed file is left as it is. Return whether it was written.
     """
-    from miltext.models.files import is_stream, write_file
+    from miltext.files.writing import is_stream, write_file
 
     path = Path(name)
     try:

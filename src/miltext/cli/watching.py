@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeAlias
 import click
 
 from miltext.cli.streams import FAILED, WRONG, existing, report_failures, tell
-from miltext.models.files import MODEL_FILES, MODEL_FOLDERS
+from miltext.files.writing import MODEL_FILES, MODEL_FOLDERS
 from miltext.settings.project import NAME
 
 INTERVAL = 0.2

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miltext.models.building.new_model import rename_files
-from miltext.models.model_weights import blob_values
-from miltext.models.weight_paths import MODEL_PATH, suspicion
+from miltext.building.new_model import rename_files
+from miltext.weights.model_weights import blob_values
+from miltext.weights.paths import MODEL_PATH, suspicion
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Program

@@ -14,7 +14,7 @@ from miltext.cli.progress import Progress
 from miltext.cli.streams import STATUSES, load_model, model_argument, nested_option, write_json, write_text
 
 if TYPE_CHECKING:
-    from miltext.models.model_weights import Weight, Weights
+    from miltext.weights.model_weights import Weight, Weights
 
 EPILOG = """\b
 Examples:
@@ -83,10 +83,10 @@ def save_arrays(weights: Weights, folder: Path) -> dict[str, str]:
 
     Characters not allowed in file names are written as `%2F` and the like.
     """
-    from miltext.models.files import write_new
-    from miltext.models.model_weights import npy_pieces
+    from miltext.files.staging import Staging
+    from miltext.files.writing import write_new
     from miltext.models.outputs import check_output
-    from miltext.models.staging import Staging
+    from miltext.weights.model_weights import npy_pieces
 
     entries = weights.entries
     files = {name: folder / f"{file_stem(name)}.npy" for name in entries}

@@ -28,8 +28,8 @@ from miltext.cli.streams import (
 )
 
 if TYPE_CHECKING:
-    from miltext.models.building.changes import DescriptionChange
-    from miltext.models.building.given_weights import GivenWeights
+    from miltext.building.given_weights import GivenWeights
+    from miltext.descriptions.changes import DescriptionChange
     from miltext.models.model import Model
     from miltext.printing.coremlc import Versions
 
@@ -164,7 +164,7 @@ def build(
     """
     if original is None and nested is not None:
         raise click.UsageError("--model chooses in the pipeline of --from: add --from MODEL")
-    from miltext.models.sizes import read_sizes
+    from miltext.descriptions.sizes import read_sizes
 
     choices["ranges"] = read_sizes(ranges)
     choices["versions"] = _versions(coremlc_mil_version, coremlc_version)
@@ -212,7 +212,7 @@ def rename(model: str, old: str, new: str, output: str, function: str | None, ne
     invalid NEW, such as `a b` or a reserved word, is refused in an ML Program: other models, such as neural networks,
     allow any names.
     """
-    from miltext.models.building import editing
+    from miltext.building import editing
     from miltext.schema.proto.kinds import PROGRAM
 
     whole = open_whole(model)
@@ -237,7 +237,7 @@ def expose(
     An output of a model in a pipeline becomes an output of the pipeline, unless a later model has an input of that
     name.
     """
-    from miltext.models.building import editing
+    from miltext.building import editing
 
     edit = partial(editing.expose, names=values, function=function, any_name=not how["check"])
     edit_model(open_whole(model), output, nested, edit, **how)
@@ -257,7 +257,7 @@ def edit_model(
     Literals of more than `elide` elements are left out of the text of a model. An output that ends in `.mil` gets the
     edited text itself. The `choices` are as in `miltext.build`.
     """
-    from miltext.models.programs import TextModel
+    from miltext.containers.programs import TextModel
     from miltext.printing.printing import to_text
 
     chosen = whole.select(nested)

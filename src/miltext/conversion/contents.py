@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.building.filling import Array
 from miltext.conversion.numbers import Numbers, NumbersOf, put_into
-from miltext.models.building.filling import Array
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.dtypes import BY_NAME
 
 if TYPE_CHECKING:
     from miltext.conversion.halves import Loss
     from miltext.conversion.known import Precisions
-    from miltext.models.model_weights import BlobFolder
     from miltext.schema.proto import Value
+    from miltext.weights.model_weights import BlobFolder
 
 
-class Change(NamedTuple):
+class ConvertedConstant(NamedTuple):
     """A converted constant: its name for people, its function, its sizes and its loss.
 
     For a `compressed` weight with converted scales, the errors are the most that its numbers can lose.
@@ -35,7 +35,7 @@ class Contents:
     def __init__(self, precisions: Precisions, folder: BlobFolder, arrays: dict[str, Array]) -> None:
         self.precisions = precisions
         self.arrays: dict[str, Array] = {}
-        self.changes: list[Change] = []
+        self.changes: list[ConvertedConstant] = []
         self._marks: dict[tuple[str, tuple[object, ...]], str] = {}
         self._numbers = NumbersOf(folder, arrays)
 
@@ -51,7 +51,7 @@ class Contents:
         """Replace the contents of a value by numbers in the new data type."""
         dtype = BY_NAME[self.precisions.new]
         value.type.tensorType.dataType = dtype.number
-        self.changes.append(Change(name, function, numbers.shape, numbers.loss))
+        self.changes.append(ConvertedConstant(name, function, numbers.shape, numbers.loss))
         if value.WhichOneof("value") == "blobFileValue":
             self._store(value, numbers, dtype.name)
         else:

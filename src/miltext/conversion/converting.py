@@ -10,29 +10,29 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from miltext.conversion.contents import Change, Contents
+from miltext.building.choices import BuildOptions
+from miltext.building.given_weights import GivenFolder
+from miltext.containers.opening import open_model
+from miltext.conversion.contents import Contents, ConvertedConstant
 from miltext.conversion.known import Precisions
 from miltext.conversion.programs import convert_program
 from miltext.conversion.report import record, render_text
 from miltext.diagnostics import codes
 from miltext.drafting.building import build_as_chosen
-from miltext.models.building.choices import Choices
-from miltext.models.building.given_weights import GivenFolder
-from miltext.models.files import WITH_DESCRIPTION
-from miltext.models.model_weights import BlobFolder, LooseFolder, blob_values
-from miltext.models.opening import open_model
-from miltext.models.tensor_data import tensor_dtype, tensor_shape
+from miltext.files.writing import WITH_DESCRIPTION
 from miltext.schema.packing import packed_size
+from miltext.weights.model_weights import BlobFolder, LooseFolder, blob_values
+from miltext.weights.tensors import tensor_dtype, tensor_shape
 
 if TYPE_CHECKING:
+    from miltext.building.choices import Expect
+    from miltext.building.filling import Array
+    from miltext.building.given_weights import GivenWeights
     from miltext.conversion.programs import Border
+    from miltext.descriptions.changes import DescriptionChange
+    from miltext.descriptions.ranges import Range
     from miltext.diagnostics import Diagnostic
-    from miltext.models.building.changes import DescriptionChange
-    from miltext.models.building.choices import Expect
-    from miltext.models.building.filling import Array
-    from miltext.models.building.given_weights import GivenWeights
-    from miltext.models.building.ranges import Range
-    from miltext.models.files import Progress
+    from miltext.files.writing import Progress
     from miltext.models.model import Model
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
 
@@ -48,7 +48,7 @@ class Conversion:
     """
 
     to: str
-    changes: list[Change] = field(default_factory=list)
+    changes: list[ConvertedConstant] = field(default_factory=list)
     warnings: list[Diagnostic] = field(default_factory=list)
     before: int = 0
     after: int = 0
@@ -62,7 +62,7 @@ class Conversion:
         return record(self)
 
     @property
-    def largest(self) -> Change | None:
+    def largest(self) -> ConvertedConstant | None:
         """The change with the largest error; None if nothing was lost."""
         found = max(self.changes, key=lambda change: change.loss.absolute, default=None)
         return found if found and found.loss.absolute else None
@@ -100,7 +100,7 @@ def convert_weights(
     whole = open_model(model) if isinstance(model, str | os.PathLike) else model
     source = whole.select(stage)
     made = Conversion(to)
-    choices = Choices(
+    choices = BuildOptions(
         original=whole if whole.kind in WITH_DESCRIPTION else None,
         model=stage,
         weights=weights,

@@ -36,7 +36,7 @@ SIZING = {
 """Parameters that sizes are worked out from: they stay as they are unless fp16 has just their number."""
 
 
-class Given(NamedTuple):
+class OldInput(NamedTuple):
     """An input of an operation: its old operand, its present type, and the constant beyond fp16 behind it, if any.
 
     A constant can become either; its type is the present one unless an operation requires the other.
@@ -52,7 +52,7 @@ class Given(NamedTuple):
         return self.operand.type
 
 
-GivenArguments: TypeAlias = "Mapping[str, Sequence[Given]]"
+GivenArguments: TypeAlias = "Mapping[str, Sequence[OldInput]]"
 
 
 class Decision(NamedTuple):
@@ -108,7 +108,7 @@ class Deciding:
 
     # ---- arguments
 
-    def _wanted(self, known: Signature, name: str, given: Given) -> Type:
+    def _wanted(self, known: Signature, name: str, given: OldInput) -> Type:
         """Return the type that an argument has to be of."""
         old, parameter = given.old, known.parameters.get(name)
         if not isinstance(old, TensorType):
@@ -129,7 +129,7 @@ class Deciding:
         x = known.parameters.get("x")
         return x is not None and parameter.domain != x.domain and parameter.name in PRECISE.get(known.name, ())
 
-    def _names_type(self, known: Signature, name: str, several: Sequence[Given]) -> bool:
+    def _names_type(self, known: Signature, name: str, several: Sequence[OldInput]) -> bool:
         """Return whether an argument is a word that names the old data type, and could name the new one."""
         parameter = known.parameters.get(name)
         return parameter is not None and self._may_name(parameter) and several[0].operand.value == self.precisions.old
@@ -141,7 +141,7 @@ class Deciding:
     def _may_name(self, parameter: Parameter) -> bool:
         return {*self.precisions} <= {*parameter.words}
 
-    def _operand(self, given: Given, type: Type, is_word: bool) -> Operand:
+    def _operand(self, given: OldInput, type: Type, is_word: bool) -> Operand:
         """Return an input as it is after the conversion, with its value, if known, rounded."""
         operand = given.operand
         if is_word:

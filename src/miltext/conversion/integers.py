@@ -11,7 +11,7 @@ from miltext.schema.dtypes import BY_NAME
 
 if TYPE_CHECKING:
     from miltext.checking.inference.operands import Value
-    from miltext.conversion.planning import Bound
+    from miltext.conversion.planning import BoundOperand
     from miltext.ir.parts import Use
     from miltext.schema.types import Type
 
@@ -36,7 +36,7 @@ def is_float(type: Type) -> bool:
     return dtype is not None and BY_NAME[dtype].kind == "float"
 
 
-def is_exact(op: Op, bound: Mapping[str, list[Bound]]) -> bool:
+def is_exact(op: Op, bound: Mapping[str, list[BoundOperand]]) -> bool:
     """Return whether an operation is a `cast` of whole numbers to fp32 that casts alone use, no computation.
 
     Its input may be such a cast, too.
@@ -53,7 +53,7 @@ def _computes(use: Use) -> bool:
     return use.user.type != "cast" if isinstance(use.user, Op) else isinstance(use.user.owner, Op)
 
 
-def may_count(op_type: str, given: Iterable[Bound], type: Type, value: Value) -> bool:
+def may_count(op_type: str, given: Iterable[BoundOperand], type: Type, value: Value) -> bool:
     """Return whether an output of a type may have whole numbers beyond the range in which fp16 has all.
 
     They come of an input or of a constant: indices, sizes and values made of bool count as small.
@@ -65,7 +65,7 @@ def may_count(op_type: str, given: Iterable[Bound], type: Type, value: Value) ->
     return any(_counts(op_type, each) for each in given)
 
 
-def _counts(op_type: str, each: Bound) -> bool:
+def _counts(op_type: str, each: BoundOperand) -> bool:
     if each.known is not None:
         return each.known.counts and (is_wide(each.given.old) or op_type == "cast")
     value = each.given.operand.value

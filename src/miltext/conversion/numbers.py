@@ -11,21 +11,21 @@ import numpy as np
 
 from miltext.conversion.halves import FEW, Loss, halves, measured
 from miltext.diagnostics import codes
-from miltext.models.refusals import refusal
-from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape, tensor_value
+from miltext.files.refusals import refusal
 from miltext.schema.packing import packed_size
+from miltext.weights.tensors import literal, tensor_dtype, tensor_shape, tensor_value
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
 
-    from miltext.models.building.filling import Array
-    from miltext.models.files import Progress
-    from miltext.models.model_weights import BlobFolder
-    from miltext.models.weights import Blob
+    from miltext.building.filling import Array
+    from miltext.files.writing import Progress
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Value
+    from miltext.weights.blob_storage import Blob
+    from miltext.weights.model_weights import BlobFolder
 
 
 class Numbers:
@@ -135,8 +135,8 @@ class NumbersOf:
         if value.WhichOneof("value") == "blobFileValue":
             array = self._arrays.get(value.blobFileValue.fileName)
             return array or self._folder.blob(value)
-        found = immediate_data(value)
-        return None if found is None else found[1]
+        found = literal(value)
+        return None if found is None else found.data
 
 
 def put_into(value: Value, numbers: Numbers, dtype: DType) -> None:

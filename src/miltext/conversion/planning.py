@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.inference.operands import Arguments, Operand, read_value
 from miltext.checking.inference.program import UNDEFINED, result
-from miltext.conversion.deciding import Deciding, Decision, Given
+from miltext.conversion.deciding import Deciding, Decision, OldInput
 from miltext.conversion.halves import BEYOND
 from miltext.conversion.integers import is_exact, is_float, is_wide, may_count
 from miltext.conversion.known import Known, KnownConstant
 from miltext.conversion.scales import compressed, scaled
 from miltext.diagnostics import codes
+from miltext.files.refusals import refusal
 from miltext.ir.flow import FLOWS
 from miltext.ir.parts import Use, Value, literal_of
-from miltext.models.refusals import refusal
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import signature
 from miltext.schema.types import ListType, TensorType, Type, read_type
@@ -34,10 +34,10 @@ DATA = {"const": "val", "constexpr_cast": "source_val"}
 """The operations whose outputs are numbers of one type or the other, and the attributes with these numbers."""
 
 
-class Bound(NamedTuple):
+class BoundOperand(NamedTuple):
     """An argument, by its place, or an attribute: a known value, or a literal with its numbers."""
 
-    given: Given
+    given: OldInput
     place: int = 0
     known: Known | None = None
     literal: proto.Value | None = None
@@ -151,7 +151,7 @@ class Planning:
 
     # ---- the inputs of operations
 
-    def _bound(self, op: Op) -> dict[str, list[Bound]]:
+    def _bound(self, op: Op) -> dict[str, list[BoundOperand]]:
         """Return the inputs of an operation, by parameter: its arguments, and its attributes except for the name."""
         found = {
             name: [self._binding(op, name, place, operand) for place, operand in enumerate(operands)]
@@ -162,28 +162,28 @@ class Planning:
                 found[name] = [self._binding(op, name, 0, literal)]
         return found
 
-    def _binding(self, op: Op, name: str, place: int, operand: GraphOperand) -> Bound:
+    def _binding(self, op: Op, name: str, place: int, operand: GraphOperand) -> BoundOperand:
         known = self.known.get(operand) if isinstance(operand, Value) else None
         if isinstance(operand, Value) and known is not None:
-            return Bound(Given(self.before(operand), known.type, known.wide), place, known)
+            return BoundOperand(OldInput(self.before(operand), known.type, known.wide), place, known)
         if operand is None or isinstance(operand, Value):
-            return Bound(Given(UNDEFINED, None, ""), place)
+            return BoundOperand(OldInput(UNDEFINED, None, ""), place)
         old = read_type(operand.type)
         before = Operand(old, partial(read_value, operand, old))
         if not isinstance(old, TensorType) or old.dtype != self.precisions.old:
-            return Bound(Given(before, old, ""), place, literal=operand)
+            return BoundOperand(OldInput(before, old, ""), place, literal=operand)
         called = _called(op, name)
         numbers = self._contents.numbers(operand, called)
         wide = called if self._is_beyond(numbers, called) else ""
         now = old if wide else self.precisions.of(old)
-        return Bound(Given(before, now, wide), place, literal=operand, numbers=numbers)
+        return BoundOperand(OldInput(before, now, wide), place, literal=operand, numbers=numbers)
 
-    def _is_exact(self, op: Op, bound: Mapping[str, list[Bound]]) -> bool:
+    def _is_exact(self, op: Op, bound: Mapping[str, list[BoundOperand]]) -> bool:
         return self.precisions.new == "fp16" and is_exact(op, bound)
 
     # ---- decisions
 
-    def _decided(self, op: Op, bound: Mapping[str, list[Bound]]) -> Decision:
+    def _decided(self, op: Op, bound: Mapping[str, list[BoundOperand]]) -> Decision:
         given = {name: [each.given for each in several] for name, several in bound.items()}
         declared = [output.type for output in op.outputs]
         known = signature(op.type, self._opset)
@@ -204,7 +204,7 @@ class Planning:
         self._contents.changes += compressed(op, bound, self.function, self._contents)
         return decision
 
-    def _kept(self, op: Op, given: dict[str, list[Given]], declared: Sequence[Type]) -> Decision:
+    def _kept(self, op: Op, given: dict[str, list[OldInput]], declared: Sequence[Type]) -> Decision:
         """Return that an operation is left as it is. Raise ModelError (MIL438) if it takes a list that changes."""
         for each in chain.from_iterable(given.values()):
             if isinstance(each.old, ListType) and each.type != each.old:
@@ -214,7 +214,7 @@ class Planning:
                 )
         return self._deciding.kept(given, declared)
 
-    def _beyond(self, op: Op, bound: Mapping[str, list[Bound]]) -> list[str]:
+    def _beyond(self, op: Op, bound: Mapping[str, list[BoundOperand]]) -> list[str]:
         """Return the name of a compressed constant if its factors may be beyond fp16, or below it.
 
         As a scale is a factor, it is not raised to the least number of fp16, and does not become 0.
@@ -234,7 +234,7 @@ class Planning:
         for name in dict.fromkeys(beyond):
             self.kept.setdefault(name, KeptConstant(self._overflows[name], [])).outputs.append(made)
 
-    def _with_blocks(self, op: Op, bound: Mapping[str, list[Bound]]) -> Decision:
+    def _with_blocks(self, op: Op, bound: Mapping[str, list[BoundOperand]]) -> Decision:
         """Decide about an operation with blocks, and plan these: values keep their types on the way in and out."""
         given = {name: [each.given for each in several] for name, several in bound.items()}
         declared = [output.type for output in op.outputs]
@@ -273,7 +273,7 @@ class Planning:
 
     # ---- the conversion of operations
 
-    def _idle(self, op: Op, bound: Mapping[str, list[Bound]], decision: Decision) -> bool:
+    def _idle(self, op: Op, bound: Mapping[str, list[BoundOperand]], decision: Decision) -> bool:
         """Note a `cast` to the type that its value already has; return whether it is one. The value replaces it."""
         if op.type != "cast" or len(op.outputs) != 1:
             return False
@@ -289,7 +289,7 @@ class Planning:
                 each.known.lost_a_use = True
         return True
 
-    def _carry_out(self, op: Op, bound: Mapping[str, list[Bound]], decision: Decision) -> None:
+    def _carry_out(self, op: Op, bound: Mapping[str, list[BoundOperand]], decision: Decision) -> None:
         """Note the uses of an operation's inputs, and convert its literals."""
         for name, several in bound.items():
             for each, asked in zip(several, decision.arguments[name], strict=True):
@@ -297,7 +297,7 @@ class Planning:
         for name in decision.left_out:
             op.set_input(name, immediate(STRING, self.precisions.new))
 
-    def _use(self, op: Op, name: str, each: Bound, type: Type, is_word: bool) -> None:
+    def _use(self, op: Op, name: str, each: BoundOperand, type: Type, is_word: bool) -> None:
         wanted = self.precisions.new if is_word else self._wanted(type)
         if each.known is not None:
             each.known.use(Use(op, name, each.place), wanted)
@@ -306,7 +306,7 @@ class Planning:
         elif each.numbers is not None and wanted == self.precisions.new:
             self._contents.convert(op.own_literal(name, each.place), each.numbers, _called(op, name), self.function)
 
-    def _outputs(self, op: Op, block: Block, bound: Mapping[str, list[Bound]], decision: Decision) -> None:
+    def _outputs(self, op: Op, block: Block, bound: Mapping[str, list[BoundOperand]], decision: Decision) -> None:
         """Enter the outputs of an operation."""
         given = [each.given for several in bound.values() for each in several]
         name = op.outputs[0].name if op.outputs else ""

@@ -11,9 +11,8 @@ from miltext.conversion.integers import GREATEST_WHOLE
 from miltext.conversion.known import dtype_of
 from miltext.conversion.planning import Planning
 from miltext.diagnostics import Note, codes, warning
+from miltext.files.refusals import BlamedPart, refusal
 from miltext.ir.graph import Graph
-from miltext.models.building.placing import Subject
-from miltext.models.refusals import refusal
 from miltext.schema.operations import opset_place
 from miltext.schema.opsets import TEXT_BY_PROTO
 from miltext.syntax.gc_pause import gc_paused
@@ -92,7 +91,7 @@ def _check(function: str, opset: str, changed: list[Value], contents: Contents) 
     if changed and contents.precisions.new == "fp16" and opset_place(opset) < opset_place(IO_SINCE):
         text = TEXT_BY_PROTO.get(opset, opset)
         message = f"`{changed[0].name}` of `{function}` cannot be fp16 in {text}: {IO_SINCE} brought that"
-        raise refusal(codes.FP16_BORDER, message, about=Subject("opset", opset, function))
+        raise refusal(codes.FP16_BORDER, message, about=BlamedPart("opset", opset, function))
 
 
 def _narrowed(planning: Planning, outputs: Mapping[Value, Type]) -> set[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from miltext.conversion.contents import Change
+    from miltext.conversion.contents import ConvertedConstant
     from miltext.conversion.converting import Conversion
 
 FORM = 1
@@ -58,7 +58,7 @@ def _summary(conversion: Conversion) -> list[str]:
     return lines
 
 
-def _row(change: Change) -> tuple[str, ...]:
+def _row(change: ConvertedConstant) -> tuple[str, ...]:
     loss = change.loss
     shape = "x".join(map(str, change.shape)) or "scalar"
     counts = map(str, (loss.zeros, loss.subnormals, loss.raised, loss.clamped))
@@ -82,7 +82,7 @@ def record(conversion: Conversion) -> dict[str, Any]:
     }
 
 
-def _record(change: Change) -> dict[str, Any]:
+def _record(change: ConvertedConstant) -> dict[str, Any]:
     loss = change.loss
     return {
         "name": change.name,

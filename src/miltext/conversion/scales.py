@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from miltext.conversion.contents import Change
+from miltext.conversion.contents import ConvertedConstant
 from miltext.conversion.halves import GREATEST, Loss, halves
 from miltext.conversion.known import dtype_of
 from miltext.schema.dtypes import BY_NAME
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from miltext.conversion.contents import Contents
     from miltext.conversion.numbers import Numbers
-    from miltext.conversion.planning import Bound
+    from miltext.conversion.planning import BoundOperand
     from miltext.ir.parts import Op
 
 DATA_AND_SHIFT = {
@@ -78,7 +78,7 @@ def _odd(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return odd
 
 
-def scaled(op_type: str, bound: Mapping[str, list[Bound]], contents: Contents) -> Scaled | None:
+def scaled(op_type: str, bound: Mapping[str, list[BoundOperand]], contents: Contents) -> Scaled | None:
     """Return the compressed weight that an operation makes; None if it does not, or its scales are not known."""
     data_name, shift_name = DATA_AND_SHIFT.get(op_type, ("", ""))
     scale, data, shift = (next(iter(bound.get(name, ())), None) for name in ("scale", data_name, shift_name))
@@ -89,7 +89,9 @@ def scaled(op_type: str, bound: Mapping[str, list[Bound]], contents: Contents) -
     return None if steps is None else Scaled(scales, steps)
 
 
-def compressed(op: Op, bound: Mapping[str, list[Bound]], function: str, contents: Contents) -> list[Change]:
+def compressed(
+    op: Op, bound: Mapping[str, list[BoundOperand]], function: str, contents: Contents
+) -> list[ConvertedConstant]:
     """Return the loss of an operation's weight where its scales are converted, if it has any."""
     made = scaled(op.type, bound, contents)
     if made is None:
@@ -97,10 +99,10 @@ def compressed(op: Op, bound: Mapping[str, list[Bound]], function: str, contents
     output = op.outputs[-1]
     sizes = (output.type.shape or ()) if isinstance(output.type, TensorType) else ()
     shape = tuple(size if isinstance(size, int) else 0 for size in sizes)
-    return [Change(output.name, function, shape, made.loss(), compressed=True)]
+    return [ConvertedConstant(output.name, function, shape, made.loss(), compressed=True)]
 
 
-def _steps(data: Bound, shift: Bound | None, contents: Contents) -> float | None:
+def _steps(data: BoundOperand, shift: BoundOperand | None, contents: Contents) -> float | None:
     """Return the greatest magnitude of data minus a shift; None for data of an unknown type."""
     dtype = BY_NAME.get(dtype_of(data.given.old) or "")
     if dtype is None:
@@ -116,7 +118,7 @@ def _steps(data: Bound, shift: Bound | None, contents: Contents) -> float | None
     return least + most if found is None else max(most - found[0], least + found[1])
 
 
-def _range(shift: Bound, contents: Contents) -> tuple[float, float] | None:
+def _range(shift: BoundOperand, contents: Contents) -> tuple[float, float] | None:
     """Return the least and the greatest number of a constant; None if it cannot be read here."""
     held = shift.held
     if held is None:

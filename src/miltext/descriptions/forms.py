@@ -82,7 +82,7 @@ class Text(Form):
         setattr(holder, self.field, text(value))
 
 
-class Name(Text):
+class RequiredText(Text):
     """A string that is always written, even if empty."""
 
     def say(self, holder: Any) -> str:
@@ -180,7 +180,7 @@ def _bounds(value: object) -> tuple[int, int]:
     return least, most
 
 
-class Listed(Form):
+class NumberLists(Form):
     """A list of lists of numbers: the repeated field `inner` of a message; it may be empty."""
 
     what = "lists"
@@ -209,7 +209,7 @@ class Listed(Form):
         """Add the message of some numbers. Raise Wrong."""
 
 
-class Shapes(Listed):
+class Shapes(NumberLists):
     """Shapes, each the list of its sizes."""
 
     what = "shapes, as in `[[1, 3], [2, 3]]`"
@@ -221,7 +221,7 @@ class Shapes(Listed):
         listed.add(shape=numbers(value, 0, SIZES[1]))
 
 
-class ImageSizes(Listed):
+class ImageSizes(NumberLists):
     """Sizes of images, each a width and a height."""
 
     what = "widths and heights, as in `[[224, 224], [640, 480]]`"
@@ -234,7 +234,7 @@ class ImageSizes(Listed):
         listed.add(width=width, height=height)
 
 
-class Ranges(Listed):
+class Ranges(NumberLists):
     """The least and the greatest size of each dimension."""
 
     what = "ranges, as in `[[1, 8], [3, 3], [1, inf]]`"

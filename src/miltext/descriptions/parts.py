@@ -12,9 +12,8 @@ from functools import cache, cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from google.protobuf.unknown_fields import UnknownFieldSet
-
 from miltext.descriptions.forms import shortest
+from miltext.files.contents import unknown_fields
 from miltext.schema.paths import is_repeated
 from miltext.schema.proto.kinds import MODEL_KINDS
 from miltext.schema.wire import LENGTH_DELIMITED, read_varint, sized, spans, tag, wire_of
@@ -46,7 +45,7 @@ EMPTY = "set"
 """The text for an empty message that is set."""
 
 
-class Difference(NamedTuple):
+class MessageDifference(NamedTuple):
     """A place where two messages differ, such as `input[x].type.multiArrayType.dataType`; None for a missing value."""
 
     path: str
@@ -134,7 +133,7 @@ class Whole(Part):
         return " ".join(line.strip() for line in str(self.made.FromString(self.content)).splitlines())
 
 
-class Entry(Whole):
+class MapEntry(Whole):
     """An entry of a map: its value has the entry's own path."""
 
     @cached_property
@@ -152,7 +151,7 @@ class Entry(Whole):
         return self.parts["value"].text if "value" in self.parts else EMPTY
 
 
-class Listed(Part):
+class PartList(Part):
     """A list of messages, or a map. Its parts are named by keys, or by messages' names if each has its own."""
 
     is_open = True
@@ -186,7 +185,7 @@ class Listed(Part):
     @property
     def is_map(self) -> bool:
         """Whether it is a map, whose order has no meaning."""
-        return any(isinstance(each, Entry) for each in self.items)
+        return any(isinstance(each, MapEntry) for each in self.items)
 
     def way(self, path: str, key: str) -> str:
         """Return the path of a part."""
@@ -222,7 +221,7 @@ def leaves(part: Part, path: str) -> Iterator[tuple[str, str]]:
         yield from leaves(each, part.way(path, key))
 
 
-def differences(old: Part, new: Part, path: str = "") -> Iterator[Difference]:
+def differences(old: Part, new: Part, path: str = "") -> Iterator[MessageDifference]:
     """Yield the differences of two parts at a path: at least one, unless all bytes are equal."""
     if old.wire == new.wire:
         return
@@ -232,22 +231,22 @@ def differences(old: Part, new: Part, path: str = "") -> Iterator[Difference]:
         yield each
     if not is_told:
         texts = old.text, new.text
-        yield Difference(path, *(texts if texts[0] != texts[1] else (digest(old.wire), digest(new.wire))))
+        yield MessageDifference(path, *(texts if texts[0] != texts[1] else (digest(old.wire), digest(new.wire))))
 
 
-def _inside(old: Part, new: Part, path: str) -> Iterator[Difference]:
+def _inside(old: Part, new: Part, path: str) -> Iterator[MessageDifference]:
     """Yield the differences of the parts of two parts, and of their order."""
     for key in {**old.parts, **new.parts}:
         was, now = old.parts.get(key), new.parts.get(key)
         if was is not None and now is not None:
             yield from differences(was, now, old.way(path, key))
         elif was is not None:
-            yield from (Difference(at, text, None) for at, text in leaves(was, old.way(path, key)))
+            yield from (MessageDifference(at, text, None) for at, text in leaves(was, old.way(path, key)))
         elif now is not None:
-            yield from (Difference(at, None, text) for at, text in leaves(now, new.way(path, key)))
+            yield from (MessageDifference(at, None, text) for at, text in leaves(now, new.way(path, key)))
     orders = [[key for key in one.parts if key in other.parts] for one, other in ((old, new), (new, old))]
     if orders[0] != orders[1]:
-        yield Difference(path, *(f"({', '.join(order)})" for order in orders))
+        yield MessageDifference(path, *(f"({', '.join(order)})" for order in orders))
 
 
 def digest(wire: bytes) -> str:
@@ -256,12 +255,6 @@ def digest(wire: bytes) -> str:
 
 
 # ---- fields
-
-
-def unknown_fields(message: Message) -> list[int]:
-    """Return the numbers of a message's fields that the schema does not have, each once."""
-    fields = UnknownFieldSet(message)
-    return [*dict.fromkeys(fields[index].field_number for index in range(len(fields)))]
 
 
 def beside_kinds(spec: Spec) -> bytes:
@@ -279,8 +272,8 @@ def _part(holder: type[Message], field: FieldDescriptor | None, pieces: list[tup
     made = _inner_class(holder, field.name)  # type: ignore[arg-type]  # a class is hashable, whatever its messages are
     if not is_repeated(field):
         return Whole(made, b"".join(content for _, content in pieces), wire)
-    kind = Entry if field.message_type.GetOptions().map_entry else Whole
-    return Listed([kind(made, content, piece) for piece, content in pieces])
+    kind = MapEntry if field.message_type.GetOptions().map_entry else Whole
+    return PartList([kind(made, content, piece) for piece, content in pieces])
 
 
 @cache
@@ -300,11 +293,11 @@ def _wire_type(field: FieldDescriptor) -> int:
 
 def _name_of(item: Whole) -> str | None:
     """Return the key of an entry, or the name of a message; None if there is none."""
-    field = item.made.DESCRIPTOR.fields_by_name.get("key" if isinstance(item, Entry) else "name")
+    field = item.made.DESCRIPTOR.fields_by_name.get("key" if isinstance(item, MapEntry) else "name")
     if field is None:
         return None
     name = getattr(item.made.FromString(item.content), field.name)
-    return str(name) if name or isinstance(item, Entry) else None
+    return str(name) if name or isinstance(item, MapEntry) else None
 
 
 def _text(field: FieldDescriptor, value: Any) -> str:

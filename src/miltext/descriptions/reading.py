@@ -44,7 +44,7 @@ def read_description(source: str, path: str) -> Surroundings:
     except NotToml as failure:
         found = error(codes.UNREADABLE_DESCRIPTION, f"this is not TOML: {failure.reason}", failure.span)
         raise ModelError([found], text=source, path=path) from failure
-    reading = _Reading()
+    reading = _DescriptionReading()
     around = reading.model(table, ())
     refuse(reading.mistakes, source, path)
     return around
@@ -60,7 +60,7 @@ TOP = (*MODEL, LABELS)
 """The keys that stand above all tables, and are easily misplaced below them."""
 
 
-class _Reading:
+class _DescriptionReading:
     """A description during its reading; `mistakes` grows."""
 
     def __init__(self) -> None:
@@ -213,7 +213,7 @@ class _Reading:
 
 
 class _Noting:
-    def __init__(self, reading: _Reading, key: str, at: Keys) -> None:
+    def __init__(self, reading: _DescriptionReading, key: str, at: Keys) -> None:
         self.reading, self.key, self.at = reading, key, at
 
     def __enter__(self) -> None:

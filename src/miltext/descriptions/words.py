@@ -14,10 +14,10 @@ from miltext.descriptions.forms import (
     Form,
     ImageSizes,
     Member,
-    Name,
     Number,
     Range,
     Ranges,
+    RequiredText,
     Shape,
     Shapes,
     Text,
@@ -76,14 +76,14 @@ BY_TYPE: dict[str, Words] = {
 """The words of each `type`."""
 
 FEATURE: Words = {
-    "name": Name("name"),
+    "name": RequiredText("name"),
     "shortDescription": Text("shortDescription"),
     "isOptional": Flag("type.isOptional"),
     "type": Member("type.Type", TYPES),
 }
 """The words of any input, output, state or training input."""
 
-FUNCTION: Words = {"name": Name("name"), **{key: Text(key) for key in PREDICTIONS}}
+FUNCTION: Words = {"name": RequiredText("name"), **{key: Text(key) for key in PREDICTIONS}}
 
 METADATA: Words = {key: Text(key) for key in ("shortDescription", "versionString", "author", "license")}
 

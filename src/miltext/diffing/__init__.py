@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from miltext.containers.opening import open_model
 from miltext.diffing.difference import Difference
 from miltext.diffing.pipelines import compare_others, compare_pipelines
-from miltext.diffing.programs import How, Side, compare_programs
+from miltext.diffing.programs import DiffSide, How, compare_programs
 from miltext.models.model import Model, Stage
-from miltext.models.opening import open_model
 from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ def _opened(source: str | os.PathLike[str] | Model | Message) -> Any:
     return open_model(source) if isinstance(source, (str, os.PathLike)) else source
 
 
-def _side(source: Model | Message, name: str) -> Side:
+def _side(source: Model | Message, name: str) -> DiffSide:
     """Return a side to compare. Raise ModelError for a model other than an ML Program."""
     if not isinstance(source, Model):
-        return Side(name, source, None)
+        return DiffSide(name, source, None)
     chosen = source.select(None)
-    return Side(chosen.name, source, chosen)
+    return DiffSide(chosen.name, source, chosen)

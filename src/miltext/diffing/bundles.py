@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from miltext.building.compiling.other_files import KNOWN, files_below, weight_paths
+from miltext.compiled.analytics import FILE_NAME as ANALYTICS
+from miltext.compiled.coremldata import FILE_NAME as COREMLDATA
+from miltext.compiled.coremldata import NAMES
+from miltext.compiled.metadata_json import FILE_NAME as METADATA
+from miltext.compiled.stated import CLASS, CompiledFacts, class_name, stated
+from miltext.containers.bundle import BundleModel
 from miltext.diffing.descriptions import MADE_BY
 from miltext.diffing.structure import Change
-from miltext.models.bundle import BundleModel
-from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
-from miltext.models.compiling.other_files import KNOWN, files_below, weight_paths
-from miltext.models.compiling.stated import CLASS, Stated, class_name, stated
-from miltext.models.coremldata import FILE_NAME as COREMLDATA
-from miltext.models.coremldata import NAMES
-from miltext.models.files import PIECE
-from miltext.models.metadata_json import FILE_NAME as METADATA
+from miltext.files.writing import PIECE
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def compare_bundles(old: Model, new: Model, build_info: bool) -> list[Change]:
     ]
 
 
-def _as_files(bundle: BundleModel, read: Stated) -> set[str]:
+def _as_files(bundle: BundleModel, read: CompiledFacts) -> set[str]:
     """Return the parts that can only be compared as files: the missing and the unreadable ones."""
     absent = {name for name in (ANALYTICS, METADATA) if not os.path.lexists(bundle.folder / name)}
     unnamed = set() if bundle.is_named else {NAMES}
@@ -57,11 +57,13 @@ def _changes(kind: str, old: Facts, new: Facts) -> Iterator[Change]:
             yield Change(kind, name, old.get(name), new.get(name))
 
 
-def _analytics(read: Stated) -> Facts:
+def _analytics(read: CompiledFacts) -> Facts:
     return {f"{name}.{key}": quote(text) for name, table in read.analytics.items() for key, text in table.items()}
 
 
-def _shown(old: BundleModel, new: BundleModel, read: tuple[Stated, Stated], build_info: bool) -> list[Facts]:
+def _shown(
+    old: BundleModel, new: BundleModel, read: tuple[CompiledFacts, CompiledFacts], build_info: bool
+) -> list[Facts]:
     """Return the facts of each `metadata.json`, but for the class where both name it after their folders."""
     shown = [_metadata(each, build_info) for each in read]
     names = [class_name(each.folder.stem) for each in (old, new)]
@@ -70,7 +72,7 @@ def _shown(old: BundleModel, new: BundleModel, read: tuple[Stated, Stated], buil
     return shown
 
 
-def _metadata(read: Stated, build_info: bool) -> Facts:
+def _metadata(read: CompiledFacts, build_info: bool) -> Facts:
     """Return the facts of `metadata.json`; the tools that made the model, only with `build_info`."""
     found = _leaves(read.metadata, "") if read.metadata else ()
     return {path: text for path, text in found if build_info or not path.startswith(_TOOLS)}

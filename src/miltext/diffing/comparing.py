@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.diffing.constants import Constants
+from miltext.diffing.constants import PairedConstants
 from miltext.diffing.structure import (
     AddedOperation,
     BlockDifference,
@@ -22,7 +22,7 @@ from miltext.diffing.structure import (
 )
 from miltext.diffing.telling import USES
 from miltext.ir.parts import Op, Value
-from miltext.models.pairing.keyed import EXACT, NAME, label, stated
+from miltext.pairing.keyed import EXACT, NAME, label, stated
 from miltext.schema import proto
 from miltext.syntax.literals import quote
 from miltext.syntax.names import name_text
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from miltext.diffing.values import Values
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Operand
-    from miltext.models.pairing.keyed import KeyedGraph
-    from miltext.models.pairing.pairing import PairedBlock, PairedFunction
-    from miltext.models.pairing.sequences import Pair
+    from miltext.pairing.keyed import KeyedGraph
+    from miltext.pairing.pairing import PairedBlock, PairedFunction
+    from miltext.pairing.sequences import Pair
 
 Bindings: TypeAlias = "Mapping[str, Sequence[Operand]]"
 """Arguments, or attributes as arguments, by name."""
@@ -50,7 +50,7 @@ _ORDER = ("operation", "argument", "attribute", "type", "outputs", "blocks")
 """The kinds of the changes of an operation, in the order of the report."""
 
 
-class Comparison:
+class ProgramComparison:
     """Compares two programs whose functions are paired.
 
     `different` gathers the operations of the new program that differ from their partners, by themselves or by their
@@ -61,7 +61,7 @@ class Comparison:
         self._old = old
         self._new = new
         self._values = values
-        self._constants = Constants(old, new, values)
+        self._constants = PairedConstants(old, new, values)
         self._spelling = values.spelling
         self.different: set[Op] = set()
         self._owners: dict[int, Sides] = {}  # the operations that have changed weights, by the places of these

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import MiltextError
 from miltext.ir.parts import Value
-from miltext.models.pairing.keyed import stated
+from miltext.pairing.keyed import stated
 from miltext.schema.dtypes import BY_NAME, BY_NUMBER
 from miltext.schema.proto import Program
 from miltext.schema.walk import is_compressed
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from miltext.ir.parts import Op, Operand
-    from miltext.models.pairing.keyed import KeyedGraph
+    from miltext.pairing.keyed import KeyedGraph
     from miltext.schema.proto import ValueType
 
 _FORMS = {

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 from miltext.diffing.compression import Compressed
 from miltext.diffing.spelling import SHOWN
 from miltext.ir.parts import Value, literal_of
-from miltext.models.pairing.keyed import label
+from miltext.pairing.keyed import label
 from miltext.schema.walk import is_compressed
 from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
     from miltext.diffing.values import Values
     from miltext.ir.parts import Op, Operand
-    from miltext.models.pairing.keyed import KeyedGraph
+    from miltext.pairing.keyed import KeyedGraph
     from miltext.schema import proto
 
 
-class Constants:
+class PairedConstants:
     """The constants of two programs."""
 
     def __init__(self, old: KeyedGraph, new: KeyedGraph, values: Values) -> None:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.descriptions.parts import EMPTY, UNKNOWN, Difference, differences, part_of
+from miltext.descriptions.parts import EMPTY, UNKNOWN, MessageDifference, differences, part_of
 from miltext.diffing.structure import Change
-from miltext.models.contents import shell
+from miltext.files.contents import shell
 from miltext.schema.proto.kinds import MODEL_KINDS
 from miltext.schema.stamps import STAMP
 
@@ -41,17 +41,17 @@ def compare_models(old: Model, new: Model, build_info: bool) -> list[Change]:
     return changes + [each for each in told if not (changes and each.kind == "contents")]
 
 
-def _of_messages(old: Model, new: Model) -> Iterable[Difference]:
+def _of_messages(old: Model, new: Model) -> Iterable[MessageDifference]:
     assert old.spec is not None
     assert new.spec is not None
     return differences(part_of(shell(old.spec)), part_of(shell(new.spec)))
 
 
-def _of_others(old: Model, new: Model) -> Iterator[Difference]:
+def _of_others(old: Model, new: Model) -> Iterator[MessageDifference]:
     """Yield the differences of two models of which one, at least, is not a Model message."""
     (before, described), (now, other) = _said(old), _said(new)
     if before is not None and now is not None and before != now:
-        yield Difference("specificationVersion", str(before), str(now))
+        yield MessageDifference("specificationVersion", str(before), str(now))
     if described is not None and other is not None:
         found = differences(part_of(described), part_of(other), "description")
         yield from (each for each in found if each.path != _ADDED or EMPTY not in each)
@@ -64,7 +64,7 @@ def _said(model: Model) -> tuple[int | None, ModelDescription | None]:
     return model.specification_version, model.description
 
 
-def _change(found: Difference) -> Change:
+def _change(found: MessageDifference) -> Change:
     """Return the Change for a difference of two Model messages."""
     field, _, path = found.path.partition(".")
     if field in _OF_MODEL:

@@ -1,4 +1,4 @@
-"""A Report as one HTML page: all its findings, and below it both texts in two panes, with links between the two.
+"""A DiffReport as one HTML page: all its findings, and below it both texts in two panes, with links between the two.
 
 The page needs nothing else: style and script, `html_report.css` and `html_report.js`, are in it; only the keys for the
 next and the previous change need the script.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from miltext.diffing.html_rows import KINDS as ROWS
 from miltext.diffing.html_rows import DrawnPanes
 from miltext.diffing.panes import Panes
-from miltext.diffing.report import COLUMNS, LISTED, SIGNS, Report, path_of
+from miltext.diffing.report import COLUMNS, LISTED, SIGNS, DiffReport, path_of
 from miltext.diffing.telling import model_title
 from miltext.printing.html_page import COLOURS, TOKENS, document
 from miltext.syntax.literals import visible
@@ -46,8 +46,8 @@ _BODY = """\
 _NAV = '<nav><a href="#report">Report</a> <a href="#texts">Texts</a></nav>\n'
 
 
-def render_html(difference: Difference, report: Report) -> str:
-    """Return the page of a Difference and its Report."""
+def render_html(difference: Difference, report: DiffReport) -> str:
+    """Return the page of a Difference and its DiffReport."""
     inside = _models(difference) if report.same is False else []
     page = _Page(
         {path: (title, DrawnPanes(Panes(texts), f"m{index}")) for index, (path, title, texts) in enumerate(inside)}
@@ -85,7 +85,7 @@ class _Page:
 
     # ---- the report
 
-    def report(self, report: Report) -> Iterator[str]:
+    def report(self, report: DiffReport) -> Iterator[str]:
         """Yield the counts, and all findings."""
         self._find(report.found)
         if report.same is False:

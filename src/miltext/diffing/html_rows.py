@@ -16,13 +16,13 @@ from miltext.diffing.panes import RENAMED
 from miltext.diffing.report import SIGNS
 from miltext.diffing.unified import CONTEXT
 from miltext.highlight import MilLexer
-from miltext.models.pairing.sequences import common
+from miltext.pairing.sequences import common
 from miltext.printing.html_page import class_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from miltext.diffing.panes import Line, Panes, Row
+    from miltext.diffing.panes import Line, PaneRow, Panes
 
 FOLDED = 4
 """The fewest unchanged lines to fold."""
@@ -132,7 +132,7 @@ def _cell(line: Line, drawn: str) -> str:
     return f'<div data-n="{line.number}">{drawn}</div>'
 
 
-def _fold_title(rows: Sequence[Row]) -> str:
+def _fold_title(rows: Sequence[PaneRow]) -> str:
     """Return how many lines are folded, and how many of them have differences that do not count."""
     others = sum(row.mark == RENAMED for row in rows)
     return f"{tally(len(rows), 'equal line')}{f', {others} with other names or places' if others else ''}"

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from miltext.diffing.report import At
     from miltext.ir.parts import Value
-    from miltext.models.pairing.keyed import KeyedGraph
-    from miltext.models.pairing.pairing import PairedBlock, PairedFunction
+    from miltext.pairing.keyed import KeyedGraph
+    from miltext.pairing.pairing import PairedBlock, PairedFunction
     from miltext.schema.proto import Program
 
 Shell = TypeVar("Shell", bound="Function | Operation")
@@ -47,7 +47,7 @@ class Stretch(NamedTuple):
     nodes: tuple[Op | None, Op | None] = (None, None)
 
 
-class _Page(Printer):
+class _LinePrinter(Printer):
     """Prints parts of a program as lines without long literals."""
 
     def head(self, program: Program) -> str:
@@ -189,8 +189,8 @@ class Texts:
         return self._page.operation(op.message, indent)
 
     @cached_property
-    def _page(self) -> _Page:
-        return _Page(Style(elide=SHOWN, floats=self.floats))
+    def _page(self) -> _LinePrinter:
+        return _LinePrinter(Style(elide=SHOWN, floats=self.floats))
 
 
 def _block_at(at: At, place: str) -> At:

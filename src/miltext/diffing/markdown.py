@@ -1,4 +1,4 @@
-"""A Report as Markdown, for the comment of a pull request.
+"""A DiffReport as Markdown, for the comment of a pull request.
 
 The names in a model are put only where GitHub reads no markup: in fenced blocks, and in `<code>`.
 """
@@ -19,7 +19,7 @@ from miltext.syntax.literals import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from miltext.diffing.report import Report, Told
+    from miltext.diffing.report import DiffReport, Told
 
 LIMIT = 65_536
 """The characters that GitHub takes in a comment: its error is "Body is too long (maximum is 65536 characters)"."""
@@ -48,7 +48,7 @@ _ENTITIES = {ord(sign): f"&#{ord(sign)};" for sign in "`|*_~\\[]@:$#"}
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Section:
     """Lines that stand together: the opening, the closing, and one line for each finding.
 
     In a fence, a line can be cut anywhere.
@@ -65,11 +65,11 @@ class _Part:
     def __str__(self) -> str:
         return "".join([self.opening, *self.lines, self.closing])
 
-    def shortened(self) -> _Part:
+    def shortened(self) -> _Section:
         """Return the part with its lines cut to LONGEST, if they can be cut."""
         return replace(self, lines=tuple(map(_shortened, self.lines))) if self.is_fence else self
 
-    def within(self, limit: int) -> _Part:
+    def within(self, limit: int) -> _Section:
         """Return the part with as many lines as the limit has room for."""
         left, kept = limit - len(self.opening) - len(self.closing), 0
         for line in self.lines:
@@ -85,8 +85,8 @@ def _shortened(line: str) -> str:
     return f"{line[:LONGEST]}… and {tally(rest, 'more character')}\n" if rest > 0 else line
 
 
-def render_markdown(report: Report, limit: int = LIMIT) -> str:
-    """Return a Report as Markdown of at most `limit` characters.
+def render_markdown(report: DiffReport, limit: int = LIMIT) -> str:
+    """Return a DiffReport as Markdown of at most `limit` characters.
 
     Of a longer text, the longest lines are cut first, and then the last lines are left out; each cut states how much is
     missing. Raise ValueError for a limit below LEAST.
@@ -99,7 +99,7 @@ def render_markdown(report: Report, limit: int = LIMIT) -> str:
     return "".join(map(str, parts))
 
 
-def _cut(parts: Iterable[_Part], room: int) -> Iterator[str]:
+def _cut(parts: Iterable[_Section], room: int) -> Iterator[str]:
     """Yield the parts for which there is room, and then the number of lines for which there is none."""
     left_out = 0
     for part in parts:
@@ -114,20 +114,20 @@ def _cut(parts: Iterable[_Part], room: int) -> Iterator[str]:
         yield _LEFT_OUT.format(f"{left_out} lines are" if left_out != 1 else "1 line is")
 
 
-def _parts(report: Report) -> Iterator[_Part]:
+def _parts(report: DiffReport) -> Iterator[_Section]:
     """Yield the heading with the counts, the parts that could not be compared, and then part by part the findings."""
     heading = f"### {code(report.old)} → {code(report.new)}\n\n"
     if report.same is False:
         counts = [f"- {code(what)}: {said(much)}\n" for what, much in report.counts]
-        yield _Part(heading, tuple(counts))
+        yield _Section(heading, tuple(counts))
     else:
         verdict = report.verdict
-        yield _Part(heading, (f"{verdict[0].upper()}{verdict[1:]}.\n",))
+        yield _Section(heading, (f"{verdict[0].upper()}{verdict[1:]}.\n",))
     yield from _told(report.notes)
     yield from _told(report.found)
 
 
-def _told(told: Iterable[Told], title: str = "") -> Iterator[_Part]:
+def _told(told: Iterable[Told], title: str = "") -> Iterator[_Section]:
     """Yield the parts of the findings below a title: findings with parts of their own, a table, and lines of a
     fence.
     """
@@ -143,25 +143,25 @@ def _told(told: Iterable[Told], title: str = "") -> Iterator[_Part]:
                 yield from _told(each.inner, head)
 
 
-def _fence(told: Sequence[Told], title: str) -> _Part:
+def _fence(told: Sequence[Told], title: str) -> _Section:
     """Return lines in the colours of a diff, each with its sign at its beginning."""
     lines = [f"{sign.strip('@') or ' '} {INDENT * depth}{visible(text)}\n" for depth, sign, text in flat(told)]
     runs = [len(run) for line in lines for run in re.findall("`+", line)]
     fence = "`" * max(3, 1 + max(runs, default=0))
-    return _folding(title, _Part(f"{fence}diff\n", tuple(lines), f"{fence}\n", True))
+    return _folding(title, _Section(f"{fence}diff\n", tuple(lines), f"{fence}\n", True))
 
 
-def _table(told: Sequence[Told], title: str) -> _Part:
+def _table(told: Sequence[Told], title: str) -> _Section:
     """Return rows of a table; a line among them is a row with one cell."""
     head = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|\n"
     rows = [
         [code(words[0]), code(words[1]), said(words[2])] if len(words) > 1 else [*words, "", ""]
         for _, words, _, _ in told
     ]
-    return _folding(title, _Part(head, tuple([f"| {' | '.join(row)} |\n" for row in rows])))
+    return _folding(title, _Section(head, tuple([f"| {' | '.join(row)} |\n" for row in rows])))
 
 
-def _folding(title: str, part: _Part) -> _Part:
+def _folding(title: str, part: _Section) -> _Section:
     """Return a part below its title, folded if it is long."""
     if len(part.lines) > LONG:
         summary = f"{html_code(title)}, " if title else ""

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from miltext.diffing.structure import Measure
-from miltext.models.weights import CHUNK, Blob
-from miltext.printing.tensors import field_data
-from miltext.schema.dtypes import BY_NUMBER, DType
-from miltext.schema.packing import decode, packed_size, unpack
+from miltext.diffing.structure import TensorDistance
+from miltext.schema.packing import decode, packed_size
 
 if TYPE_CHECKING:
-    from miltext.models.files import Progress
-    from miltext.schema.proto import TensorValue, Value
+    from miltext.files.writing import Progress
+    from miltext.schema.dtypes import DType
+    from miltext.weights.tensors import Tensor
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -29,56 +27,15 @@ Distances: TypeAlias = Callable[[Array, Array], Array]
 """A function that returns how far numbers are apart, one by one."""
 
 
-class Elements(NamedTuple):
-    """The elements of a tensor: their type, their number, and the record or the TensorValue that has them."""
-
-    dtype: DType
-    number: int
-    source: Blob | TensorValue
-
-    def chunks(self) -> Iterator[Array]:
-        """Yield the elements as flat arrays, in pieces, as `packing.unpack` gives them."""
-        if isinstance(self.source, Blob):
-            yield from self.source.chunks()
-            return
-        array = _array(self.source, self.dtype, self.number)
-        for start in range(0, self.number, CHUNK):
-            yield array[start : start + CHUNK]
-
-
-def elements(value: Value, blob: Blob | None) -> Elements | None:
-    """Return the numbers or truth values of a tensor, in this record or else in the Value itself, if it has any.
-
-    A value in the program is read only if it stands in the usual field of its type and fills the shape.
-    """
-    if blob is not None:
-        return Elements(blob.dtype, blob.count, blob)
-    kind, tensor = value.type.tensorType, value.immediateValue.tensor
-    dtype = BY_NUMBER.get(kind.dataType)
-    if dtype is None or dtype.kind == "string" or tensor.WhichOneof("value") != dtype.field:
-        return None
-    count = math.prod([dimension.constant.size for dimension in kind.dimensions])
-    full = packed_size(count, dtype.bits) if dtype.field == "bytes" else count
-    return Elements(dtype, count, tensor) if count and len(getattr(tensor, dtype.field).values) == full else None
-
-
-def _array(tensor: TensorValue, dtype: DType, count: int) -> Array:
-    data = field_data(tensor, dtype.field)
-    if isinstance(data, bytes):
-        return unpack(data, dtype, count)
-    wide = np.array(data, np.bool_ if dtype.kind == "bool" else np.int64)
-    return wide.view(np.uint64) if dtype.name == "uint64" else wide
-
-
-def measure(old: Elements | None, new: Elements | None, progress: Progress | None = None) -> Measure | None:
-    """Return the distance between two tensors; None where they differ in the number of elements, or have no numbers.
+def measure(old: Tensor, new: Tensor, progress: Progress | None = None) -> TensorDistance | None:
+    """Return the distance between two tensors; None where they differ in the number of elements, or have none.
 
     Elements of one type are the same if their bits are; else if their values are, or both are NaN. `progress` gets the
     number of bytes of each piece of the new one.
     """
-    if old is None or new is None or old.number != new.number:
+    if old.count != new.count or not old.count:
         return None
-    sums = _Sums()
+    sums = _DistanceSums()
     for chunk, other in zip(old.chunks(), new.chunks(), strict=True):
         for start in range(0, len(chunk), _PIECE):
             piece = slice(start, start + _PIECE)
@@ -86,15 +43,15 @@ def measure(old: Elements | None, new: Elements | None, progress: Progress | Non
         if progress:
             progress(packed_size(len(other), new.dtype.bits))
     if "bool" in (old.dtype.kind, new.dtype.kind):
-        return Measure(old.number, sums.changed)
-    return sums.measure(old.number)
+        return TensorDistance(old.count, sums.changed)
+    return sums.measure(old.count)
 
 
-def measure_arrays(old: Array, new: Array) -> Measure | None:
+def measure_arrays(old: Array, new: Array) -> TensorDistance | None:
     """Return the distance between arrays of numbers, where equal numbers are the same, as `measure` does."""
     if old.size != new.size or not old.size:
         return None
-    sums = _Sums()
+    sums = _DistanceSums()
     flat, other = old.reshape(-1), new.reshape(-1)
     for start in range(0, old.size, _PIECE):
         piece = slice(start, start + _PIECE)
@@ -102,14 +59,14 @@ def measure_arrays(old: Array, new: Array) -> Measure | None:
     return sums.measure(old.size)
 
 
-class _Sums:
+class _DistanceSums:
     def __init__(self) -> None:
         self.changed = 0
         self.maximum = self.total = self.signal = self.noise = 0.0
 
-    def measure(self, count: int) -> Measure:
+    def measure(self, count: int) -> TensorDistance:
         """Return the measure of so many elements."""
-        return Measure(count, self.changed, self.maximum, self.total / count, _decibel(self.signal, self.noise))
+        return TensorDistance(count, self.changed, self.maximum, self.total / count, _decibel(self.signal, self.noise))
 
     @np.errstate(all="ignore")
     def add(self, old: Array, dtype: DType, new: Array, other: DType) -> None:

@@ -7,8 +7,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.lining_up import ADDED, DIFFERENT, EQUAL, LOOSE, REMOVED
-from miltext.models.pairing.keyed import label
-from miltext.models.pairing.sequences import common
+from miltext.pairing.keyed import label
+from miltext.pairing.sequences import common
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from miltext.diffing.report import At
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Op, Value
-    from miltext.models.pairing.pairing import PairedFunction
+    from miltext.pairing.pairing import PairedFunction
 
 RENAMED = "="
 """The mark of two lines that differ only in facts that do not count: names of values, places of weights, and the tools
@@ -36,7 +36,7 @@ class Line(NamedTuple):
     text: str
 
 
-class Row(NamedTuple):
+class PaneRow(NamedTuple):
     """A line of each text, or of only one, and their mark: a mark of `lining_up`, or RENAMED.
 
     `nodes` are the operations that begin here.
@@ -51,7 +51,7 @@ class Panes:
     """The rows of two texts, in which values have their own names, and floats are decimal."""
 
     def __init__(self, texts: Texts) -> None:
-        self.rows: list[Row] = []
+        self.rows: list[PaneRow] = []
         self._functions = {("function", name_text(pair.name)): pair for pair in texts.pairs}
         self._at: dict[At, int] = {}
         self._defined: tuple[dict[Value, int], dict[Value, int]] = {}, {}
@@ -64,7 +64,7 @@ class Panes:
 
     # ---- rows
 
-    def _rows(self, told: Stretch, own: Stretch) -> Iterator[Row]:
+    def _rows(self, told: Stretch, own: Stretch) -> Iterator[PaneRow]:
         """Yield the lines of a stretch in rows: `told` contains the same lines as `own`, with the new names of
         values.
         """
@@ -77,7 +77,7 @@ class Panes:
                 mark = REMOVED if new is None else ADDED if old is None else EQUAL if is_equal else DIFFERENT
             if mark == EQUAL and (old and old.text) != (new and new.text):
                 mark = RENAMED
-            yield Row(mark, (old, new), nodes)
+            yield PaneRow(mark, (old, new), nodes)
             nodes = None, None
 
     def _line(self, side: int, lines: Sequence[str], place: int | None) -> Line | None:
@@ -147,7 +147,7 @@ class Panes:
                 if value.is_constant and place is not None:
                     yield from [place] if self.rows[place].mark in _TOLD_AT_USES else []
 
-    def links(self, row: Row, side: int) -> Mapping[str, int]:
+    def links(self, row: PaneRow, side: int) -> Mapping[str, int]:
         """Return the rows of the values that an operation takes, by their names."""
         node, defined = row.nodes[side], self._defined[side]
         return {name_text(value.name): defined[value] for value in node.operands if value in defined} if node else {}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diffing.difference import Difference
-from miltext.diffing.programs import How, Side, changes_around, compare_programs
+from miltext.diffing.programs import DiffSide, How, changes_around, compare_programs
 from miltext.diffing.structure import Change, ModelDifference
 from miltext.models.model import Stage
 from miltext.schema.proto.kinds import PROGRAM
@@ -91,7 +91,7 @@ def _compared(pair: Pair, how: How) -> Difference | None:
 def _inside(old: Stage, new: Stage, how: How) -> Difference:
     a, b = old.model, new.model
     if a.type == PROGRAM:
-        return compare_programs(Side(old.name, a, a), Side(new.name, b, b), how)
+        return compare_programs(DiffSide(old.name, a, a), DiffSide(new.name, b, b), how)
     if a.is_pipeline:
         return compare_pipelines(a, b, how, (f"{old.place}/", f"{new.place}/"))
     return compare_others(old, new, how)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.models.sizes import ANY, Size, spell_sizes
+from miltext.descriptions.sizes import ANY, Size, spell_sizes
 from miltext.printing.flexible_shapes import flexible
 from miltext.schema.dtypes import BY_NUMBER
 from miltext.schema.features import COLORS, ELEMENTS, KINDS, word_of
@@ -15,8 +15,8 @@ from miltext.schema.proto.kinds import PROGRAM
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from miltext.descriptions.sizes import Sizes
     from miltext.models.model import Model
-    from miltext.models.sizes import Sizes
     from miltext.schema.function_io import Interface, Types
     from miltext.schema.proto import ArrayFeatureType, FunctionDescription, ModelDescription, ValueType
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.building.decompiling import order_as_described, take_shapes
 from miltext.diffing.bundles import compare_bundles
-from miltext.diffing.comparing import Comparison
+from miltext.diffing.comparing import ProgramComparison
 from miltext.diffing.descriptions import compare_models
 from miltext.diffing.difference import Difference
 from miltext.diffing.lining_up import Texts
 from miltext.diffing.values import Values
-from miltext.models.building.decompiling import order_as_described, take_shapes
-from miltext.models.pairing.contents import Contents
-from miltext.models.pairing.keyed import KeyedGraph, Keys
-from miltext.models.pairing.pairing import pair_functions
+from miltext.pairing.contents import ProgramContents
+from miltext.pairing.keyed import KeyedGraph, Keys
+from miltext.pairing.pairing import pair_functions
 from miltext.schema.stamps import BUILD_INFO
 from miltext.syntax.programs import own_copy
 
@@ -37,7 +37,7 @@ class How(NamedTuple):
     progress: Callable[[int], object] | None = None
 
 
-class Side(NamedTuple):
+class DiffSide(NamedTuple):
     """One side: its name, and the model or the Program itself."""
 
     name: str
@@ -51,13 +51,13 @@ class _Read(NamedTuple):
     model: Model | None
 
 
-def compare_programs(old: Side, new: Side, how: How) -> Difference:
+def compare_programs(old: DiffSide, new: DiffSide, how: How) -> Difference:
     """Return the differences between two ML Programs, and between the parts around them."""
     keys = Keys()
     a, b = _read(old, keys, new), _read(new, keys, old)
     pairs = pair_functions(a.graph, b.graph)
     values = Values(a.graph.contents, b.graph.contents, how.progress)
-    comparison = Comparison(a.graph, b.graph, values)
+    comparison = ProgramComparison(a.graph, b.graph, values)
     changes = comparison.program(None if how.build_info else BUILD_INFO)
     same_attributes = not any(change.kind == "attribute" for change in changes)
     if a.model and b.model:
@@ -78,11 +78,11 @@ def changes_around(old: Model, new: Model, how: How) -> list[Change]:
     return [*compare_models(old, new, how.build_info), *compare_bundles(old, new, how.build_info)]
 
 
-def _read(side: Side, keys: Keys, other: Side) -> _Read:
+def _read(side: DiffSide, keys: Keys, other: DiffSide) -> _Read:
     program = own_copy(side.model.program if side.model else side.source)  # type: ignore[arg-type]
     if side.model and side.model.is_compiled and other.model and other.model.kind in SOURCES:
         _as_source(program, side.model.description, other.model.program)
-    graph = KeyedGraph(program, keys, Contents(keys, side.model.model_path if side.model else None))
+    graph = KeyedGraph(program, keys, ProgramContents(keys, side.model.model_path if side.model else None))
     return _Read(side.name, graph, side.model)
 
 

@@ -66,7 +66,7 @@ class Told(NamedTuple):
     at: At = ()
 
 
-class Report(NamedTuple):
+class DiffReport(NamedTuple):
     """All findings of a Difference: the two names, whether they are the same, the sentence for that unless they differ,
     the parts that could not be compared, the changes, and the counts: each part with differences, and how many.
     """
@@ -80,12 +80,12 @@ class Report(NamedTuple):
     counts: tuple[tuple[str, str], ...]
 
 
-def report(difference: Difference, *, full: bool) -> Report:
+def report(difference: Difference, *, full: bool) -> DiffReport:
     """Return the findings of a Difference; long lists are cut unless `full`."""
     notes = tuple([Told("#", (note,)) for note in difference.notes])
     found = tuple(_found(difference, sys.maxsize if full else LISTED, ""))
     head = difference.old, difference.new, difference.same, difference.verdict
-    return Report(*head, notes, found, tuple(counts(difference)))
+    return DiffReport(*head, notes, found, tuple(counts(difference)))
 
 
 def _found(difference: Difference, limit: int, model: str) -> Iterator[Told]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.models.pairing.keyed import NAME
+from miltext.pairing.keyed import NAME
 from miltext.printing.printer import Printer, TypeText
 from miltext.printing.tensors import Style
 from miltext.syntax.literals import quote

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class TensorDistance:
     """The distance between two tensors with the same number of elements.
 
     `changed` of the `count` elements are not the same. `maximum` and `mean` are of the absolute differences, over all
@@ -47,7 +47,7 @@ class Change:
     name: str
     old: str | None
     new: str | None
-    measure: Measure | None = None
+    measure: TensorDistance | None = None
     also: tuple[tuple[str, str], ...] = ()
 
 
@@ -201,7 +201,7 @@ class ModelDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WeightPlace:
     """The place of a weight: a file, as the program names it, and the offset of the record in it."""
 
     file: str
@@ -222,9 +222,9 @@ class WeightChange:
     operation: str
     parameter: str
     type: str
-    old_place: Place | None
-    new_place: Place | None
-    measure: Measure | None
+    old_place: WeightPlace | None
+    new_place: WeightPlace | None
+    measure: TensorDistance | None
     old_form: str | None = None
     new_form: str | None = None
 

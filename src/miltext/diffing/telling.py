@@ -16,10 +16,10 @@ if TYPE_CHECKING:
         Change,
         ChangedOperation,
         FunctionDifference,
-        Measure,
         ModelDifference,
         MovedOperations,
         Rename,
+        TensorDistance,
         WeightChange,
         WeightDifference,
     )
@@ -86,7 +86,7 @@ def uses_text(uses: Sequence[tuple[str, str]]) -> str:
     return f"{named} and {len(uses) - USES} more" if len(uses) > USES else named
 
 
-def apart(measure: Measure) -> str:
+def apart(measure: TensorDistance) -> str:
     """Return how far two tensors are apart."""
     if not measure.changed:
         return f"the same {tally(measure.count, 'element')}"

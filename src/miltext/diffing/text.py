@@ -1,4 +1,4 @@
-"""A Report as text for people."""
+"""A DiffReport as text for people."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from miltext.diffing.report import Told
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from miltext.diffing.report import Report
+    from miltext.diffing.report import DiffReport
 
 COLORS = {"+": "32", "-": "31", "~": "33", ">": "36", "=": "36", "#": "35", "@": "1"}
 """ANSI codes by the sign of a line."""
@@ -19,8 +19,8 @@ INDENT = " " * 4
 """The indent of a line for each heading above it."""
 
 
-def render_text(report: Report, color: bool) -> str:
-    """Return a Report as lines."""
+def render_text(report: DiffReport, color: bool) -> str:
+    """Return a DiffReport as lines."""
     told = report.notes
     if report.same is False:
         told = (Told("@", (f"--- {report.old}",)), Told("@", (f"+++ {report.new}",)), *told, *report.found)

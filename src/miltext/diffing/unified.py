@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, TypeAlias
 from miltext.diffing.lining_up import EQUAL, LOOSE
 from miltext.diffing.spelling import SHOWN
 from miltext.diffing.telling import change_text, model_title, rename_text, told_renames
-from miltext.models.pairing.sequences import common, merged
-from miltext.models.weight_printing import digest_text
+from miltext.pairing.sequences import common, merged
 from miltext.printing.tensors import Style
 from miltext.syntax.programs import own_copy
+from miltext.weights.printing import digest_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from miltext.diffing.difference import Difference
     from miltext.diffing.lining_up import Texts
-    from miltext.models.pairing.contents import Contents
+    from miltext.pairing.contents import ProgramContents
     from miltext.schema.proto import Value
 
 CONTEXT = 3
@@ -65,7 +65,7 @@ def _aligned(before: Sequence[str], now: Sequence[str]) -> Iterator[Line]:
         yield ("+", now[j]) if i is None and j is not None else ("-" if j is None else " ", before[i or 0])
 
 
-def _digest(contents: Contents, value: Value) -> str | None:
+def _digest(contents: ProgramContents, value: Value) -> str | None:
     """Return the spelling of a weight in a draft; None for an unreadable one."""
     blob = contents.blob(value)
     return digest_text(blob) if blob else None

@@ -9,18 +9,17 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.spelling import SHOWN, Spelling
-from miltext.diffing.structure import Change, Measure, Place, WeightChange, WeightDifference
-from miltext.models.weights import CHUNK
+from miltext.diffing.structure import Change, TensorDistance, WeightChange, WeightDifference, WeightPlace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from miltext.diffing.measures import Array
-    from miltext.models.files import Progress
-    from miltext.models.pairing.contents import Contents
-    from miltext.models.weights import Blob
+    from miltext.files.writing import Progress
+    from miltext.pairing.contents import ProgramContents
     from miltext.schema.proto import NamedValueType, Value
+    from miltext.weights.blob_storage import Blob
 
 DIGITS = 12
 """How many digits of a digest are shown."""
@@ -34,7 +33,7 @@ class _Verdict(NamedTuple):
     """
 
     same: bool
-    apart: Measure | None = None
+    apart: TensorDistance | None = None
     weight: bool = False
 
 
@@ -44,7 +43,7 @@ class Values:
     `progress` gets the number of bytes of each compared weight of the new program.
     """
 
-    def __init__(self, old: Contents, new: Contents, progress: Progress | None = None) -> None:
+    def __init__(self, old: ProgramContents, new: ProgramContents, progress: Progress | None = None) -> None:
         self._old = old
         self._new = new
         self._progress = progress
@@ -114,7 +113,7 @@ class Values:
         if old is None or new is None:
             self._unread += 1
             return _Verdict(alike and a.blobFileValue == b.blobFileValue, weight=alike)
-        if alike and (_is_one_record(old, new) or _same_content(old, new)):
+        if alike and (_is_one_record(old, new) or old.equals(new)):
             if self._progress:
                 self._progress(new.size)
             return _Verdict(True)
@@ -123,21 +122,22 @@ class Values:
             return _Verdict(False)
         return _Verdict(alike and old.dtype == new.dtype and not apart.changed, apart, alike)
 
-    def _apart(self, a: Value, b: Value, progress: Progress | None = None) -> Measure | None:
+    def _apart(self, a: Value, b: Value, progress: Progress | None = None) -> TensorDistance | None:
         """Return the distance between two tensors, if both have the same number of elements."""
-        if a.immediateValue.tensor.HasField("strings"):
+        old, new = self._old.tensor(a), self._new.tensor(b)
+        if old is None or new is None:
             return None
-        from miltext.diffing.measures import elements, measure
+        from miltext.diffing.measures import measure
 
-        return measure(elements(a, self._old.blob(a)), elements(b, self._new.blob(b)), progress)
+        return measure(old, new, progress)
 
 
-def _place(value: Value) -> Place | None:
+def _place(value: Value) -> WeightPlace | None:
     blob = value.blobFileValue
-    return Place(blob.fileName, blob.offset) if value.HasField("blobFileValue") else None
+    return WeightPlace(blob.fileName, blob.offset) if value.HasField("blobFileValue") else None
 
 
-def _held(contents: Contents, value: Value) -> str:
+def _held(contents: ProgramContents, value: Value) -> str:
     """Return the number, type and digest of a value's record in a weight file; of another value, its digest."""
     blob = contents.blob(value)
     if blob is not None:
@@ -156,10 +156,3 @@ def _is_one_file(old: Path, new: Path) -> bool:
     with suppress(OSError):
         return old == new or os.path.samefile(old, new)
     return False
-
-
-def _same_content(old: Blob, new: Blob) -> bool:
-    if (old.dtype, old.size) != (new.dtype, new.size):
-        return False
-    pieces = [slice(start, start + CHUNK) for start in range(0, old.size, CHUNK)]
-    return all(bytes(old.data[piece]) == bytes(new.data[piece]) for piece in pieces)

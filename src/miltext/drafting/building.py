@@ -7,26 +7,26 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.building.build import COMPILED, prepare, write
+from miltext.building.choices import BuildOptions
+from miltext.containers.opening import open_model
+from miltext.containers.programs import TextModel
 from miltext.diagnostics import MiltextError, ModelError, ParseError
 from miltext.drafting.judging import judge, judge_compiled, judge_draft, refuse_text
-from miltext.models.building.build import COMPILED, prepare, write
-from miltext.models.building.choices import Choices
 from miltext.models.model import Model
-from miltext.models.opening import open_model
-from miltext.models.programs import TextModel
 from miltext.parsing.parser import OF_DRAFTS
 
 if TYPE_CHECKING:
     import os
 
+    from miltext.building.choices import Expect
+    from miltext.building.given_weights import GivenWeights
+    from miltext.building.new_model import NewModel
     from miltext.checking.verifier import WrittenOut
+    from miltext.descriptions.changes import DescriptionChange
+    from miltext.descriptions.ranges import Range
     from miltext.diagnostics import Diagnostic
-    from miltext.models.building.changes import DescriptionChange
-    from miltext.models.building.choices import Expect
-    from miltext.models.building.given_weights import GivenWeights
-    from miltext.models.building.new_model import NewModel
-    from miltext.models.building.ranges import Range
-    from miltext.models.files import Progress
+    from miltext.files.writing import Progress
     from miltext.printing.coremlc import Versions
 
 
@@ -87,7 +87,7 @@ def build(
     description), and the findings in a program that is not text.
     """
     whole = source if isinstance(source, Model) else open_model(source)
-    choices = Choices(
+    choices = BuildOptions(
         original=original if original is None or isinstance(original, Model) else open_model(original),
         model=model,
         weights=weights,
@@ -108,7 +108,7 @@ def build(
     return build_as_chosen(whole, Path(output), choices)
 
 
-def build_as_chosen(source: Model, output: Path, choices: Choices) -> list[Diagnostic]:
+def build_as_chosen(source: Model, output: Path, choices: BuildOptions) -> list[Diagnostic]:
     """Write a model as `build` does, with all that can be chosen."""
     try:
         new = prepare(source, output, choices)
@@ -129,7 +129,7 @@ def build_as_chosen(source: Model, output: Path, choices: Choices) -> list[Diagn
         return [*made.diagnostics, *_write(prepare(whole, output, choices), whole, output, choices)]
 
 
-def _write(new: NewModel, source: Model, output: Path, choices: Choices) -> list[Diagnostic]:
+def _write(new: NewModel, source: Model, output: Path, choices: BuildOptions) -> list[Diagnostic]:
     """Write a prepared model; return the warnings, for a compiled model with the warnings that a check of it finds."""
     is_judged = choices.check and output.suffix.lower() == COMPILED
     return [*(judge_compiled(new) if is_judged else ()), *write(new, source, output, choices)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from miltext.containers.opening import open_model
+from miltext.descriptions.model_texts import updated_description
 from miltext.diagnostics import ParseError
 from miltext.drafting.building import completed, is_draft, told_in_draft
-from miltext.models.describing import updated_description
 from miltext.models.model import Model
-from miltext.models.opening import open_model
 
 
 def describe(model: Model | str | os.PathLike[str]) -> str:

@@ -10,20 +10,20 @@ from miltext.drafting.omitting import STATEMENT
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Value
 from miltext.models.compact import VALUE
-from miltext.models.weight_printing import DigestPrinter
 from miltext.printing.printer import CLOSING, OPERATION, Printer
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path, block_path
 from miltext.syntax.literals import quote
+from miltext.weights.printing import DigestPrinter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set
 
     from miltext.ir.parts import Block, Op, Operand
-    from miltext.models.weight_printing import Spell
     from miltext.printing.printer import Lines
     from miltext.printing.tensors import Style
     from miltext.schema import proto
+    from miltext.weights.printing import Spell
 
 _LITERAL = re.compile(r'[-+.0-9"]|\$0x|true$|false$|\[(?!(?:inf|nan)\b|.*(?:\$[A-Za-z]|[\[ ](?:inf|nan)\b))', re.DOTALL)
 """How a literal begins that a draft takes without its type: `inf` without a sign is a name there."""
@@ -38,7 +38,7 @@ DEPTH = 6
 """How many operations a statement is deep at most."""
 
 
-class _Call(NamedTuple):
+class _NestedCall(NamedTuple):
     """An operation that stands inside another one, its text, and its depth.
 
     A weight, of depth 0, cannot become a statement before: that makes the text longer.
@@ -109,7 +109,7 @@ class DraftPrinter(DigestPrinter):
     def _statements(self, block: Block, path: Path, indent: str) -> Iterator[str]:
         """Yield the statements of a block, with the operations inside them."""
         texts: dict[Op, str] = {}
-        inside: dict[Value, _Call] = {}
+        inside: dict[Value, _NestedCall] = {}
         nested: dict[Op, list[Op]] = {}
         places = {op: (*path, "operations", index) for index, op in enumerate(block)}
         for op, place in places.items():
@@ -124,7 +124,7 @@ class DraftPrinter(DigestPrinter):
             if place in self._movable:
                 weight = self._weight(op.attributes[VALUE]) if op.type == "const" else None
                 depth = 0 if weight else 1 + max((call.depth for call in calls.values()), default=0)
-                inside[op.outputs[0]] = _Call(op, weight or text, depth)
+                inside[op.outputs[0]] = _NestedCall(op, weight or text, depth)
         gone = {op for found in nested.values() for op in found}
         order: list[Op] = []
         self._order[block] = order
@@ -133,7 +133,7 @@ class DraftPrinter(DigestPrinter):
                 order += _in_order(op, nested)
                 yield self._statement(op, place, texts[op], indent)
 
-    def _calls(self, op: Op, place: Path, inside: Mapping[Value, _Call]) -> dict[Value, _Call]:
+    def _calls(self, op: Op, place: Path, inside: Mapping[Value, _NestedCall]) -> dict[Value, _NestedCall]:
         """Return the operations that may stand inside an operation, by their values, in the order of the text."""
         if not inside or place[:STATEMENT] in self._whole:
             return {}
@@ -161,7 +161,7 @@ class DraftPrinter(DigestPrinter):
     def _output(self, value: proto.NamedValueType, gap: Path) -> str:
         return self.name(value.name) if gap in self._gaps else self._named_value(value)
 
-    def _text(self, op: Op, place: Path, calls: Mapping[Value, _Call]) -> str:
+    def _text(self, op: Op, place: Path, calls: Mapping[Value, _NestedCall]) -> str:
         """Return an operation without its outputs and blocks: `relu(x)`."""
         by_place, by_name = self._keys(op, place)
         found = {}
@@ -189,7 +189,7 @@ class DraftPrinter(DigestPrinter):
             by_place = [each.name for each in found]
         return by_place, sorted(set(inputs).difference(by_place))
 
-    def _bound(self, operand: Operand, gap: Path, calls: Mapping[Value, _Call]) -> str:
+    def _bound(self, operand: Operand, gap: Path, calls: Mapping[Value, _NestedCall]) -> str:
         if isinstance(operand, Value):
             return calls[operand].text if operand in calls else self.name(operand.name)
         assert operand is not None, "what has errors has no draft"
@@ -213,7 +213,7 @@ class DraftPrinter(DigestPrinter):
         return literal_of(self, value) if gap in self._gaps else None
 
 
-def _too_much(calls: Mapping[Value, _Call], is_long: bool) -> Value | None:
+def _too_much(calls: Mapping[Value, _NestedCall], is_long: bool) -> Value | None:
     """Return the value to write before an operation too long, or nested too deep; None if it is neither."""
     if is_long:
         return max((each for each in calls if calls[each].depth), key=lambda each: len(calls[each].text), default=None)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from miltext.checking.defaults import defaults
-from miltext.checking.inference.operands import Conflict
+from miltext.checking.inference.operands import InputConflict
 from miltext.checking.inference.program import infer_types
 from miltext.checking.inference.rules import apply
 from miltext.parsing.parser import parse_value
@@ -62,6 +62,6 @@ class Defaults:
 
 def _gives(op: Arguments, types: Sequence[Type] | None) -> bool:
     """Return whether these types follow from an operation's inputs: `fill` without a `value` gives back fp32."""
-    with suppress(Conflict):
+    with suppress(InputConflict):
         return types is not None and [*(apply(op) or ())] == [*types]
     return False

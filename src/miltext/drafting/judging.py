@@ -11,19 +11,19 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.building.new_model import models_with_programs, way_to
 from miltext.checking.programs import as_diagnostics, findings_in
 from miltext.diagnostics import MiltextError, ModelError, Note, ParseError, PrintError, codes, line_and_column, warning
-from miltext.models.building.new_model import models_with_programs, way_to
-from miltext.models.contents import parse_text
-from miltext.models.files import WITH_DESCRIPTION
+from miltext.files.contents import parse_text
+from miltext.files.writing import WITH_DESCRIPTION
 from miltext.printing.printing import to_text
 from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
+    from miltext.building.choices import BuildOptions
+    from miltext.building.new_model import NewModel
     from miltext.checking.findings import Finding
     from miltext.diagnostics import Diagnostic
-    from miltext.models.building.choices import Choices
-    from miltext.models.building.new_model import NewModel
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
@@ -56,7 +56,7 @@ class Written(NamedTuple):
     is_edited: bool
 
 
-def judge(new: NewModel, source: Model, choices: Choices) -> list[Diagnostic]:
+def judge(new: NewModel, source: Model, choices: BuildOptions) -> list[Diagnostic]:
     """Return the findings of `check` in the programs of a model prepared from `source`, which are warnings.
 
     Spans point into the text of the source, if it has one. Raise ParseError or ModelError, with all findings in a
@@ -87,7 +87,7 @@ def judge_compiled(new: NewModel) -> Iterator[Diagnostic]:
             yield warning(found.code, f"{where}{found.message}", None, COMPILED_SO)
 
 
-def refuse_text(source: Model, choices: Choices, failure: MiltextError) -> None:
+def refuse_text(source: Model, choices: BuildOptions, failure: MiltextError) -> None:
     """Refuse a text without an original for its findings of `check`, where another failure prevented a build.
 
     Errors of a text come before errors of a model. Raise ParseError with all findings, unless the first error is the
@@ -110,7 +110,7 @@ def _is_same(found: Diagnostic, said: Diagnostic) -> bool:
     return found.code == said.code and found.span.start <= said.span.start and said.span.end <= found.span.end
 
 
-def judge_draft(found: list[Diagnostic], source: Model, choices: Choices) -> None:
+def judge_draft(found: list[Diagnostic], source: Model, choices: BuildOptions) -> None:
     """Refuse a draft without errors for UNKNOWN parts of it that its original does not have.
 
     Raise ParseError with all findings.
@@ -141,7 +141,7 @@ def _with_way_out(found: list[Diagnostic]) -> list[Diagnostic]:
     return found
 
 
-def _written(new: NewModel, source: Model, choices: Choices) -> Iterator[Written]:
+def _written(new: NewModel, source: Model, choices: BuildOptions) -> Iterator[Written]:
     """Yield the programs to judge: the new program of an original, or all programs of a model written as it is."""
     original, is_edited = choices.original, choices.edit is not None
     if original is not None and (original is not source or is_edited):

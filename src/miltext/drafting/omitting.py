@@ -16,7 +16,7 @@ from miltext.checking.draft_constants import UsualWalk, is_of_function, takes
 from miltext.checking.inference.operands import Operand, read_value
 from miltext.checking.inference.program import UNDEFINED
 from miltext.checking.inference.reading import Constant, StatedGraph
-from miltext.checking.literal_types import Beside, Misfit, Undecided, literal_type, usual_type
+from miltext.checking.literal_types import Beside, Misfit, UndecidedType, literal_type, usual_type
 from miltext.checking.operations import message_path
 from miltext.ir.parts import Value
 from miltext.schema.operations import signature
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from miltext.checking.inference.operands import NestedBlock
     from miltext.checking.inference.program import Path as InferencePath
-    from miltext.checking.inference.reading import Binding, Stated
+    from miltext.checking.inference.reading import Binding, StatedType
     from miltext.ir.parts import Block, Op
     from miltext.schema import proto
     from miltext.schema.operations import Signature
@@ -116,7 +116,7 @@ class _Omission(UsualWalk):
         """Return whether an operation, or one around it, has all its types."""
         return place[:STATEMENT] in self.whole
 
-    def note(self, gap: Path, followed: Type, stated: Stated) -> bool:
+    def note(self, gap: Path, followed: Type, stated: StatedType) -> bool:
         """Leave a type out if the inferred one is written the same; return whether it is."""
         if is_known(followed) and not isinstance(followed, StateType) and write_type(followed) == stated.message:
             self.gaps.add(gap)
@@ -236,7 +236,7 @@ class _Omission(UsualWalk):
         for (name, index), literal in literals.items():
             value = self.graph.inputs[op][name][index]
             made: Type = None
-            with suppress(Misfit, Undecided):
+            with suppress(Misfit, UndecidedType):
                 made = literal_type(literal, name, known, beside.operands(), usual)
             if not isinstance(value, Constant) or made is None or write_type(made) != value.stated.message:
                 yield name, index
@@ -266,7 +266,7 @@ class _Omission(UsualWalk):
         stated = constant.value.stated.type
         if constant.is_used:
             return takes(known, name, getattr(stated, "dtype", None), beside.operands())
-        with suppress(Misfit, Undecided):
+        with suppress(Misfit, UndecidedType):
             others = beside.operands(without=constant.operand)
             return literal_type(constant.literal, name, known, others, self.usual) == stated
         return False

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import counted, named
 from miltext.checking.verifier import check, infer_anew
+from miltext.descriptions.sizes import Size, shape_of, spell_sizes
 from miltext.diagnostics import Note, ParseError, codes, warning
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
-from miltext.models.refusals import refusal
-from miltext.models.sizes import Size, shape_of, spell_sizes
+from miltext.files.refusals import refusal
 from miltext.parsing.locating import attributes_of, string_of
 from miltext.parsing.parser import parse_tree
 from miltext.printing.flexible_shapes import ATTRIBUTE
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from miltext.checking.retyping import Inputs
     from miltext.checking.verifier import Completed
+    from miltext.descriptions.sizes import Sizes
     from miltext.diagnostics import Diagnostic
-    from miltext.models.sizes import Sizes
     from miltext.schema.proto import NamedValueType, Program
     from miltext.schema.types import Type
 

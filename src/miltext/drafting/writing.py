@@ -14,7 +14,6 @@ from miltext.drafting.folding import folded
 from miltext.drafting.implied import Implied, implied
 from miltext.drafting.nesting import movable
 from miltext.drafting.omitting import STATEMENT, gaps_of
-from miltext.models.weight_printing import DigestPrinter
 from miltext.parsing.parser import parse
 from miltext.parsing.recovery import recover
 from miltext.printing.printer import Printer
@@ -27,15 +26,16 @@ from miltext.schema.wire import wire_of
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
+from miltext.weights.printing import DigestPrinter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from miltext.checking.draft_types import DraftTypes
     from miltext.checking.findings import Finding
-    from miltext.models.weight_printing import Spell
     from miltext.parsing.recovery import Recovered
     from miltext.schema.proto import Message, Program
+    from miltext.weights.printing import Spell
 
 ROUNDS = 4
 """How often a draft is written anew, with more in it, before the Program is written in full."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from miltext.arrays.npy import ENDING
 from miltext.diagnostics import MiltextError, codes, error
 from miltext.evaluation.features import NOTHING_SAID
 from miltext.evaluation.pictures import read_picture
 from miltext.evaluation.value_files import read_archive, read_array
-from miltext.models.arrays.npy import ENDING
 
 if TYPE_CHECKING:
     from miltext.evaluation.features import Feature

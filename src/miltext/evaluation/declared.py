@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from miltext.evaluation.rules import Unfit
+from miltext.evaluation.rules import UnfitValues
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY, rounded
 from miltext.schema.types import TensorType, Type, compatible, show
 
@@ -16,7 +16,7 @@ FAILURES = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
 
 
 def outputs_of(result: Any, types: Sequence[Type]) -> list[Any]:
-    """Return the results of a rule as values of the types declared. Raise Unfit for a result of another shape."""
+    """Return the results of a rule as values of the types declared. Raise UnfitValues for a result of another shape."""
     results = result if isinstance(result, tuple) else (result,)
     return [_declared(*pair) for pair in zip(results, types, strict=True)] if types else []
 
@@ -26,6 +26,6 @@ def _declared(value: Any, type: Type) -> Any:
         return value
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
     if not compatible(type.shape, array.shape):
-        raise Unfit(f"makes {show(array.shape)}, where {show(type.shape)} is declared")
+        raise UnfitValues(f"makes {show(array.shape)}, where {show(type.shape)} is declared")
     is_held = array.dtype == CARRIERS[type.dtype] and type.dtype not in WITHOUT_NUMPY
     return array if is_held else rounded(array, type.dtype)

@@ -170,7 +170,7 @@ class Evaluator:
         given, held = self.taken(inputs, state, allow_nan)
         owner = Owner([*given.values(), *held.values()])
         kept = {name: owner.own(given[name]) for name in self.inputs if name in wanted}
-        running = Running(self._steps(given, held, state, seed, watched=bool(wanted)))
+        running = Execution(self._steps(given, held, state, seed, watched=bool(wanted)))
         for made in running:
             if wanted:
                 self._keep(made, wanted, kept, owner)
@@ -298,7 +298,7 @@ def _require_writable(state: object) -> None:
         raise TypeError(f"state is a dict that the run writes to, not a {type(state).__name__}")
 
 
-class Running:
+class Execution:
     """The steps of a run, for one iteration; afterwards it has the `outputs`."""
 
     def __init__(self, steps: Generator[Made, None, dict[str, Any]]) -> None:

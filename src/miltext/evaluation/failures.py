@@ -11,8 +11,8 @@ from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.evaluation.planning import steps_of
 from miltext.evaluation.rules import RULES
+from miltext.files.refusals import WeightsError
 from miltext.ir.parts import Op
-from miltext.models.refusals import WeightsError
 from miltext.schema.paths import Key
 
 if TYPE_CHECKING:

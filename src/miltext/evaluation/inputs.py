@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from miltext.arrays.converting import UnfitElement, converted, converts, range_of
+from miltext.arrays.headers import dtype_of
+from miltext.arrays.problems import ArrayProblem
 from miltext.checking.findings import named
 from miltext.diagnostics import Diagnostic, Note, codes, error, refusing
 from miltext.diagnostics.suggestions import did_you_mean, nearest
@@ -21,9 +24,6 @@ from miltext.diagnostics.wording import listed
 from miltext.evaluation.features import NOTHING_SAID, Feature
 from miltext.evaluation.pictures import SCALING, UNSCALED, colours_of, elements_of, is_picture
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY
-from miltext.models.arrays.converting import Unfit, converted, converts, range_of
-from miltext.models.arrays.headers import dtype_of
-from miltext.models.arrays.problems import ArrayProblem
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import decode
 from miltext.schema.types import TensorType, Type, compatible, show, spelled
@@ -246,7 +246,7 @@ def _carried(called: str, array: Array, dtype: str) -> Array:
     except ArrayProblem as problem:
         message = f"{called} takes {dtype}, and this is an array of {array.dtype}"
         raise Refused(codes.WRONG_INPUT_DTYPE, message, f"convert it to numbers, of {carrier} say") from problem
-    except Unfit as unfit:
+    except UnfitElement as unfit:
         message = f"{called} takes {dtype}, which cannot hold {unfit}{_at(array, unfit.place)}"
         raise Refused(codes.WRONG_INPUT_DTYPE, message, f"give {range_of(target)}") from unfit
     return decode(made, target).astype(carrier, copy=False).reshape(array.shape)

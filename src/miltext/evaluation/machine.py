@@ -11,7 +11,7 @@ import numpy as np
 from miltext.diagnostics import MiltextError
 from miltext.evaluation.declared import FAILURES, outputs_of
 from miltext.evaluation.failures import OperationFailure
-from miltext.evaluation.rules import Unfit
+from miltext.evaluation.rules import UnfitValues
 from miltext.evaluation.values import narrowed
 from miltext.ir.parts import Value
 
@@ -187,7 +187,7 @@ def _ended(flowing: Generator[Any, None, Any]) -> Any:
 
 def _clause(failure: Exception) -> str:
     """Return why an operation has no result."""
-    if isinstance(failure, Unfit):
+    if isinstance(failure, UnfitValues):
         return str(failure)
     if isinstance(failure, MemoryError):
         return f"its result takes more memory than there is: {failure}"

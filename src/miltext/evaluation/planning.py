@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from miltext.evaluation.declared import FAILURES, outputs_of
-from miltext.evaluation.rules import RULES, Opset, Rule
+from miltext.evaluation.rules import RULES, OpsetText, Rule
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY, widened
 from miltext.ir.parts import Value
 from miltext.schema.operations import signature
@@ -32,7 +32,7 @@ SETTLED_ELEMENTS = 1 << 12
 """The most elements of an argument kept in its form from one run to the next."""
 
 
-class Given(NamedTuple):
+class RuleParameter(NamedTuple):
     """A parameter of a rule: its place, where its values come from, and the function that brings them into its form."""
 
     place: int
@@ -69,7 +69,7 @@ class Step(NamedTuple):
     rule: Rule
     arguments: Sequence[Any]
     named: Sequence[Named]
-    given: Sequence[Given]
+    given: Sequence[RuleParameter]
     running: Mapping[int, str]
     settled: list[Any] | None
     stored: Constant | None
@@ -109,7 +109,7 @@ class Planner:
 
     def __init__(self, graph: StatedGraph, opset: str, constants: Constants, *, native: bool) -> None:
         self.graph = graph
-        self.opset = Opset(opset)
+        self.opset = OpsetText(opset)
         self.constants = constants
         self.forms = {**FORMS, "Array": _held, "Arrays": list} if native else FORMS
         self.widen = _itself if native else widened
@@ -156,16 +156,16 @@ class Planner:
             frees=frees,
         )
 
-    def _arguments(self, rule: Rule, op: Op, op_type: str) -> tuple[list[Given], dict[str, Any]]:
+    def _arguments(self, rule: Rule, op: Op, op_type: str) -> tuple[list[RuleParameter], dict[str, Any]]:
         bound: dict[str, Sequence[Binding]] = {name: [value] for name, value in self.graph.attributes[op].items()}
         bound |= self.graph.inputs[op]
         known = signature(op_type, self.opset)
-        given: list[Given] = []
+        given: list[RuleParameter] = []
         fixed: dict[str, Any] = {}
         for place, (name, form) in enumerate(rule.forms.items()):
             sources = [source for source in bound.get(name, ()) if source is not None]
             if sources:
-                one = Given(place, name, sources, self.forms[form])
+                one = RuleParameter(place, name, sources, self.forms[form])
                 if not self._settle(one, fixed):
                     given.append(one)
             elif form not in AROUND:
@@ -173,7 +173,7 @@ class Planner:
                 fixed[name] = None if parameter is None else default_of(parameter.default, form)
         return given, fixed
 
-    def _settle(self, given: Given, fixed: dict[str, Any]) -> bool:
+    def _settle(self, given: RuleParameter, fixed: dict[str, Any]) -> bool:
         """Fix a constant argument, and return whether it is constant."""
         sources = [self._constant(each) if isinstance(each, Value) else each for each in given.sources]
         settled = [each for each in sources if each is not None and _is_immediate(each)]
@@ -195,13 +195,13 @@ class Planner:
         return self.graph.attributes[maker].get("val") if maker is not None and is_const else None
 
 
-def _value_alone(given: Given) -> Value | None:
+def _value_alone(given: RuleParameter) -> Value | None:
     """Return the value that a parameter takes; None for a constant and for several values."""
     (source, *others) = given.sources
     return source if isinstance(source, Value) and not others and given.form in ALONE else None
 
 
-def _stored(given: Sequence[Given]) -> Constant | None:
+def _stored(given: Sequence[RuleParameter]) -> Constant | None:
     """Return the value of a const, where it has just one, as in a weight file."""
     sources = [source for each in given for source in each.sources]
     return sources[0] if len(sources) == 1 and not isinstance(sources[0], Value) else None

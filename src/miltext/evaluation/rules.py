@@ -9,12 +9,12 @@ A rule is a function whose parameters are the parameters of its ops. The annotat
 - `Value`: any value: a list is a Python list of arrays, a state a `State`. `Values`: several of these.
 
 A parameter that is left out comes with the default of the table of operations, or as None where that knows none. Some
-parameters stand for values around the op: `made: Made` the types that its outputs declare, `opset: Opset`,
+parameters stand for values around the op: `made: Made` the types that its outputs declare, `opset: OpsetText`,
 `generator: Generator` for random numbers, `blocks: Blocks` its blocks, and `widen: Widen` the function that makes an
 `Array` of a `Held`, for rules that do so with a part at a time.
 
 A rule returns one array, or a tuple of them, in any dtype that holds the result, which is rounded to the declared type
-afterwards. It never writes into its arguments. It raises Unfit where these values have no result.
+afterwards. It never writes into its arguments. It raises UnfitValues where these values have no result.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Random: TypeAlias = np.random.Generator
 Widen: TypeAlias = Callable[[Held], Array]
 
 
-class Opset(str):
+class OpsetText(str):
     """The opset of an op's block, in text spelling."""
 
     def since(self, opset: str) -> bool:
@@ -51,7 +51,7 @@ class Opset(str):
         return opset_place(self) >= opset_place(opset)
 
 
-class Unfit(ValueError):
+class UnfitValues(ValueError):
     """Values for which an op has no result; the message is a clause that begins with the parameter at fault."""
 
 

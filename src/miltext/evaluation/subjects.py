@@ -18,9 +18,9 @@ from miltext.checking.ignores import without_ignored
 from miltext.checking.inference.reading import StatedGraph
 from miltext.checking.programs import verify
 from miltext.checking.verifier import Checked
+from miltext.containers.programs import TextModel
 from miltext.diagnostics import Diagnostic, MiltextError, ParseError, PrintError, codes
 from miltext.models.model import Model
-from miltext.models.programs import TextModel
 from miltext.parsing.parser import parse, parse_tree
 from miltext.schema import proto
 from miltext.schema.wire import wire_of
@@ -140,7 +140,7 @@ def opened(subject: Runnable | Subject, weights: str | os.PathLike[str] | None =
     if isinstance(subject, str) and ("\n" in subject or _TEXT.match(subject)):
         return _of_model(_of_string(subject, folder), folder)
     if isinstance(subject, (str, os.PathLike)):
-        from miltext.models.opening import load
+        from miltext.containers.opening import load
 
         return _of_model(load(subject), folder)
     return Subject(subject if isinstance(subject, proto.Program) else own_copy(subject), folder)
@@ -182,8 +182,8 @@ def _of_draft(model: Model, folder: Path | None) -> Subject:
 
 def _stored(whole: TextModel, folder: Path | None) -> Model:
     """Return a text as a model in a temporary folder, in which its arrays are stored."""
-    from miltext.models.building.build import store
-    from miltext.models.opening import load
+    from miltext.building.build import store
+    from miltext.containers.opening import load
 
     made = TemporaryDirectory(prefix="miltext-", ignore_cleanup_errors=True)  # Windows keeps mapped files
     path = Path(made.name) / "model.mlmodel"

@@ -17,13 +17,13 @@ from zipfile import ZipFile, ZipInfo
 import numpy as np
 from numpy.lib import format as npy_format
 
+from miltext.arrays.headers import LARGEST, dtype_of
+from miltext.arrays.npy import ENDING, NpyHeader, read_layout
+from miltext.arrays.npz import refuse_odd
+from miltext.arrays.problems import ArrayProblem
+from miltext.arrays.regular_files import reading, stamp
 from miltext.checking.findings import named
 from miltext.diagnostics import MiltextError, Note, codes, error, refusing
-from miltext.models.arrays.headers import LARGEST, dtype_of
-from miltext.models.arrays.npy import ENDING, Layout, read_layout
-from miltext.models.arrays.npz import refuse_odd
-from miltext.models.arrays.problems import ArrayProblem
-from miltext.models.arrays.regular_files import reading, stamp
 from miltext.schema.packing import pieces_in_order
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _value(stream: IO[bytes], size: int) -> Any:
     return array.astype(object) if array.dtype.kind == "U" else array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
-def _elements(stream: IO[bytes], layout: Layout, size: int) -> Array:
+def _elements(stream: IO[bytes], layout: NpyHeader, size: int) -> Array:
     """Return the elements that `size` bytes hold. Raise ValueError unless they are as many as are declared."""
     if layout.numpy.names != PAIR and layout.numpy.kind != "U":
         dtype_of(layout.numpy)

@@ -7,16 +7,15 @@ is a Python list of them, a FixedList where it cannot grow, a dictionary a dict,
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from miltext.evaluation.rules import Unfit
-from miltext.models.model_weights import LooseFolder
-from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape
+from miltext.evaluation.rules import UnfitValues
 from miltext.schema.dtypes import BY_NAME, DType
-from miltext.schema.packing import decode, encode, unpack
+from miltext.schema.packing import decode, encode
+from miltext.weights.model_weights import LooseFolder
+from miltext.weights.tensors import literal, tensor_dtype, tensor_shape
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -175,7 +174,7 @@ class Constants:
         return id(message) in self._known
 
     def find(self, message: Message) -> None:
-        """Make sure that a value can be read. Raise WeightsError, and Unfit for a value that contradicts its type.
+        """Make sure that a value can be read. Raise WeightsError, and UnfitValues where it contradicts its type.
 
         Of a value in a weight file, only the head of its record is read.
         """
@@ -212,13 +211,13 @@ def _immediate(message: Message) -> Any:
         return {_plain(_immediate(pair.key)): _plain(_immediate(pair.value)) for pair in pairs}
     dtype, shape = tensor_dtype(message.type), tensor_shape(message.type)
     if dtype is None or shape is None:
-        raise Unfit("is of an unknown type")
+        raise UnfitValues("is of an unknown type")
     if dtype.kind == "string":
         return np.array(list(immediate.tensor.strings.values), object).reshape(shape)
-    found = immediate_data(message)
+    found = literal(message)
     if found is None:
-        raise Unfit("has not as many elements as its type says; `check` tells of it")
-    return _carried(unpack(found[1], dtype, prod(shape)).reshape(shape), dtype)
+        raise UnfitValues("has not as many elements as its type says; `check` tells of it")
+    return _carried(found.array(), dtype)
 
 
 def _frozen(value: Any) -> Any:

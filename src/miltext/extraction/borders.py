@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Note, codes
 from miltext.extraction.wanted import SHOWN, listed, top_values
-from miltext.models.refusals import refusal
+from miltext.files.refusals import refusal
 from miltext.printing.printer import type_text
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.features import ELEMENTS
@@ -21,7 +21,7 @@ from miltext.schema.types import TensorType, read_type, spelled
 
 if TYPE_CHECKING:
     from miltext.diagnostics import ModelError
-    from miltext.extraction.planning import Plan
+    from miltext.extraction.planning import PartPlan
     from miltext.ir.parts import Value
     from miltext.schema.proto import NamedValueType, ValueType
 
@@ -60,7 +60,7 @@ def _named(value_type: ValueType) -> str:
 class Border:
     """The new inputs of a part and its outputs, checked against the limits of models."""
 
-    def __init__(self, planned: Plan) -> None:
+    def __init__(self, planned: PartPlan) -> None:
         self._planned = planned
         self._opset = planned.graph.functions[planned.function].message.opset
         self._values = top_values(planned.graph.functions[planned.function])

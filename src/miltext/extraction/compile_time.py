@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from miltext.ir.parts import Op, Value
 
 
-class Constant(NamedTuple):
+class CompileTimeValue(NamedTuple):
     """A parameter of an operation that must be known at compile time, its value, and that value's `source`, which comes
     from outside.
     """
@@ -27,13 +27,13 @@ class Constant(NamedTuple):
         return place if self.value is self.source else f"{place}, which is `{self.value.name}`"
 
 
-def needed_when_compiled(ops: Iterable[Op], given: Iterable[Value], opset: str) -> Iterator[Constant]:
+def needed_when_compiled(ops: Iterable[Op], given: Iterable[Value], opset: str) -> Iterator[CompileTimeValue]:
     """Yield each constant parameter that depends on values from outside."""
     varying = {value: value for value in given}
     return _constants(ops, varying, opset) if varying else iter(())
 
 
-def _constants(ops: Iterable[Op], varying: dict[Value, Value], opset: str) -> Iterator[Constant]:
+def _constants(ops: Iterable[Op], varying: dict[Value, Value], opset: str) -> Iterator[CompileTimeValue]:
     """Yield the constants among operations; `varying` contains the sources of values, and gets the outputs' sources."""
     for op in ops:
         source = next((varying[value] for value in op.used() if value in varying), None)
@@ -44,11 +44,11 @@ def _constants(ops: Iterable[Op], varying: dict[Value, Value], opset: str) -> It
             varying.update((output, source) for output in op.outputs)
 
 
-def _parameters(op: Op, varying: Mapping[Value, Value], opset: str) -> Iterator[Constant]:
+def _parameters(op: Op, varying: Mapping[Value, Value], opset: str) -> Iterator[CompileTimeValue]:
     for parameter in constant_parameters(op.type, opset):
         for value in op.values(parameter):
             if value in varying:
-                yield Constant(op, parameter, value, varying[value])
+                yield CompileTimeValue(op, parameter, value, varying[value])
 
 
 def constant_parameters(op_type: str, opset: str) -> list[str]:

@@ -13,7 +13,7 @@ from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
-    from miltext.extraction.planning import BlockPlan, Plan
+    from miltext.extraction.planning import BlockPlan, PartPlan
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block
     from miltext.schema.proto import Program
@@ -43,7 +43,7 @@ def cut(
         return as_planned(plan(program, wanted_values(outputs, inputs), function, later_writes=later_writes))
 
 
-def as_planned(planned: Plan) -> Program:
+def as_planned(planned: PartPlan) -> Program:
     """Return the planned part of a Program; this edits the graph of the plan."""
     graph = planned.graph
     for name in [each for each in graph.functions if each != planned.function]:

@@ -8,9 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.building.choices import BuildOptions
 from miltext.checking.arrays import CODES as OF_ARRAYS
 from miltext.checking.left_out import program_of
 from miltext.checking.verifier import check as check_text
+from miltext.containers.opening import open_model
+from miltext.descriptions.sizes import spell_sizes
 from miltext.diagnostics import ModelError, ParseError, codes, warning
 from miltext.drafting.building import build_as_chosen, completed, is_draft
 from miltext.extraction.borders import Border
@@ -18,31 +21,28 @@ from miltext.extraction.cutting import as_planned
 from miltext.extraction.planning import plan
 from miltext.extraction.trimming import trimmed
 from miltext.extraction.wanted import Wanted, function_with, listed, makes, wanted_values
+from miltext.files.writing import WITH_DESCRIPTION, write_file
 from miltext.ir.graph import Graph
-from miltext.models.building.choices import Choices
-from miltext.models.files import WITH_DESCRIPTION, write_file
-from miltext.models.model_weights import blob_values
-from miltext.models.opening import open_model
 from miltext.models.outputs import check_output
-from miltext.models.sizes import spell_sizes
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt
-from miltext.parsing.text_edits import require_program
 from miltext.printing.printing import to_text
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO
+from miltext.syntax.editing import require_program
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import ARRAYS, opset_text
 from miltext.syntax.recursion import with_room
+from miltext.weights.model_weights import blob_values
 
 if TYPE_CHECKING:
+    from miltext.building.choices import Expect
+    from miltext.building.filling import Array
+    from miltext.building.given_weights import GivenWeights
+    from miltext.descriptions.changes import DescriptionChange
+    from miltext.descriptions.ranges import Range
     from miltext.diagnostics import Diagnostic
-    from miltext.extraction.planning import Plan
-    from miltext.models.building.changes import DescriptionChange
-    from miltext.models.building.choices import Expect
-    from miltext.models.building.filling import Array
-    from miltext.models.building.given_weights import GivenWeights
-    from miltext.models.building.ranges import Range
-    from miltext.models.files import Progress
+    from miltext.extraction.planning import PartPlan
+    from miltext.files.writing import Progress
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
@@ -91,7 +91,7 @@ def extract(
     if Path(output).suffix.lower() == ".mil":
         return _write_text(source, wanted, function, Path(output), force)
     told: list[Diagnostic] = []
-    choices = Choices(
+    choices = BuildOptions(
         original=source if source.kind in WITH_DESCRIPTION else None,
         weights=weights,
         ranges={**_that_follow(source, wanted, function), **(ranges or {})},
@@ -216,7 +216,7 @@ def _edit(asked: _Asked, program: Program, arrays: dict[str, Array]) -> dict[str
     return {name: array for name, array in arrays.items() if name in named}
 
 
-def _inputless(planned: Plan, version: int) -> list[Diagnostic]:
+def _inputless(planned: PartPlan, version: int) -> list[Diagnostic]:
     """Return a warning about a part without inputs, if Core ML does not run such a model of that version."""
     if planned.taken or planned.new or version >= INPUTLESS:
         return []
@@ -227,7 +227,7 @@ def _inputless(planned: Plan, version: int) -> list[Diagnostic]:
     ]
 
 
-def _left_out(planned: Plan) -> list[Diagnostic]:
+def _left_out(planned: PartPlan) -> list[Diagnostic]:
     """Return a warning about omitted blocks, if there are any."""
     if not planned.left_out:
         return []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.checking.verifier import infer_anew
+from miltext.descriptions.sizes import Size
 from miltext.ir.graph import Graph
-from miltext.models.sizes import Size
 from miltext.parsing.parser import attempt
 from miltext.printing.flexible_shapes import flexible
 from miltext.printing.printing import to_text
@@ -15,8 +15,8 @@ from miltext.schema.types import TensorType, read_type
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
+    from miltext.descriptions.sizes import Sizes
     from miltext.models.model import Model
-    from miltext.models.sizes import Sizes
     from miltext.schema.proto import Function, ModelDescription, Program
     from miltext.schema.types import Shape, Type
 

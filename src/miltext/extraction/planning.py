@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.diagnostics import Note, codes
 from miltext.extraction.compile_time import needed_when_compiled
 from miltext.extraction.wanted import Wanted, function_with, listed, top_values
+from miltext.files.refusals import refusal
 from miltext.ir.graph import Graph
 from miltext.ir.needs import Needs
-from miltext.models.refusals import refusal
 from miltext.schema.walk import own_opset
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class BlockPlan(NamedTuple):
         }
 
 
-class Plan(NamedTuple):
+class PartPlan(NamedTuple):
     """The part of a graph that stays: of a function, by its name, the blocks of these opsets, and the inputs `taken`.
 
     `new` are its further inputs, `given` its outputs. Other functions, and the blocks `left_out`, are removed.
@@ -67,7 +67,7 @@ class Plan(NamedTuple):
         return [value.name for value in self.given]
 
 
-def plan(program: Program, wanted: Wanted, function: str | None = None, *, later_writes: bool = True) -> Plan:
+def plan(program: Program, wanted: Wanted, function: str | None = None, *, later_writes: bool = True) -> PartPlan:
     """Return the plan of the part of a Program with the wanted outputs. Raise ModelError as `cut` does."""
     graph = Graph(program)
     name = function_with(graph, wanted, function)
@@ -76,12 +76,12 @@ def plan(program: Program, wanted: Wanted, function: str | None = None, *, later
     assert own is not None  # or the function would not have the values
     types = _types(chosen, own, wanted)
     alike = [each for each in chosen.blocks if each == own or _types(chosen, each, wanted) == types]
-    parts = {opset: _Part(chosen, opset, wanted, later_writes) for opset in alike}
+    parts = {opset: _BlockPart(chosen, opset, wanted, later_writes) for opset in alike}
     taken = set[str]().union(*(part.taken for part in parts.values()))
     for part in parts.values():
         part.check(taken)
     inputs = [value.name for value in chosen.inputs]
-    return Plan(
+    return PartPlan(
         graph,
         name,
         {opset: part.plan() for opset, part in parts.items()},
@@ -98,7 +98,7 @@ def _types(function: Function, opset: str, wanted: Wanted) -> dict[str, NamedVal
     return {name: message for name in wanted.names if (message := declared.get(name)) is not None}
 
 
-class _Part:
+class _BlockPart:
     """The wanted part of a block; `taken` are the names of its values from outside."""
 
     def __init__(self, function: Function, opset: str, wanted: Wanted, later_writes: bool) -> None:

@@ -10,21 +10,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from miltext.models.building.editing import function_name, name_in
+from miltext.building.editing import function_name, name_in
 from miltext.parsing.locating import results
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import bodies_of
-from miltext.parsing.text_edits import Edit, proven
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import Style
+from miltext.syntax.editing import Edit, proven
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.names import name_text
 from miltext.syntax.tree import named
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span
-    from miltext.extraction.planning import BlockPlan, Plan
+    from miltext.extraction.planning import BlockPlan, PartPlan
     from miltext.schema.proto import Function
     from miltext.syntax.tree import Node
 
@@ -33,7 +33,7 @@ _LINE_END = re.compile(r"\r?\n|\Z")
 _BLANK = re.compile(r"(?:[ \t]*\r?\n)*")
 
 
-def trimmed(text: str, planned: Plan, function: Function) -> str:
+def trimmed(text: str, planned: PartPlan, function: Function) -> str:
     """Return a text with only the planned part; `function` is the new form of the function."""
     tree = parse_tree(text, whole=True)
     return proven(text, _Trimming(text, tree.comments, planned).edits(tree.root, function))
@@ -42,7 +42,7 @@ def trimmed(text: str, planned: Plan, function: Function) -> str:
 class _Trimming:
     """The edits that leave only the planned part in a text."""
 
-    def __init__(self, text: str, comments: Iterable[Span], planned: Plan) -> None:
+    def __init__(self, text: str, comments: Iterable[Span], planned: PartPlan) -> None:
         self._text, self._planned = text, planned
         self._starts = {each.start: each for each in comments}
         self._ends = {each.end: each for each in self._starts.values()}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.building.editing import unknown_value
 from miltext.diagnostics import ModelError, Note, codes, error, wording
 from miltext.diagnostics.suggestions import did_you_mean, nearest
-from miltext.models.building.editing import unknown_value
-from miltext.models.refusals import refusal
+from miltext.files.refusals import refusal
 
 if TYPE_CHECKING:
     from miltext.ir.functions import Function

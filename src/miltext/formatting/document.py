@@ -8,7 +8,7 @@ from itertools import groupby, takewhile
 from typing import Any, NamedTuple, TypeAlias
 
 
-class Place(Enum):
+class CommentPlace(Enum):
     """Where a comment stands: with code on both sides, at the end of its line, or on a line of its own."""
 
     INLINE = 1
@@ -19,7 +19,7 @@ class Place(Enum):
 class Comment(NamedTuple):
     """A comment, as a piece of its token's document: so it moves along when phrases are sorted."""
 
-    place: Place
+    place: CommentPlace
     text: str
 
 
@@ -174,7 +174,7 @@ def _line(pieces: list[Piece], indent: str, width: int | None) -> str:
             continue
         flat = list(_flat([piece]))
         trial = [*fitted[begun:], *flat, *takewhile(_is_text, pieces[at + 1 :])]
-        inline = all(piece.place is Place.INLINE for piece in flat if isinstance(piece, Comment))
+        inline = all(piece.place is CommentPlace.INLINE for piece in flat if isinstance(piece, Comment))
         if inline and (width is None or len(_broken(trial, indent).rpartition("\n")[2]) <= width):
             fitted += flat
         else:
@@ -211,19 +211,19 @@ def _broken(pieces: list[Piece], indent: str) -> str:
         place, text = piece if isinstance(piece, Comment) else (None, piece.strip(" "))  # type: ignore[union-attr]
         if not text:
             continue
-        if place is Place.OWN_LINE and len(texts) > 1:
+        if place is CommentPlace.OWN_LINE and len(texts) > 1:
             newline = newline or (inner if started else outer)
         if newline and not place and text[0] in ")]}>":
             newline = outer
         spaced = len(texts) > 1 and _spaced(texts[-1], place, text)
         texts += [newline or " " * spaced, text]
         started = started or not place
-        newline = (inner if started else outer) if place in (Place.LINE_END, Place.OWN_LINE) else ""
+        newline = (inner if started else outer) if place in (CommentPlace.LINE_END, CommentPlace.OWN_LINE) else ""
     return "".join(texts)
 
 
-def _spaced(before: str, place: Place | None, text: str) -> bool:
+def _spaced(before: str, place: CommentPlace | None, text: str) -> bool:
     """Whether a space stands between a comment and code, or two comments."""
     if not place:
         return text[0] not in ",;)]}>"
-    return place is Place.LINE_END or before[-1] not in "([<"
+    return place is CommentPlace.LINE_END or before[-1] not in "([<"

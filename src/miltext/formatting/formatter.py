@@ -15,8 +15,18 @@ from operator import attrgetter
 from typing import Any
 
 from miltext.diagnostics import MiltextError, ParseError, Span, codes, error
-from miltext.formatting.document import Comment, Document, Piece, Place, comments_of, inside, joined, on_lines, render
-from miltext.formatting.layout import Layout, Unfit, literal, name_of
+from miltext.formatting.document import (
+    Comment,
+    CommentPlace,
+    Document,
+    Piece,
+    comments_of,
+    inside,
+    joined,
+    on_lines,
+    render,
+)
+from miltext.formatting.layout import FinePhrase, Layout, literal, name_of
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.syntax_errors import no_dialect
 from miltext.schema.opsets import DIALECTS
@@ -43,7 +53,7 @@ def format_text(text: str, *, width: int | None = None, path: str | None = None)
     """
     try:
         document = _document(text, path, breakable=width is not None)
-    except (ParseError, SyntaxFailure, Unfit):
+    except (ParseError, SyntaxFailure, FinePhrase):
         parse_tree(text, path)  # by the grammar's fine rules, which report the first mistake
         raise
     ends = "\n" if _LINE_BREAK.search(text, len(text.rstrip(" \t\r\n"))) else ""
@@ -51,7 +61,7 @@ def format_text(text: str, *, width: int | None = None, path: str | None = None)
 
 
 def _document(text: str, path: str | None, *, breakable: bool) -> Document:
-    """Return the document of a text. Raise ParseError; SyntaxFailure and Unfit at a phrase refused by the fine
+    """Return the document of a text. Raise ParseError; SyntaxFailure and FinePhrase at a phrase refused by the fine
     rules.
     """
     tree = parse_tree(text, path, whole=True)
@@ -112,7 +122,7 @@ def _laid_out(layout: Layout, phrase: Node, values: list[Any]) -> Any:
 def _operation(layout: Layout, statement: Statement, token: str) -> Any:
     try:
         return layout.plain_operation(token)
-    except Unfit:
+    except FinePhrase:
         return transformed(statement.read(), partial(_laid_out, layout))
 
 
@@ -147,7 +157,7 @@ class Comments:
 
     def last(self) -> list[Document | Piece]:
         """Return the comments after the program's end."""
-        return on_lines(Comment(Place.OWN_LINE, comment) for comment, _, _ in self._waiting)
+        return on_lines(Comment(CommentPlace.OWN_LINE, comment) for comment, _, _ in self._waiting)
 
     def comment(self, span: Span) -> None:
         """Hand a comment to the token before it, or keep it for the token after."""
@@ -167,20 +177,23 @@ class Comments:
         """Hand comments to the token before."""
         assert self._token is not None
         start, end = self._token.start, self._token.end
-        placed = [Comment(Place.INLINE if comment[1] == "*" else Place.LINE_END, comment) for comment in comments]
+        placed = [
+            Comment(CommentPlace.INLINE if comment[1] == "*" else CommentPlace.LINE_END, comment)
+            for comment in comments
+        ]
         self.spelled.setdefault(start, [self._text[start:end]]).extend(placed)
 
     def _placed(self, following: int) -> list[Comment]:
         """Return the comments before the token at `following`; hand the previous token's to it."""
-        places: list[Place] = []
+        places: list[CommentPlace] = []
         for comment, start, end in reversed(self._waiting):
             alone = comment[1] == "/" or _LINE_BREAK.search(self._text, end, following)
-            inline = places[-1:] != [Place.OWN_LINE] and not alone
-            places.append(Place.INLINE if inline else Place.OWN_LINE)
+            inline = places[-1:] != [CommentPlace.OWN_LINE] and not alone
+            places.append(CommentPlace.INLINE if inline else CommentPlace.OWN_LINE)
             following = start
         comments = [comment for comment, _, _ in self._waiting]
         places.reverse()
-        if self._beside and Place.OWN_LINE in places:
+        if self._beside and CommentPlace.OWN_LINE in places:
             self._follow(comments[: self._beside])
             del comments[: self._beside], places[: self._beside]
         self._waiting, self._beside = [], 0

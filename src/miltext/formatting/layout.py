@@ -14,10 +14,10 @@ from typing import Any
 from miltext.formatting.document import (
     LINE,
     Comment,
+    CommentPlace,
     Document,
     Group,
     Piece,
-    Place,
     code_of,
     comments_of,
     indented,
@@ -57,7 +57,7 @@ _FIELDS = ("$draft", "$version", "$doc", "$rank", "$[", "path", "offset")
 _RANK_0 = re.compile(r"tensor<([^ ,]+), \[\]>")
 
 
-class Unfit(Exception):
+class FinePhrase(Exception):
     """A coarse token contains a phrase that only the fine rules can judge."""
 
 
@@ -76,10 +76,10 @@ def name_of(token: str) -> str:
 
 
 def list_text(token: str) -> str:
-    """Lay out a list of plain elements: `[[1, 2], [3, 4]]`. Raise Unfit if it is none."""
+    """Lay out a list of plain elements: `[[1, 2], [3, 4]]`. Raise FinePhrase if it is none."""
     compact = without_spaces(token)
     if not is_list(compact):
-        raise Unfit
+        raise FinePhrase
     return compact.replace(",", ", ")
 
 
@@ -142,12 +142,12 @@ def _one_line_end(document: Document) -> Document:
 def _up_to_line_end(document: Document) -> tuple[Document, list[Comment]]:
     """Split a document before the comment at the end of its line."""
     before, core, after = parted(document)
-    cut = next((at for at, comment in enumerate(after) if comment.place is Place.LINE_END), len(after))
+    cut = next((at for at, comment in enumerate(after) if comment.place is CommentPlace.LINE_END), len(after))
     return joined([*before, core, *after[:cut]]), after[cut:]
 
 
 def _on_own_lines(comments: list[Comment]) -> list[Comment]:
-    return [Comment(Place.OWN_LINE, comment.text) for comment in comments]
+    return [Comment(CommentPlace.OWN_LINE, comment.text) for comment in comments]
 
 
 def _with_commas(items: Sequence[Document]) -> list[Document]:
@@ -246,7 +246,7 @@ class Layout:
         return _tight(children, _plain_name)
 
     def plain_operation(self, token: str) -> Document:
-        """Lay out an operation that was read as one token. Raise Unfit."""
+        """Lay out an operation that was read as one token. Raise FinePhrase."""
         head = operation_head(token)
         assert head is not None  # the terminal is stricter
         value_type, result, name, arguments = head.groups()
@@ -269,7 +269,7 @@ class Layout:
             return token
         pairs = sorted(argument_pairs(token))
         if not RESERVED.isdisjoint([word for pair in pairs for word in pair]):
-            raise Unfit
+            raise FinePhrase
         return self._plain_list("(", list(map(" = ".join, pairs)), ")")
 
     def arguments(self, children: Children) -> Document:
@@ -335,7 +335,7 @@ class Layout:
         before, core, after = parted(closing)
         own, inline = _own_lines(before)
         end = [*parted(last)[2], *own]
-        inner, outer = ([], inline) if end and end[-1].place is not Place.INLINE else (inline, [])
+        inner, outer = ([], inline) if end and end[-1].place is not CommentPlace.INLINE else (inline, [])
         group = Group([*others, joined([last, *own, *inner])])
         return joined([opening, group if self._breakable else joined(group, " "), *outer, core, *after])
 
@@ -349,7 +349,7 @@ class Layout:
             return self._scalar.format(token)
         name, sizes = tensor_parts(token).groups()  # type: ignore[union-attr]
         if name not in BY_NAME or not _DIMENSIONS.fullmatch(sizes):
-            raise Unfit
+            raise FinePhrase
         return self._collapsed(f"tensor<{name}, {without_spaces(sizes).replace(',', ', ')}>")
 
     def _collapsed(self, text: str) -> str:
@@ -379,14 +379,14 @@ class Layout:
     def _make_literal(self, literal: str) -> str:
         if literal[0] == "[":
             if not _is_plain_list(literal):
-                raise Unfit
+                raise FinePhrase
             return list_text(literal)
         if literal[-1] == ")":
             path_type, path, offset_type, offset = blob_parts(literal).groups()  # type: ignore[union-attr]
             path, offset = f"{self._type[path_type]}({path})", f"{self._type[offset_type]}({offset})"
             return f"BLOBFILE(path = {path}, offset = {offset})"
         if not plain_element().fullmatch(literal):
-            raise Unfit
+            raise FinePhrase
         return literal
 
     def value(self, children: Children) -> Document:
@@ -413,7 +413,7 @@ def _unless_empty(attributes: str) -> str:
 
 def _own_lines(before: list[Comment]) -> tuple[list[Comment], list[Comment]]:
     """Split the comments before a token into comments on lines of their own and comments on its line."""
-    cut = max([at for at, comment in enumerate(before, 1) if comment.place is Place.OWN_LINE], default=0)
+    cut = max([at for at, comment in enumerate(before, 1) if comment.place is CommentPlace.OWN_LINE], default=0)
     return before[:cut], before[cut:]
 
 

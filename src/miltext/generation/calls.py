@@ -9,7 +9,7 @@ from miltext.checking.inference.operands import Arguments
 from miltext.generation.constants import filling, operand_of, tensor_constant
 from miltext.generation.elements import elements_for
 from miltext.generation.options import COMMON
-from miltext.generation.scope import Given, Item, Redraw
+from miltext.generation.scope import ChosenArgument, Redraw, ScopedValue
 from miltext.generation.shapes import HIGHEST_RANK, Sizes, elements_in, fit, has_known_sizes, make
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import ListType, Shape, TensorType, Type
@@ -35,7 +35,7 @@ DECIDED_BY_VALUES = frozenset(["non_zero"])
 """Operations that decide by values how large a tensor they give: maybe an empty one."""
 
 
-class Wanted(NamedTuple):
+class Requirements(NamedTuple):
     """The requirements of a tensor: a `shape`; or known sizes with the `least` rank or more, or with a right `where`.
 
     A `fresh` tensor is finite.
@@ -65,20 +65,20 @@ class Growing(Protocol):
     """A block that grows, as a call and the recipes of its blocks use it: see `growing.Growth`."""
 
     scope: FunctionScope
-    items: list[Item]
+    items: list[ScopedValue]
 
     @property
     def outer(self) -> Growing | None: ...
-    def in_reach(self) -> list[Item]: ...
+    def in_reach(self) -> list[ScopedValue]: ...
     def grow(self, count: int) -> int: ...
-    def add(self, op_type: str) -> list[Item]: ...
-    def call(self, op_type: str, **arguments: Item) -> list[Item]: ...
-    def constant(self, stem: str, value: Value, type: TensorType | ListType) -> Item: ...
-    def value_of(self, type: Type, count: int | None = None) -> Item: ...
+    def add(self, op_type: str) -> list[ScopedValue]: ...
+    def call(self, op_type: str, **arguments: ScopedValue) -> list[ScopedValue]: ...
+    def constant(self, stem: str, value: Value, type: TensorType | ListType) -> ScopedValue: ...
+    def value_of(self, type: Type, count: int | None = None) -> ScopedValue: ...
     def takes_cast(self, type: TensorType) -> bool: ...
-    def cast(self, item: Item, dtype: str) -> Item: ...
-    def inner(self, given: Sequence[Item] = ()) -> Growing: ...
-    def block(self, outputs: Sequence[str], inputs: Sequence[Item] = ()) -> Block: ...
+    def cast(self, item: ScopedValue, dtype: str) -> ScopedValue: ...
+    def inner(self, given: Sequence[ScopedValue] = ()) -> Growing: ...
+    def block(self, outputs: Sequence[str], inputs: Sequence[ScopedValue] = ()) -> Block: ...
 
 
 class Call:
@@ -94,7 +94,7 @@ class Call:
         self.scope = growth.scope
         self.choices: Choices = growth.scope.choices
         self.known = known
-        self.given: dict[str, list[Given]] = {}
+        self.given: dict[str, list[ChosenArgument]] = {}
         self.left_out: set[str] = set()
         self.sizes: Sizes = {}
         self.dtypes: dict[str, str] = {}
@@ -157,7 +157,7 @@ class Call:
 
     # ---- giving
 
-    def give(self, name: str, *given: Given) -> None:
+    def give(self, name: str, *given: ChosenArgument) -> None:
         """Bind a parameter, and note the facts about others that follow from its shape and its data type."""
         self.given.setdefault(name, []).extend(given)
         made, known = given[0].operand.type, self.known.parameters.get(name)
@@ -166,10 +166,10 @@ class Call:
                 self.dtypes.setdefault(known.domain, made.dtype)
             self.sizes = fit(known.shape, made.shape, self.sizes) or self.sizes
 
-    def give_item(self, name: str, item: Item) -> None:
+    def give_item(self, name: str, item: ScopedValue) -> None:
         """Bind a parameter to a value in scope."""
         self.may_be_empty |= item.may_be_empty
-        self.give(name, Given(item.operand, item.name))
+        self.give(name, ChosenArgument(item.operand, item.name))
 
     def leave_out(self, *names: str) -> None:
         """Leave optional parameters out that were not given."""
@@ -189,7 +189,7 @@ class Call:
 
     def constant(
         self, name: str, type: TensorType, elements: Sequence[Number] | None = None, *, positive: bool = False
-    ) -> Given:
+    ) -> ChosenArgument:
         """Return a constant for a parameter, by default with generated numbers.
 
         Raise Redraw for numbers outside of its data type.
@@ -203,21 +203,21 @@ class Call:
             raise Redraw
         return self.held(name, tensor_constant(type, elements), type)
 
-    def held(self, name: str, value: Value, type: TensorType | ListType) -> Given:
+    def held(self, name: str, value: Value, type: TensorType | ListType) -> ChosenArgument:
         """Return an argument with a value: in its place, or as a `const` of its own."""
         known = self.known.parameters.get(name)
         is_weight = isinstance(type, TensorType) and self.is_weight(name, type.shape)
         if (is_weight or self.scope.names_constants) and not (known is not None and known.attribute):
             item = self.growth.constant(f"{self.known.name}_{name}", value, type)
-            return Given(item.operand, item.name)
-        return Given(operand_of(value, type), value=value)
+            return ChosenArgument(item.operand, item.name)
+        return ChosenArgument(operand_of(value, type), value=value)
 
     # ---- tensors
 
     def tensor(
         self,
         name: str,
-        wanted: Wanted = Wanted(),  # noqa: B008  # it cannot be changed
+        wanted: Requirements = Requirements(),  # noqa: B008  # it cannot be changed
         *,
         dtype: str | None = None,
         new: Callable[[], Shape] | None = None,
@@ -245,17 +245,17 @@ class Call:
 
     def of_shape(self, name: str, shape: Shape, dtype: str | None = None, *, fresh: bool = False) -> None:
         """Give a tensor of a shape: a value in scope, or a new one."""
-        self.tensor(name, Wanted(shape, fresh=fresh), dtype=dtype)
+        self.tensor(name, Requirements(shape, fresh=fresh), dtype=dtype)
 
     def ranked(self, name: str, least: int = 1) -> None:
         """Give a tensor of known sizes, of the least rank or a higher one."""
-        self.tensor(name, Wanted(least=least))
+        self.tensor(name, Requirements(least=least))
 
     def sized(self, name: str, where: Callable[[tuple[int, ...]], bool], new: Callable[[], Shape]) -> None:
         """Give a tensor with sizes right by `where`: a value in scope, or a new one of a shape by `new`."""
-        self.tensor(name, Wanted(where=where), new=new)
+        self.tensor(name, Requirements(where=where), new=new)
 
-    def fits(self, item: Item, known: Parameter, dtypes: Sequence[str], wanted: Wanted) -> bool:
+    def fits(self, item: ScopedValue, known: Parameter, dtypes: Sequence[str], wanted: Requirements) -> bool:
         """Return whether a value in scope can be given for a parameter."""
         held = item.type
         if not isinstance(held, TensorType) or held.dtype not in dtypes or (wanted.fresh and not item.fresh):
@@ -268,7 +268,7 @@ class Call:
             return False
         return wanted.shape is not None or fit(known.shape, held.shape, self.sizes) is not None
 
-    def new_shape(self, known: Parameter, wanted: Wanted, new: Callable[[], Shape] | None) -> Shape | None:
+    def new_shape(self, known: Parameter, wanted: Requirements, new: Callable[[], Shape] | None) -> Shape | None:
         """Return the shape of a new tensor, its first size perhaps open where inputs are flexible; None for none."""
         if wanted.shape is not None:
             return wanted.shape
@@ -297,7 +297,7 @@ class Call:
             bound = self.dtypes.get("U") or self.dtypes.get("T")
         return bound or self.choices.pick(sorted(parameter.dtypes, key=PREFERRED.index))
 
-    def made(self, name: str, type: TensorType) -> Given:
+    def made(self, name: str, type: TensorType) -> ChosenArgument:
         """Return a new value: an input of the function, a cast input, or a constant.
 
         Raise Redraw where all arguments would be constants: such an operation tests little, and coremltools computes it
@@ -305,10 +305,10 @@ class Call:
         """
         if self.scope.takes_input(type):
             item = self.scope.add_input(type)
-            return Given(item.operand, item.name)
+            return ChosenArgument(item.operand, item.name)
         if self.growth.takes_cast(type):
             item = self.growth.cast(self.scope.add_input(TensorType("fp32", type.shape)), type.dtype)
-            return Given(item.operand, item.name)
+            return ChosenArgument(item.operand, item.name)
         if not self.is_computed():
             raise Redraw
         return self.constant(name, type)

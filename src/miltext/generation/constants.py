@@ -8,11 +8,11 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.inference.operands import Operand, read_value
-from miltext.models.tensor_data import tensor_value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import pack
 from miltext.schema.proto import Value
 from miltext.schema.types import ListType, TensorType, write_type
+from miltext.weights.tensors import tensor_value
 
 if TYPE_CHECKING:
     from miltext.generation.choices import Choices
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Number = bool | int | float | str
 
 
-class Filling(NamedTuple):
+class NumberChoice(NamedTuple):
     """Numbers for a tensor by one choice: all ones for 0, the simplest; `positive` ones for divisors and the like."""
 
     seed: int
@@ -42,9 +42,9 @@ class Filling(NamedTuple):
         return [low + step % (min(dtype.maximum, 4) - low + 1) for step in steps]
 
 
-def filling(choices: Choices, *, positive: bool = False) -> Filling:
+def filling(choices: Choices, *, positive: bool = False) -> NumberChoice:
     """Choose the numbers of a tensor."""
-    return Filling(choices.integer(0, 16), positive)
+    return NumberChoice(choices.integer(0, 16), positive)
 
 
 def tensor_constant(type: TensorType, elements: Sequence[Number]) -> Value:

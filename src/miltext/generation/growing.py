@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.inference.operands import Arguments, Conflict
+from miltext.checking.inference.operands import Arguments, InputConflict
 from miltext.checking.inference.program import result
 from miltext.checking.inference.rules import apply
 from miltext.checking.limits import clashes
@@ -16,7 +16,7 @@ from miltext.generation.calls import Call
 from miltext.generation.constants import filling, operand_of, tensor_constant
 from miltext.generation.options import CONTROL, STATES
 from miltext.generation.recipes import RECIPES
-from miltext.generation.scope import Given, Item, Redraw
+from miltext.generation.scope import ChosenArgument, Redraw, ScopedValue
 from miltext.generation.shapes import HIGHEST_RANK, MOST_ELEMENTS, elements_in
 from miltext.schema.operations import all_names, signature
 from miltext.schema.proto import Block, NamedValueType, Operation
@@ -52,12 +52,12 @@ class Mark(NamedTuple):
 class Growth:
     """A block that grows, inside the block `outer` if there is one."""
 
-    def __init__(self, scope: FunctionScope, outer: Growth | None = None, given: Sequence[Item] = ()) -> None:
+    def __init__(self, scope: FunctionScope, outer: Growth | None = None, given: Sequence[ScopedValue] = ()) -> None:
         self.scope = scope
         self.outer = outer
         self.depth: int = outer.depth + 1 if outer else 0
         self.operations: list[Operation] = []
-        self.items: list[Item] = list(given)
+        self.items: list[ScopedValue] = list(given)
         self.candidates = [name for name in all_names() if self._may_have(name)]
 
     def _may_have(self, op_type: str) -> bool:
@@ -71,7 +71,7 @@ class Growth:
             return options.operations is not None and not self.depth
         return op_type not in STATES or not self.depth
 
-    def in_reach(self) -> list[Item]:
+    def in_reach(self) -> list[ScopedValue]:
         """Return the values that an operation may take, with unused ones several times, for deep graphs."""
         near = [*(self.outer.in_reach() if self.outer else self.scope.inputs), *self.items[-RECENT:]]
         unused = [item for item in near if item.name not in self.scope.used]
@@ -104,7 +104,7 @@ class Growth:
                 return True
         return False
 
-    def attempt(self, op_type: str) -> list[Item] | None:
+    def attempt(self, op_type: str) -> list[ScopedValue] | None:
         """Add an operation of a type, and return its outputs; None if the choices do not make one."""
         mark = self.mark()
         try:
@@ -113,7 +113,7 @@ class Growth:
             self.take_back(mark)
             return None
 
-    def add(self, op_type: str) -> list[Item]:
+    def add(self, op_type: str) -> list[ScopedValue]:
         """Add an operation of a type, and return its outputs. Raise Redraw."""
         known = signature(op_type, self.scope.opset)
         if known is None:
@@ -127,19 +127,19 @@ class Growth:
             raise Redraw
         return made
 
-    def call(self, op_type: str, **arguments: Item) -> list[Item]:
+    def call(self, op_type: str, **arguments: ScopedValue) -> list[ScopedValue]:
         """Add an operation with these arguments alone, and return its outputs. Raise Redraw."""
         known = signature(op_type, self.scope.opset)
         if known is None:
             raise Redraw
         call = Call(self, known)
         for name, item in arguments.items():
-            call.give(name, Given(item.operand, item.name))
+            call.give(name, ChosenArgument(item.operand, item.name))
         return self.commit(call)
 
-    def constant(self, stem: str, value: Value, type: TensorType | ListType) -> Item:
+    def constant(self, stem: str, value: Value, type: TensorType | ListType) -> ScopedValue:
         """Add a `const`, and return its output."""
-        item = Item(self.scope.name(stem), operand_of(value, type), fresh=True)
+        item = ScopedValue(self.scope.name(stem), operand_of(value, type), fresh=True)
         made = Operation(type="const")
         made.attributes["val"].CopyFrom(value)
         made.attributes["name"].CopyFrom(tensor_constant(STRING, [item.name]))
@@ -147,7 +147,7 @@ class Growth:
         self.operations.append(made)
         return item
 
-    def value_of(self, type: Type, count: int | None = None) -> Item:
+    def value_of(self, type: Type, count: int | None = None) -> ScopedValue:
         """Add a `const` of a type: of a number, or of generated numbers. Raise Redraw for another type."""
         if not isinstance(type, TensorType) or None in type.shape:
             raise Redraw
@@ -160,13 +160,13 @@ class Growth:
         words = known.parameters["dtype"].words if known else ()
         return type.dtype in words and self.scope.takes_input(TensorType("fp32", type.shape))
 
-    def cast(self, item: Item, dtype: str) -> Item:
+    def cast(self, item: ScopedValue, dtype: str) -> ScopedValue:
         """Add a cast of a value, and return its output. Raise Redraw."""
         name = tensor_constant(STRING, [dtype])
         [made] = self.call("cast", x=item, dtype=self.constant("cast_dtype", name, STRING))
         return made._replace(fresh=item.fresh)
 
-    def inner(self, given: Sequence[Item] = ()) -> Growth:
+    def inner(self, given: Sequence[ScopedValue] = ()) -> Growth:
         """Return a block inside this one."""
         return Growth(self.scope, self, given)
 
@@ -185,14 +185,14 @@ class Growth:
 
     # ---- an operation added
 
-    def commit(self, call: Call) -> list[Item]:
+    def commit(self, call: Call) -> list[ScopedValue]:
         """Add the operation of a call, if inference has nothing against it. Raise Redraw."""
         arguments = call.arguments()
         types = self._inferred(call, arguments)
         stem = self.scope.name(call.known.name)
         names = [stem] if len(types) == 1 else [f"{stem}_{place}" for place in range(len(types))]
         items = [
-            Item(
+            ScopedValue(
                 name,
                 result(arguments, given),
                 length=call.length,
@@ -211,7 +211,7 @@ class Growth:
         """Return the types that a call gives. Raise Redraw for a call that an operation does not take."""
         try:
             types = apply(arguments)
-        except Conflict:
+        except InputConflict:
             raise Redraw from None
         most = max(MOST_ELEMENTS, self.scope.options.weights * 64)
         if types is None or arguments.doubts or not all(_is_fit(each, most) for each in types):
@@ -220,13 +220,13 @@ class Growth:
             raise Redraw
         return types
 
-    def block(self, outputs: Sequence[str], inputs: Sequence[Item] = ()) -> Block:
+    def block(self, outputs: Sequence[str], inputs: Sequence[ScopedValue] = ()) -> Block:
         """Return the block that has grown."""
         self.scope.used.update(outputs)
         return Block(operations=self.operations, outputs=outputs, inputs=[declared(item) for item in inputs])
 
 
-def declared(item: Item) -> NamedValueType:
+def declared(item: ScopedValue) -> NamedValueType:
     """Return how an input or an output is declared."""
     return NamedValueType(name=item.name, type=write_type(item.type))
 
@@ -240,14 +240,14 @@ def _is_fit(type: Type, most: int) -> bool:
     return len(type.shape) <= HIGHEST_RANK and 0 not in type.shape and elements_in(type.shape) <= most
 
 
-def _value(given: Given) -> Value:
+def _value(given: ChosenArgument) -> Value:
     """Return the value of an argument. Raise Redraw for an argument with a name."""
     if given.value is None:
         raise Redraw
     return given.value
 
 
-def _operation(call: Call, name: str, outputs: Sequence[Item]) -> Operation:
+def _operation(call: Call, name: str, outputs: Sequence[ScopedValue]) -> Operation:
     """Return the message of a call."""
     made = Operation(type=call.known.name, blocks=call.messages, outputs=map(declared, outputs))
     for parameter, row in call.given.items():

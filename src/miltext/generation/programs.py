@@ -9,7 +9,7 @@ from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.generation.choices import SeededChoices
 from miltext.generation.growing import Growth, declared
 from miltext.generation.options import Options, refusal
-from miltext.generation.scope import FunctionScope, Item
+from miltext.generation.scope import FunctionScope, ScopedValue
 from miltext.schema.operations import signature
 from miltext.schema.opsets import PROTO_BY_TEXT
 from miltext.schema.proto import Function, Program
@@ -74,7 +74,7 @@ def _classifies(scope: FunctionScope) -> bool:
     return options.classifiers and options.allows_dtype("fp32") and scope.choices.rarely()
 
 
-def _outputs(growth: Growth, others: int) -> list[Item]:
+def _outputs(growth: Growth, others: int) -> list[ScopedValue]:
     """Return the outputs beside others: all or some of the unused values that a model can return."""
     scope = growth.scope
     able = [item for item in growth.items if scope.goes_in_and_out(item.type)]
@@ -87,7 +87,7 @@ def _outputs(growth: Growth, others: int) -> list[Item]:
     return sorted(scope.choices.shuffled(outputs)[: max(0, most - others)], key=outputs.index)
 
 
-def _casted(growth: Growth) -> Item:
+def _casted(growth: Growth) -> ScopedValue:
     """Add a value that a model can return, where there is none: the last one as fp32, or a constant."""
     dtypes = signature("cast", growth.scope.opset)
     castable = dtypes.dtypes("x") if dtypes else frozenset()

@@ -26,7 +26,7 @@ class Redraw(Exception):
     """The drawn choices do not make an operation: draw again."""
 
 
-class Item(NamedTuple):
+class ScopedValue(NamedTuple):
     """A value in scope. A `fresh` one is finite for all inputs: an input or a constant.
 
     `length` is the certain number of elements in a list; a list that `is_fixed` keeps its length. A tensor that
@@ -51,7 +51,7 @@ class Item(NamedTuple):
         return self.operand.constant or self.operand.value is not None
 
 
-class Given(NamedTuple):
+class ChosenArgument(NamedTuple):
     """The binding of an argument: an item, by its name, or a value."""
 
     operand: Operand
@@ -73,8 +73,8 @@ class FunctionScope:
         self.names_constants = choices.flag()
         self.names: Counter[str] = Counter()
         self.used: set[str] = set()
-        self.inputs: list[Item] = []
-        self.states: list[Item] = []
+        self.inputs: list[ScopedValue] = []
+        self.states: list[ScopedValue] = []
 
     def name(self, stem: str) -> str:
         """Return a new name: `conv_0`, `conv_1`."""
@@ -93,8 +93,8 @@ class FunctionScope:
         """Return whether there may be one more input, of this type."""
         return len(self.inputs) < self.options.inputs and bool(type.shape) and self.goes_in_and_out(type)
 
-    def add_input(self, type: TensorType) -> Item:
+    def add_input(self, type: TensorType) -> ScopedValue:
         """Add an input to the function."""
-        item = Item(self.name("x"), Operand(type, constant=False), fresh=True)
+        item = ScopedValue(self.name("x"), Operand(type, constant=False), fresh=True)
         self.inputs.append(item)
         return item

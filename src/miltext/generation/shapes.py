@@ -10,7 +10,7 @@ from miltext.schema.shape_patterns import read_patterns
 
 if TYPE_CHECKING:
     from miltext.generation.choices import Choices
-    from miltext.schema.shape_patterns import Pattern, Patterns, Run, Term
+    from miltext.schema.shape_patterns import Pattern, Patterns, SizeRun, Term
     from miltext.schema.types import Dimension, Shape
 
 Sizes: TypeAlias = "dict[str, Dimension | Shape]"
@@ -86,7 +86,7 @@ def _make(pattern: Pattern, sizes: Sizes, choices: Choices, least: int) -> Shape
     return shape if has_known_sizes(shape) else None
 
 
-def _make_run(run: Run, least: int, most: int, made: Sizes, choices: Choices) -> Sequence[Dimension]:
+def _make_run(run: SizeRun, least: int, most: int, made: Sizes, choices: Choices) -> Sequence[Dimension]:
     """Make the sizes of a run, of the least to the highest rank or of the known one."""
     known, length = made.get(run.name), made.get(run.length)
     if isinstance(known, tuple):

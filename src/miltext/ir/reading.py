@@ -24,7 +24,7 @@ Shadowed = list[tuple[str, "Value | None"]]
 def read_function(name: str, message: proto.Function) -> Function:
     """Read one function with the blocks of all of its opsets."""
     function = Function(name, message)
-    reader = _Reader(function)
+    reader = _BlockReader(function)
     function.inputs = reader.define(message.inputs, function)
     inputs = {value.name: value for value in function.inputs}
     for opset in sorted(message.block_specializations):
@@ -33,7 +33,7 @@ def read_function(name: str, message: proto.Function) -> Function:
     return function
 
 
-class _Reader:
+class _BlockReader:
     """Reads the blocks of one function; `scope` are the values in sight, by name.
 
     Blocks nest no deeper than protobuf's limit, so that calling itself is safe.

@@ -22,7 +22,7 @@ from miltext.syntax.vocabulary import DRAFT_WORDS
 
 if TYPE_CHECKING:
     from miltext.lsp.client import Abilities
-    from miltext.lsp.context import Call
+    from miltext.lsp.context import UnfinishedCall
     from miltext.lsp.documents import View
     from miltext.schema.operations import Parameter
 
@@ -36,7 +36,7 @@ _DTYPE = re.compile(r"[a-z]+[0-9][a-z0-9]*|bool|string")
 _MAKERS = ("tensor", "list", "dict", "tuple", "state")
 
 
-class Item(NamedTuple):
+class Proposal(NamedTuple):
     """A completion for a place: its text, its kind, and a word beside it.
 
     `snippet` is a longer text, for clients that can fill in the rest; `operation` names an operation to be described
@@ -76,9 +76,9 @@ def resolve(item: lsp.CompletionItem, client: Abilities) -> lsp.CompletionItem:
     return item
 
 
-def _fitting(items: Iterable[Item], word: str) -> list[Item]:
+def _fitting(items: Iterable[Proposal], word: str) -> list[Proposal]:
     """Return the items whose texts contain the word, those beginning with it first."""
-    known: dict[tuple[str, lsp.CompletionItemKind], Item] = {}
+    known: dict[tuple[str, lsp.CompletionItemKind], Proposal] = {}
     for item in items:
         known.setdefault((item.text, item.kind), item)
     wanted = word.lower()
@@ -87,7 +87,7 @@ def _fitting(items: Iterable[Item], word: str) -> list[Item]:
 
 
 def _sent(
-    view: View, item: Item, number: int, edited: lsp.Range, context: Context, followed: str
+    view: View, item: Proposal, number: int, edited: lsp.Range, context: Context, followed: str
 ) -> lsp.CompletionItem:
     is_snippet = item.snippet is not None and view.client.snippets and followed not in ("(", "<", "=")
     text = item.snippet if is_snippet and item.snippet else item.text
@@ -107,7 +107,7 @@ def _sent(
 # ---- the items
 
 
-def _items(view: View, context: Context) -> Iterator[Item]:
+def _items(view: View, context: Context) -> Iterator[Proposal]:
     """Yield the names and words that the grammar allows: words first at the beginning of an operation, which is mostly
     a type.
     """
@@ -129,15 +129,17 @@ def _is_attribute(keys: list[str]) -> bool:
     return keys[-1:] in (["["], ["$["]) or (keys[-1:] == [","] and "[" in keys[-3:])
 
 
-def _names(view: View, context: Context, keys: list[str]) -> Iterator[Item]:
+def _names(view: View, context: Context, keys: list[str]) -> Iterator[Proposal]:
     """Yield the items for a name."""
     if "$draft" in keys:
         given = {node.token for node in context.open}
-        yield from (Item(word, lsp.CompletionItemKind.Keyword) for word in DRAFT_WORDS if word not in given)
+        yield from (Proposal(word, lsp.CompletionItemKind.Keyword) for word in DRAFT_WORDS if word not in given)
     elif keys[-1:] == ["<"]:
-        yield from (Item(opset.text, lsp.CompletionItemKind.EnumMember, opset.proto) for opset in OPSETS)
+        yield from (Proposal(opset.text, lsp.CompletionItemKind.EnumMember, opset.proto) for opset in OPSETS)
     elif _is_attribute(keys):
-        yield Item("name", lsp.CompletionItemKind.Property, "the name of the operation", None, 'name = string("$1")')
+        yield Proposal(
+            "name", lsp.CompletionItemKind.Property, "the name of the operation", None, 'name = string("$1")'
+        )
     elif (call := context.call()) is not None:
         yield from _given(view, context, call)
     elif "->" in keys:
@@ -145,31 +147,31 @@ def _names(view: View, context: Context, keys: list[str]) -> Iterator[Item]:
     elif keys[-2:] == ["results", "="]:
         yield from _operations(context.opset)
     elif _begins_operation(keys):
-        yield Item(DRAFT, lsp.CompletionItemKind.Keyword, "a type to be inferred")
+        yield Proposal(DRAFT, lsp.CompletionItemKind.Keyword, "a type to be inferred")
         yield from _operations(context.opset)
 
 
-def _operations(opset: str | None) -> Iterator[Item]:
+def _operations(opset: str | None) -> Iterator[Proposal]:
     for name in all_names():
         known = signature(name, opset)
         if known is not None:
             required = [parameter.name for parameter in known.parameters.values() if parameter.required]
             slots = ", ".join(f"{each} = ${{{number}:{each}}}" for number, each in enumerate(required, 1))
             detail = heading(known)
-            yield Item(name, lsp.CompletionItemKind.Function, detail, None, f"{name}({slots})$0", name)
+            yield Proposal(name, lsp.CompletionItemKind.Function, detail, None, f"{name}({slots})$0", name)
 
 
-def _nested(opset: str | None) -> Iterator[Item]:
+def _nested(opset: str | None) -> Iterator[Proposal]:
     """Yield the operations that can be nested in another: operations with a single value and without blocks."""
     for name in all_names():
         known = signature(name, opset)
         if known is not None and known.outputs == (1, 1) and not known.blocks:
             required = [each for each in known.positions if known.parameters[each].required]
             slots = ", ".join(f"${{{number}:{each}}}" for number, each in enumerate(required, 1))
-            yield Item(name, lsp.CompletionItemKind.Function, heading(known), None, f"{name}({slots})$0", name)
+            yield Proposal(name, lsp.CompletionItemKind.Function, heading(known), None, f"{name}({slots})$0", name)
 
 
-def _given(view: View, context: Context, call: Call) -> Iterator[Item]:
+def _given(view: View, context: Context, call: UnfinishedCall) -> Iterator[Proposal]:
     """Yield the items for the beginning of an argument or, behind its equals sign, for its value: values before
     parameters once there is a positional argument.
     """
@@ -181,15 +183,15 @@ def _given(view: View, context: Context, call: Call) -> Iterator[Item]:
     yield from chain(values, _parameters(call)) if call.given else chain(_parameters(call), values)
 
 
-def _parameters(call: Call) -> Iterator[Item]:
+def _parameters(call: UnfinishedCall) -> Iterator[Proposal]:
     """Yield the missing parameters, the required ones first."""
     for parameter in sorted(call.missing, key=lambda each: not each.required):
         kind = lsp.CompletionItemKind.Field if parameter.required else lsp.CompletionItemKind.Property
         said = call.signature and described_parameter(call.signature, parameter.name)
-        yield Item(parameter.name, kind, accepted(parameter), said, f"{parameter.name} = $0")
+        yield Proposal(parameter.name, kind, accepted(parameter), said, f"{parameter.name} = $0")
 
 
-def _values(view: View, context: Context, parameter: Parameter | None) -> Iterator[Item]:
+def _values(view: View, context: Context, parameter: Parameter | None) -> Iterator[Proposal]:
     """Yield the visible values that contain the word, values that the parameter accepts first, up to a limit."""
     wanted = context.word.lower().lstrip('$"')
     typed = [(each, view.reading.type_of(each)) for each in context.values if wanted in each.name.text.lower()]
@@ -197,7 +199,7 @@ def _values(view: View, context: Context, parameter: Parameter | None) -> Iterat
     typed.sort(key=lambda each: (not each[0].name.text.lower().startswith(wanted), not taken[each[1]]))
     for value, type_text in typed[: MOST + 1]:
         kind = lsp.CompletionItemKind.Variable if value.operation else lsp.CompletionItemKind.Constant
-        yield Item(name_text(value.name.text), kind, type_text)
+        yield Proposal(name_text(value.name.text), kind, type_text)
 
 
 def _takes(parameter: Parameter | None, type_text: str | None) -> bool:
@@ -210,7 +212,7 @@ def _takes(parameter: Parameter | None, type_text: str | None) -> bool:
     return kind in parameter.kinds and fits
 
 
-def _words(context: Context) -> Iterator[Item]:
+def _words(context: Context) -> Iterator[Proposal]:
     """Yield the words that the grammar allows: of types, and its own; words of miltext's own spelling only after
     a `$`.
     """
@@ -218,11 +220,11 @@ def _words(context: Context) -> Iterator[Item]:
     for word in sorted(words, key=lambda word: word != "tensor"):
         if word[0] != "$" or context.word[:1] == "$":
             snippet = "tensor<${1:fp16}, [$2]>" if word == "tensor" else None
-            yield Item(word, lsp.CompletionItemKind.Keyword, None, None, snippet)
+            yield Proposal(word, lsp.CompletionItemKind.Keyword, None, None, snippet)
     if "DTYPE" in context.expected and "BLOBFILE" not in context.expected:
-        yield from (Item(dtype.name, lsp.CompletionItemKind.TypeParameter, "data type") for dtype in DTYPES)
+        yield from (Proposal(dtype.name, lsp.CompletionItemKind.TypeParameter, "data type") for dtype in DTYPES)
     if "BOOL" in context.expected:
-        yield from (Item(word, lsp.CompletionItemKind.Value) for word in ("true", "false"))
+        yield from (Proposal(word, lsp.CompletionItemKind.Value) for word in ("true", "false"))
 
 
 @lru_cache(maxsize=1)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from miltext.diagnostics import Span
     from miltext.lsp.documents import View
-    from miltext.parsing.scopes import Scope, Value
+    from miltext.parsing.scopes import Meaning, Scope
     from miltext.schema.operations import Parameter, Signature
 
 _WORD = re.compile(r'(?:\$"[^"\n]*|[$A-Za-z_][A-Za-z0-9_@]*)\Z')
@@ -37,7 +37,7 @@ FARTHEST = 1 << 15
 """The most characters parsed before a place: edits far apart may leave no place between them known."""
 
 
-class Call(NamedTuple):
+class UnfinishedCall(NamedTuple):
     """An unfinished operation: its signature, if known, the `given` parameters, the parameter being `bound`, and the
     parameter that a positional argument would have.
     """
@@ -66,14 +66,14 @@ class Context(NamedTuple):
     open: Sequence[Node]
     expected: Collection[str]
     opset: str | None
-    values: Sequence[Value]
+    values: Sequence[Meaning]
 
     @property
     def keys(self) -> list[str]:
         """The names of the open phrases; marks by themselves, such as `(`."""
         return [_key(node) for node in self.open]
 
-    def call(self) -> Call | None:
+    def call(self) -> UnfinishedCall | None:
         """Return the innermost operation with unfinished arguments."""
         keys = self.keys
         for place in range(len(keys) - 2, -1, -1):
@@ -84,18 +84,22 @@ class Context(NamedTuple):
                     return self._call(self.open[place], self.open[behind + 1 :])
         return None
 
-    def _call(self, name: Node, inside: Sequence[Node]) -> Call:
+    def _call(self, name: Node, inside: Sequence[Node]) -> UnfinishedCall:
         arguments, marks = [node for node in inside if node.name in ARGUMENTS], [_key(node) for node in inside]
         names = [name_of(node.token or "") for node, after in itertools.pairwise(inside) if _key(after) == "="]
         bound = names[-1] if names else None
         known = known_signature(name_of(name.token or ""), self.opset)
         if known is None:
-            return Call(None, [], bound, None)
+            return UnfinishedCall(None, [], bound, None)
         given = parameters(arguments, known)
         rest = known.positions[len(given) :] if all(node.name == POSITIONAL for node in arguments) else []
         placed = rest[0] if rest and not bound else None
         is_in_list = marks.count("(") > marks.count(")")  # for several values of one parameter
-        return Call(known, given, placed, None) if is_in_list and placed else Call(known, given, bound, placed)
+        return (
+            UnfinishedCall(known, given, placed, None)
+            if is_in_list and placed
+            else UnfinishedCall(known, given, bound, placed)
+        )
 
 
 def context_at(view: View, offset: int) -> Context:
@@ -155,9 +159,9 @@ def _open(kind: str, text: str) -> tuple[list[Node], list[str]] | None:
     return [], []
 
 
-def _seen(scopes: Sequence[Scope], place: int) -> list[Value]:
+def _seen(scopes: Sequence[Scope], place: int) -> list[Meaning]:
     """Return the visible values at a place, the nearest first, each name once."""
-    seen: dict[str, Value] = {}
+    seen: dict[str, Meaning] = {}
     for scope in scopes:
         for name, values in reversed(scope.values.items()):
             defined = [value for value in values if value.seen_from <= place]

@@ -11,13 +11,13 @@ from pygls.uris import to_fs_path
 from miltext.diagnostics import SAFE, Diagnostic, MiltextError, SettingsError, codes, line_and_column
 from miltext.diagnostics.codes import page
 from miltext.lsp.positions import Shift
-from miltext.parsing.text_edits import apart
 from miltext.settings.project import settings_of
+from miltext.syntax.editing import apart
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span
     from miltext.lsp.documents import Document, View
-    from miltext.parsing.text_edits import Edit
+    from miltext.syntax.editing import Edit
 
 SEVERITIES = {
     "error": lsp.DiagnosticSeverity.Error,

@@ -17,8 +17,8 @@ from miltext.syntax.tree import chain
 
 if TYPE_CHECKING:
     from miltext.lsp.reading import Reading
-    from miltext.parsing.scopes import Name, Value
-    from miltext.parsing.text_edits import Edit
+    from miltext.parsing.scopes import Meaning, Name
+    from miltext.syntax.editing import Edit
     from miltext.syntax.tree import Node
 
 
@@ -116,7 +116,7 @@ class View:
         """Return the range of a stretch."""
         return self.document.range(*(self.shift.to_new(each) if self.shift else each for each in (start, end)))
 
-    def name_at(self, position: lsp.Position) -> tuple[Name, Value | None] | None:
+    def name_at(self, position: lsp.Position) -> tuple[Name, Meaning | None] | None:
         """Return the name at a position, with its meaning."""
         return self.scopes.at(self.offset(position))
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import MiltextError, Span
 from miltext.formatting.document import keep_line_ends
 from miltext.formatting.formatter import format_text, verified_format
-from miltext.models.pairing.sequences import common
-from miltext.parsing.text_edits import Edit, edited
+from miltext.pairing.sequences import common
+from miltext.syntax.editing import Edit, edited
 
 if TYPE_CHECKING:
     from lsprotocol import types as lsp
@@ -37,7 +37,7 @@ def format_range(view: View, params: lsp.DocumentRangeFormattingParams) -> list[
         if edit[0] < touched.end and edit[1] + (edit[0] == edit[1]) > touched.start
     ]
     try:
-        is_same = keep_line_ends(text, format_text(edited(text, edits))) == formatted
+        is_same = keep_line_ends(text, format_text(edited(text, edits).text)) == formatted
     except MiltextError:
         return []
     return view.document.edits(edits) if is_same else []

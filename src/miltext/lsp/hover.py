@@ -17,7 +17,7 @@ from miltext.syntax.tree import named
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
-    from miltext.parsing.scopes import Value
+    from miltext.parsing.scopes import Meaning
     from miltext.syntax.tree import Node
 
 LONGEST = 300
@@ -92,7 +92,7 @@ def _described_parameter(name: str, operation: Node, opset: str | None) -> str |
     return described_parameter(known, name)
 
 
-def described_value(view: View, value: Value) -> str:
+def described_value(view: View, value: Meaning) -> str:
     """Return Markdown about a value: its type, its origin, its number of uses, and the contents of a constant."""
     if value.is_function:
         return f"```mil\nfunc {value.name.text}\n```"
@@ -105,7 +105,7 @@ def described_value(view: View, value: Value) -> str:
     return "\n\n".join(lines)
 
 
-def _origin(view: View, value: Value) -> str:
+def _origin(view: View, value: Meaning) -> str:
     line = view.range(value.name.start, value.name.end).start.line + 1
     if value.operation is not None:
         return f"made by `{name_in(value.operation) or '?'}` in line {line}"
@@ -114,12 +114,12 @@ def _origin(view: View, value: Value) -> str:
     return f"input of `{function}`" if function else f"input of the block in line {line}"
 
 
-def _uses(value: Value) -> str:
+def _uses(value: Meaning) -> str:
     count = len(value.uses)
     return "not used" if not count else "used once" if count == 1 else f"used {count} times"
 
 
-def constant(view: View, value: Value) -> str | None:
+def constant(view: View, value: Meaning) -> str | None:
     """Return the text of a `const`'s value; None for any other value."""
     if value.operation is None or name_in(value.operation) != "const":
         return None

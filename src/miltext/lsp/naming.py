@@ -13,20 +13,20 @@ from lsprotocol import types as lsp
 from miltext.lsp.client import request_failed
 from miltext.lsp.reading import read_whole
 from miltext.parsing.locating import attributes_of, string_of
-from miltext.parsing.text_edits import Edit, apart, proven
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.renaming import NAME
+from miltext.syntax.editing import Edit, apart, proven
 from miltext.syntax.literals import LiteralError, quote
 from miltext.syntax.names import name_text
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
-    from miltext.parsing.scopes import Scope, Value
+    from miltext.parsing.scopes import Meaning, Scope
     from miltext.syntax.tree import Node
 
 
-def _value_at(view: View, position: lsp.Position) -> Value | None:
+def _value_at(view: View, position: lsp.Position) -> Meaning | None:
     """Return the meaning of the name at a position."""
     found = view.name_at(position)
     return found[1] if found else None
@@ -97,7 +97,7 @@ def _require_whole(view: View) -> None:
         raise request_failed("the text has errors that may hide names; fix them first")
 
 
-def _require_free(new: str, value: Value, scopes: list[Scope]) -> None:
+def _require_free(new: str, value: Meaning, scopes: list[Scope]) -> None:
     old = value.name.text
     if new == old:
         return
@@ -107,7 +107,7 @@ def _require_free(new: str, value: Value, scopes: list[Scope]) -> None:
         raise request_failed(f"`{new}` is already defined here; choose another name")
 
 
-def _edits(value: Value, scope: Scope, new: str) -> Iterator[Edit]:
+def _edits(value: Meaning, scope: Scope, new: str) -> Iterator[Edit]:
     for name in value.names:
         yield name.start, name.end, new
     for token in () if value.is_function else _repeated(value.operation, scope):
@@ -134,7 +134,7 @@ def _repeated(operation: Node | None, scope: Scope) -> Iterator[Node]:
         yield from (part for part in parts if part.name == "STRING")
 
 
-def _require_same_meaning(view: View, edits: list[Edit], value: Value, new: str) -> None:
+def _require_same_meaning(view: View, edits: list[Edit], value: Meaning, new: str) -> None:
     after, meant = read_whole(proven(view.text, edits)), view.scopes.meaning()
     found = after.scopes.meaning() if after else []
     if len(found) != len(meant) or any(old not in (None, now) for old, now in zip(meant, found, strict=True)):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ParseError
 from miltext.parsing.parser import parse_tree
-from miltext.parsing.scopes import Scopes, Value
+from miltext.parsing.scopes import Meaning, Scopes
 from miltext.syntax.names import ARRAYS, DRAFT
 from miltext.syntax.tree import Node
 
@@ -67,7 +67,7 @@ class Reading:
         """Whether inferred types may depend on files beside the text."""
         return any(word in self.text for word in ARRAYS)
 
-    def type_of(self, value: Value, *, ask: bool = False) -> str | None:
+    def type_of(self, value: Meaning, *, ask: bool = False) -> str | None:
         """Return the type of a value: the type in the text, or the inferred type if it is known or with `ask`."""
         start, end = place = value.type
         if self.text[start:end] not in (DRAFT, ""):

@@ -18,7 +18,7 @@ from miltext.syntax.vocabulary import keywords
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
     from miltext.lsp.positions import Positions
-    from miltext.parsing.scopes import Name, Value
+    from miltext.parsing.scopes import Meaning, Name
 
 TYPES = "namespace type parameter variable property function macro keyword comment string number".split()
 MODIFIERS = "declaration readonly defaultLibrary".split()
@@ -125,7 +125,7 @@ def _tokens(view: View, start: int, end: int) -> Iterator[Token]:
             yield *token[:2], _of_value(name, value)
 
 
-def _of_value(name: Name, value: Value) -> Kind:
+def _of_value(name: Name, value: Meaning) -> Kind:
     modifiers = DECLARATION * (name == value.name) + READONLY * (name_in(value.operation) == "const")
     return Kind("variable" if value.operation else "parameter", modifiers)
 

@@ -97,7 +97,7 @@ class Server(LanguageServer):
         self._reader = ThreadPoolExecutor(1, "reading")
         self._checker = ThreadPoolExecutor(1, "checking")
         self._checks: dict[str, asyncio.Task[None]] = {}
-        self._files = workspace.Files()
+        self._files = workspace.WorkspaceFiles()
         for request in REQUESTS:
             self.feature(request.method, request.options)(self._answering(request))
         self.feature(lsp.COMPLETION_ITEM_RESOLVE)(lambda item: completion.resolve(item, self._client()))

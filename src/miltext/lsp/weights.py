@@ -24,8 +24,8 @@ def describe_weight(spelled: str, folder: Path | None) -> str | None:
     """Return a description of a value of a text, if it is in a weight file; `folder` stands for `@model_path`, if
     any.
     """
-    from miltext.models.model_weights import BlobFolder
     from miltext.parsing.parser import parse_value
+    from miltext.weights.model_weights import BlobFolder
 
     if "BLOBFILE" not in spelled:
         return None
@@ -52,8 +52,8 @@ def describe_weight(spelled: str, folder: Path | None) -> str | None:
 @lru_cache(maxsize=256)
 def _summary(path: Path, offset: int, _changed: int) -> str:
     """Least, greatest and mean value of a record, in words, at a time; for a long record, of its beginning."""
-    from miltext.models.weight_statistics import statistics
-    from miltext.models.weights import BlobFile
+    from miltext.weights.blob_storage import BlobFile
+    from miltext.weights.statistics import statistics
 
     with BlobFile(path) as file:
         blob = file.blob(offset)
@@ -81,7 +81,7 @@ def array_in(phrase: Node) -> ArrayReference | None:
 
 def describe_array(reference: ArrayReference | None, folder: Path | None) -> Iterator[str]:
     """Yield the facts in the header of an array's file, in words; `folder` is the file's folder, if known."""
-    from miltext.models.arrays.opening import open_array
+    from miltext.arrays.opening import open_array
 
     if reference is None:
         return

@@ -11,11 +11,11 @@ from lsprotocol import types as lsp
 from pygls.uris import from_fs_path
 
 from miltext.diagnostics import ParseError
+from miltext.files.writing import texts_below
 from miltext.lsp.documents import Document
 from miltext.lsp.outline import symbols_in
 from miltext.lsp.positions import Positions
 from miltext.lsp.reading import NOTHING
-from miltext.models.files import texts_below
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.recovery import tree_past
 
@@ -35,7 +35,7 @@ class Symbol(NamedTuple):
     function: str
 
 
-class Files:
+class WorkspaceFiles:
     """The symbols of texts on the disk, each read when it is new or changed."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Files:
 
 
 def found(
-    query: str, documents: Iterable[Document], folders: Iterable[str], files: Files, encoding: str
+    query: str, documents: Iterable[Document], folders: Iterable[str], files: WorkspaceFiles, encoding: str
 ) -> list[lsp.SymbolInformation]:
     """Return the symbols whose names contain the letters of a query in its order, the nearest first, MOST at most.
 
@@ -88,7 +88,7 @@ def _distance(query: str, name: str) -> int:
 
 
 def _all(
-    documents: Iterable[Document], folders: Iterable[str], files: Files, encoding: str
+    documents: Iterable[Document], folders: Iterable[str], files: WorkspaceFiles, encoding: str
 ) -> Iterator[tuple[str, list[Symbol]]]:
     """Yield the symbols of each document and file, by its URI."""
     open_paths = set()

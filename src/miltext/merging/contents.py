@@ -9,13 +9,13 @@ from shutil import copyfile
 from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import PrintError
-from miltext.models.model_weights import BlobFolder, blob_values
-from miltext.models.weight_paths import resolve
-from miltext.models.weights import ALIGNMENT, Blob, BlobFile, BlobWriter, aligned
 from miltext.syntax.programs import own_copy
+from miltext.weights.blob_storage import ALIGNMENT, Blob, BlobFile, BlobWriter, aligned
+from miltext.weights.model_weights import BlobFolder, blob_values
+from miltext.weights.paths import resolve
 
 if TYPE_CHECKING:
-    from miltext.models.files import Progress
+    from miltext.files.writing import Progress
     from miltext.models.model import Model
     from miltext.schema.proto import Program
     from miltext.schema.walk import Held
@@ -31,7 +31,7 @@ class Unplaced(Exception):
     """A weight of the merged program is not in the weight file that the merge leaves there."""
 
 
-class Contents:
+class WeightContents:
     """The contents of the weights of several versions, each at one place.
 
     The contents of ours keep their places; all others get a place behind the end of the file.
@@ -127,7 +127,7 @@ def file_for(name: str, folder: Path) -> Path:
     return path
 
 
-def placed_in(programs: Sequence[Program], contents: Contents, folder: Path, name: str) -> None:
+def placed_in(programs: Sequence[Program], contents: WeightContents, folder: Path, name: str) -> None:
     """Give the weights of merged programs their places in a weight file of a folder. Raise Unplaced, WeightsError."""
     offsets = dict[Content, int]()
     with BlobFile(resolve(name, folder)) as file:
@@ -145,7 +145,7 @@ def placed_in(programs: Sequence[Program], contents: Contents, folder: Path, nam
         place.offset = offset
 
 
-def written_anew(programs: Sequence[Program], contents: Contents, folder: Path, name: str) -> None:
+def written_anew(programs: Sequence[Program], contents: WeightContents, folder: Path, name: str) -> None:
     """Write a weight file with all that merged programs have in it, and give its weights their places there."""
     written = dict[Content, int]()
     with BlobWriter(file_for(name, folder)) as writer:
@@ -160,7 +160,7 @@ def written_anew(programs: Sequence[Program], contents: Contents, folder: Path, 
 
 
 def replaced(
-    own: Sequence[Program], merged: Sequence[Program], contents: Contents, source: Path, target: Path, name: str
+    own: Sequence[Program], merged: Sequence[Program], contents: WeightContents, source: Path, target: Path, name: str
 ) -> None:
     """Write a copy of a weight file in which the named records have the contents of the merged programs' records.
 

@@ -13,24 +13,26 @@ if TYPE_CHECKING:
 OURS, THEIRS = 1, 2
 
 
-class Undecided(Exception):
+class UndecidedSide(Exception):
     """The text does not decide which side is taken."""
 
 
 def side_taken(text: str, clashes: Sequence[Clash]) -> int:
     """Return whose comments a text keeps on the places that both sides changed: 1 for ours, 2 for theirs.
 
-    A side without a comment at a place is taken where the comment of the other was removed. Raise Undecided.
+    A side without a comment at a place is taken where the comment of the other was removed. Raise UndecidedSide.
     """
     shown = {line.strip() for line in text.splitlines() if line.lstrip().startswith("//")}
     taken = [_sides_at(clash, shown) for clash in clashes]
     if missing := [clash for clash, sides in zip(clashes, taken, strict=True) if not sides]:
-        raise Undecided(f"the text keeps neither side's comments on {_places(missing)}; keep those of one side")
+        raise UndecidedSide(f"the text keeps neither side's comments on {_places(missing)}; keep those of one side")
     if both := [clash for clash, sides in zip(clashes, taken, strict=True) if len(sides) > 1]:
-        raise Undecided(f"the text keeps the comments of both sides on {_places(both)}; keep those of one side")
+        raise UndecidedSide(f"the text keeps the comments of both sides on {_places(both)}; keep those of one side")
     sides = set[int]().union(*taken)
     if len(sides) > 1:
-        raise Undecided(f"the text keeps comments of ours and of theirs, on {_places(clashes)}; keep those of one side")
+        raise UndecidedSide(
+            f"the text keeps comments of ours and of theirs, on {_places(clashes)}; keep those of one side"
+        )
     return THEIRS if THEIRS in sides else OURS
 
 
@@ -38,7 +40,7 @@ def _sides_at(clash: Clash, shown: Collection[str]) -> set[int]:
     """Return the sides whose comment is shown; the side without comments, where none is shown."""
     comments = {side: clash.conflict[side] for side in (OURS, THEIRS)}
     if comments[OURS] == comments[THEIRS]:
-        raise Undecided(f"a comment cannot say whose `{clash.place}` is taken: take one side whole, ours or theirs")
+        raise UndecidedSide(f"a comment cannot say whose `{clash.place}` is taken: take one side whole, ours or theirs")
     found = {side for side, comment in comments.items() if comment in shown}
     return found or {side for side, comment in comments.items() if not comment}
 
@@ -51,7 +53,7 @@ def programs_in(text: str, headings: Collection[str], needed: Collection[str]) -
     """Return the text of each program below its heading, with the lines before as empty ones, so that places stay. An
     empty heading belongs to the only program: the whole text.
 
-    Raise Undecided for a heading that is `needed` and missing, or there twice, and for text before the first.
+    Raise UndecidedSide for a heading that is `needed` and missing, or there twice, and for text before the first.
     """
     if "" in headings:
         return {"": text}
@@ -60,13 +62,13 @@ def programs_in(text: str, headings: Collection[str], needed: Collection[str]) -
     for line in lines[: starts[0] if starts else len(lines)]:
         if line.strip() and not line.lstrip().startswith("//"):
             said = "above all lines that say which model a program is of" if headings else "but there is none to merge"
-            raise Undecided(f"the text has a program {said}: `{line.strip()}`")
+            raise UndecidedSide(f"the text has a program {said}: `{line.strip()}`")
     found = dict[str, str]()
     for start, end in pairwise([*starts, len(lines)]):
         heading = lines[start].strip()
         if heading in found:
-            raise Undecided(f"the line `{heading}` stands twice in the text; keep one of them, above its program")
+            raise UndecidedSide(f"the line `{heading}` stands twice in the text; keep one of them, above its program")
         found[heading] = "\n" * start + "".join(lines[start:end])
     if missing := sorted({*needed} - found.keys()):
-        raise Undecided(f"the text has no line `{missing[0]}`; put it back, above the program of that model")
+        raise UndecidedSide(f"the text has no line `{missing[0]}`; put it back, above the program of that model")
     return found

@@ -11,17 +11,17 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.containers.spec import SpecModel
+from miltext.files.contents import parse_spec, read_file
+from miltext.files.writing import MODEL_FOLDERS
 from miltext.merging.contents import programs_of, weight_files
 from miltext.merging.filters import NotHere, as_checked_out
 from miltext.merging.manifests import merge_manifests
 from miltext.merging.models import Kept, MergedModel, merge_models
 from miltext.merging.trees import NotFound, Trees, require_same, trees
-from miltext.models.contents import parse_spec, read_file
-from miltext.models.files import MODEL_FOLDERS
 from miltext.models.manifest import MANIFEST
-from miltext.models.spec import SpecModel
-from miltext.models.weight_paths import MODEL_PATH
 from miltext.review.git import DRIVER
+from miltext.weights.paths import MODEL_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ BESIDE = ".conflict.mil"
 """The suffix of a text with conflicts, after the name of its model."""
 
 
-class Outcome(NamedTuple):
+class DriverResult(NamedTuple):
     """The result of a driver for a file: its bytes, None where ours stays; the reasons; and the merged text, if there
     is one.
     """
@@ -48,25 +48,25 @@ class Outcome(NamedTuple):
     errors: Sequence[Diagnostic] = ()
 
 
-def merge_part(path: str, files: Sequence[str], markers: Markers) -> Outcome:
+def merge_part(path: str, files: Sequence[str], markers: Markers) -> DriverResult:
     """Merge a model, a weight file or a manifest, whose three versions are in files. Raise MiltextError."""
     parts = PurePosixPath(path)
     if any(part.endswith(".mlmodelc") for part in parts.parts):
         reason = "this is a part of a compiled model: merge what it was compiled from, and compile that"
-        return Outcome(None, [reason, ways_out(parts)])
+        return DriverResult(None, [reason, ways_out(parts)])
     try:
         if parts.name == MANIFEST:
             return _merge_manifest(path, files)
         return _merge_part(path, files, markers)
     except (NotFound, NotHere) as failure:
-        return Outcome(None, [f"{failure}; the files there may be of both sides", ways_out(parts)])
+        return DriverResult(None, [f"{failure}; the files there may be of both sides", ways_out(parts)])
 
 
-def _merge_manifest(path: str, files: Sequence[str]) -> Outcome:
+def _merge_manifest(path: str, files: Sequence[str]) -> DriverResult:
     with as_checked_out(files, path) as shown:
         merged = merge_manifests(*(Path(file).read_bytes() for file in shown))
     reasons = ["both sides changed the manifest; ours stays", ways_out(PurePosixPath(path))] if merged is None else []
-    return Outcome(merged, reasons)
+    return DriverResult(merged, reasons)
 
 
 def ways_out(path: PurePosixPath) -> str:
@@ -86,7 +86,7 @@ def beside(path: str) -> str:
     return f"{whole_model(PurePosixPath(path))}{BESIDE}"
 
 
-def _merge_part(path: str, files: Sequence[str], markers: Markers) -> Outcome:
+def _merge_part(path: str, files: Sequence[str], markers: Markers) -> DriverResult:
     """Merge as `merge_part` does. Raise NotFound."""
     is_weights = path.endswith(WEIGHTS)
     found = trees(path, 2 if is_weights else 1, files)
@@ -98,9 +98,9 @@ def _merge_part(path: str, files: Sequence[str], markers: Markers) -> Outcome:
             return package.one_side(merged, file)
         assert merged.model is not None
         if not is_weights:
-            return Outcome(merged.model.SerializeToString(deterministic=True))
+            return DriverResult(merged.model.SerializeToString(deterministic=True))
         written = package.target / PurePosixPath(path).relative_to(PurePosixPath(path).parents[1])
-        return Outcome(read_file(written) if written.exists() else None)
+        return DriverResult(read_file(written) if written.exists() else None)
 
 
 def _only_model(found: Trees) -> str:
@@ -143,7 +143,7 @@ class _Package:
         base, ours, theirs = self._models
         return merge_models(base, ours, theirs, self.target, markers, self._kept)
 
-    def one_side(self, merged: MergedModel, weights: PurePosixPath | None) -> Outcome:
+    def one_side(self, merged: MergedModel, weights: PurePosixPath | None) -> DriverResult:
         """Return the side whose model is whole in a conflict: ours, unless git takes the weight file of theirs, and our
         weights are not in it. For a weight file, return theirs where git takes the model of theirs.
         """
@@ -151,7 +151,9 @@ class _Package:
             theirs = self._models[2].model_path
             assert theirs is not None
             said = "git takes the model of theirs, so theirs is there until this is resolved"
-            return Outcome(read_file(theirs / weights), [*merged.conflicts, said, ways_out(self._path)], merged.text)
+            return DriverResult(
+                read_file(theirs / weights), [*merged.conflicts, said, ways_out(self._path)], merged.text
+            )
         taken = ", ".join(file.partition("/")[2] for file, side in self._kept.weights.items() if side == 2)
         data = merged.model.SerializeToString(deterministic=True) if merged.model and taken and not weights else None
         if not taken or weights:
@@ -162,7 +164,7 @@ class _Package:
             state = [f"git takes {taken} of theirs, so theirs is there until this is resolved"]
         else:
             state = [f"git takes {taken} of theirs, so the package is that of neither side until this is resolved"]
-        return Outcome(data, [*merged.conflicts, *state, ways_out(self._path)], merged.text, merged.errors)
+        return DriverResult(data, [*merged.conflicts, *state, ways_out(self._path)], merged.text, merged.errors)
 
 
 def read_model(folder: Path, name: str) -> SpecModel:

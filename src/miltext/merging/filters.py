@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from miltext.models.contents import LFS_POINTER
+from miltext.files.contents import LFS_POINTER
 
 _WITHOUT_DOWNLOADS = {"GIT_LFS_SKIP_DOWNLOAD_ERRORS": "1"}
 """Variables with which git-lfs writes the pointer of an object that it cannot get, in place of a failure."""

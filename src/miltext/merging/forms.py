@@ -26,19 +26,19 @@ Normal = tuple[str, ...]
 """A phrase without its layout: its tokens."""
 
 
-class Part(NamedTuple):
+class PhraseTokens(NamedTuple):
     """A phrase: its place in the text of its form, and its tokens."""
 
     span: Span
     normal: Normal
 
 
-class Listed(NamedTuple):
+class PhraseList(NamedTuple):
     """A list of phrases, each under its key; an absent list has its place, and no width."""
 
     span: Span
     brackets: tuple[str, str]
-    items: dict[str, Part]
+    items: dict[str, PhraseTokens]
     between: str = ", "
     is_optional: bool = False
 
@@ -50,11 +50,11 @@ class Listed(NamedTuple):
         return f"{opening}{self.between.join(texts)}{closing}"
 
 
-class Unfit(Exception):
+class AmbiguousKeys(Exception):
     """A phrase cannot be taken apart: two of its parts have one key."""
 
 
-class Form:
+class ItemForm:
     """The text of an item without the contents of its braces: its `segments`, one more than pairs of braces.
 
     `lead` and `trail` are the comments and spaces around it, the `core` is the text between them, and the `bounds` are
@@ -110,22 +110,22 @@ class Form:
                 [*self.lists[key].items] for key in self.lists if not key.startswith(("arguments", "attributes"))
             ]
             return {key: part.normal for key, part in self.words.items()}, items, ordered, self.comments
-        except (SyntaxFailure, Unfit):
+        except (SyntaxFailure, AmbiguousKeys):
             return self.core
 
     # ---- words and lists
 
     @cached_property
-    def words(self) -> dict[str, Part]:
+    def words(self) -> dict[str, PhraseTokens]:
         """The words by their part: the type of an operation, the version of a program."""
         return dict(self._words())
 
     @cached_property
-    def lists(self) -> dict[str, Listed]:
-        """The lists by the kind of their items. Raise Unfit."""
+    def lists(self) -> dict[str, PhraseList]:
+        """The lists by the kind of their items. Raise AmbiguousKeys."""
         return dict(self._lists())
 
-    def _words(self) -> Iterator[tuple[str, Part]]:
+    def _words(self) -> Iterator[tuple[str, PhraseTokens]]:
         root = self.root
         if self.kind == "program":
             yield "version", self._part(root.children[2])
@@ -133,19 +133,19 @@ class Form:
         if name is not None:
             opset = next(named(root, "opset", "operation_opset"), name)
             span = self._span(name.start, opset.end)
-            yield "name", Part(span, normal(name) + (normal(opset) if opset is not name else ()))
+            yield "name", PhraseTokens(span, normal(name) + (normal(opset) if opset is not name else ()))
         for index, body in enumerate(self._bodies(root)):
             for opset in named(body, "opset"):
                 yield f"opset {index}", self._part(opset)
 
-    def _lists(self) -> Iterator[tuple[str, Listed]]:
+    def _lists(self) -> Iterator[tuple[str, PhraseList]]:
         root, kinds = self.root, [child.name for child in self.root.children]
         if self.kind == "program":
             fields = [*named(root, "program_version", "program_doc", "draft_marker")]
             start, end = (fields[0].start, fields[-1].end) if fields else (root.children[3].end,) * 2
             keyed = {field.name: self._part(field) for field in fields}
             lead = " " if not fields else ""
-            yield "fields", Listed(self._span(start, end), (lead, ""), keyed, " ", True)
+            yield "fields", PhraseList(self._span(start, end), (lead, ""), keyed, " ", True)
             yield "attributes", self._attributes(root, "attributes", fields[-1].end if fields else root.children[3].end)
             return
         if "results" in kinds:
@@ -160,36 +160,36 @@ class Form:
         inner = [*named(root, "inner_block")]
         return inner or [body for bodies in named(root, "bodies") for body in named(bodies, "block", "specialization")]
 
-    def _body(self, body: Node, place: str) -> Iterator[tuple[str, Listed]]:
+    def _body(self, body: Node, place: str) -> Iterator[tuple[str, PhraseList]]:
         for parameters in named(body, "parameters"):
             yield f"parameters{place}", self._values(parameters, ("(", ")"))
         block = body if body.name == "block" else next(named(body, "block"))
         for outputs in named(block, "outputs"):
             keyed = _keyed((name_of(name.token or ""), self._part(name)) for name in named(outputs, "NAME"))
-            yield f"outputs{place}", Listed(self._span(*outputs.span), ("(", ")"), keyed)
+            yield f"outputs{place}", PhraseList(self._span(*outputs.span), ("(", ")"), keyed)
             yield f"attributes{place}", self._attributes(block, "marked_attributes", outputs.end)
 
-    def _values(self, phrase: Node, brackets: tuple[str, str]) -> Listed:
+    def _values(self, phrase: Node, brackets: tuple[str, str]) -> PhraseList:
         values = named(phrase, "named_value", "draft_value")
         keyed = _keyed((name_of(value.children[-1].token or ""), self._part(value)) for value in values)
-        return Listed(self._span(*phrase.span), brackets, keyed)
+        return PhraseList(self._span(*phrase.span), brackets, keyed)
 
-    def _arguments(self, phrase: Node) -> Listed:
+    def _arguments(self, phrase: Node) -> PhraseList:
         given = named(phrase, "argument", "single_argument", "positional_argument")
         keyed = _keyed((_parameter(each, place), self._part(each)) for place, each in enumerate(given))
-        return Listed(self._span(*phrase.span), ("(", ")"), keyed)
+        return PhraseList(self._span(*phrase.span), ("(", ")"), keyed)
 
-    def _attributes(self, root: Node, rule: str, absent: int) -> Listed:
+    def _attributes(self, root: Node, rule: str, absent: int) -> PhraseList:
         phrase = next(named(root, rule), None)
         opening = "[" if rule == "attributes" else " $["
         if phrase is None:
-            return Listed(self._span(absent, absent), (opening, "]"), {}, is_optional=True)
+            return PhraseList(self._span(absent, absent), (opening, "]"), {}, is_optional=True)
         stated = named(phrase, "attribute", "draft_attribute")
         keyed = _keyed((name_of(each.children[0].token or ""), self._part(each)) for each in stated)
-        return Listed(self._span(*phrase.span), (opening.strip(), "]"), keyed, is_optional=True)
+        return PhraseList(self._span(*phrase.span), (opening.strip(), "]"), keyed, is_optional=True)
 
-    def _part(self, phrase: Node) -> Part:
-        return Part(self._span(phrase.start, phrase.end), normal(phrase))
+    def _part(self, phrase: Node) -> PhraseTokens:
+        return PhraseTokens(self._span(phrase.start, phrase.end), normal(phrase))
 
     def _span(self, start: int, end: int) -> Span:
         before = len(FUNCTION) if self.kind == "function" else 0
@@ -200,12 +200,12 @@ def _parameter(argument: Node, place: int) -> str:
     return str(place) if argument.name == "positional_argument" else name_of(argument.children[0].token or "")
 
 
-def _keyed(parts: Iterator[tuple[str, Part]]) -> dict[str, Part]:
-    """Return phrases by their keys. Raise Unfit."""
+def _keyed(parts: Iterator[tuple[str, PhraseTokens]]) -> dict[str, PhraseTokens]:
+    """Return phrases by their keys. Raise AmbiguousKeys."""
     found = list(parts)
     keyed = dict(found)
     if len(keyed) < len(found):
-        raise Unfit
+        raise AmbiguousKeys
     return keyed
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from miltext.merging.forms import words_of
 from miltext.merging.sides import Hole, Item, Key, Side, function_name
-from miltext.models.pairing.contents import Contents
-from miltext.models.pairing.keyed import KeyedGraph, Keys
-from miltext.models.pairing.pairing import pair_functions
+from miltext.pairing.contents import ProgramContents
+from miltext.pairing.keyed import KeyedGraph, Keys
+from miltext.pairing.pairing import pair_functions
 from miltext.parsing.spans import bodies_of, name_in
 from miltext.syntax.tree import Node, named
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from miltext.ir.parts import Block, Op
-    from miltext.models.pairing.pairing import PairedBlock
-    from miltext.parsing.scopes import Value
+    from miltext.pairing.pairing import PairedBlock
+    from miltext.parsing.scopes import Meaning
 
 
 def link(base: Side | None, ours: Side, theirs: Side) -> None:
@@ -57,7 +57,7 @@ class _Placed:
         self.items: dict[Op, Item] = {}
         self.holes: dict[Block, Hole] = {}
         self.functions = {function_name(item): item for item in side.program.holes[0].items}
-        self.graph = None if program is None else KeyedGraph(program, keys, Contents(keys, None))
+        self.graph = None if program is None else KeyedGraph(program, keys, ProgramContents(keys, None))
         long = self._long_functions()
         for name, function in self.graph.functions.items() if self.graph else ():
             item = self.functions[name]
@@ -130,7 +130,7 @@ class _Link:
     def _holes(self, old: Hole, new: Hole) -> None:
         new.key = old.key
 
-    def _values(self, pairs: Iterable[tuple[Value, Value]]) -> None:
+    def _values(self, pairs: Iterable[tuple[Meaning, Meaning]]) -> None:
         for old, new in pairs:
             self._keys[new] = old
 
@@ -231,7 +231,7 @@ class _Added:
         """Return the names of an item's results; without results, its words."""
         return _names(item) or tuple(words_of(side.written(item.node.start, item.node.end)))
 
-    def _values(self, mine: Iterable[Value], other: Iterable[Value]) -> None:
+    def _values(self, mine: Iterable[Meaning], other: Iterable[Meaning]) -> None:
         ours = {value.name.text: value for value in mine if value not in self._ours.keys}
         for value in other:
             if value.name.text in ours and value not in self._theirs.keys:

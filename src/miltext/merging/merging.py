@@ -9,7 +9,7 @@ from typing import NamedTuple
 from miltext.diagnostics import ParseError
 from miltext.formatting.document import keep_line_ends
 from miltext.merging.conflicts import Conflict, Markers, Piece, without_conflicts
-from miltext.merging.forms import Form, words_of
+from miltext.merging.forms import ItemForm, words_of
 from miltext.merging.identities import Names, link
 from miltext.merging.ordering import after_needs, merged_order
 from miltext.merging.phrases import chosen, merge_forms
@@ -277,13 +277,13 @@ class Merge:
             if index < len(holes):
                 yield from self._hole(*holes[index])
 
-    def _form(self, side: Side | None, item: Item | None) -> Form | None:
+    def _form(self, side: Side | None, item: Item | None) -> ItemForm | None:
         if side is None or item is None:
             return None
         lead, trail = (
             len(side.written(*stretch)) for stretch in ((item.start, item.node.start), (item.node.end, item.end))
         )
-        return Form(item.node.name, [side.written(*stretch) for stretch in item.segments()], lead, trail)
+        return ItemForm(item.node.name, [side.written(*stretch) for stretch in item.segments()], lead, trail)
 
     def _segment(self, triple: Triple, index: int) -> Conflict:
         """Return a segment in conflict."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.descriptions.parts import MODEL, Listed, Part, Whole, part_of
+from miltext.descriptions.parts import MODEL, Part, PartList, Whole, part_of
 from miltext.merging.conflicts import Conflict
 from miltext.merging.ordering import merged_order, replaced_twice
 from miltext.schema.proto.kinds import MODEL_KINDS
@@ -35,7 +35,7 @@ def merge_messages(base: Message, ours: Message, theirs: Message) -> list[Clash]
 
     Fields unknown to the schema are merged, too, each as a whole.
     """
-    merge = _Merge()
+    merge = _MessageMerge()
     three = part_of(base), part_of(ours), part_of(theirs)
     made = merge.part(three, "")
     if made != three[1].wire:
@@ -43,7 +43,7 @@ def merge_messages(base: Message, ours: Message, theirs: Message) -> list[Clash]
     return merge.clashes
 
 
-class _Merge:
+class _MessageMerge:
     """A merge of messages; `clashes` grows."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class _Merge:
             return said[1] or b""
         if said[0] == said[1]:
             return said[2] or b""
-        if any(isinstance(each, Listed) for each in three):
+        if any(isinstance(each, PartList) for each in three):
             return self._listed(three, place)
         if type(ours) is type(theirs) is Whole and (base is not None or is_new):
             assert isinstance(ours, Whole)
@@ -89,7 +89,7 @@ class _Merge:
 
     def _listed(self, three: Three, place: str) -> bytes:
         """Return the wire of a list: of entries and of messages with names one by one, of others as a whole."""
-        base, ours, theirs = (each if isinstance(each, Listed) else Listed([]) for each in three)
+        base, ours, theirs = (each if isinstance(each, PartList) else PartList([]) for each in three)
         sides = (base, ours, theirs)
         is_map = any(each.is_map for each in sides)
         is_replaced = not is_map and replaced_twice(base.parts, ours.parts, theirs.parts)

@@ -12,11 +12,13 @@ from pathlib import Path
 from shutil import copyfile
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.building.new_model import ml_programs, models_with_programs
 from miltext.diagnostics import ModelError, error
+from miltext.files.contents import pipeline_of, shell
 from miltext.merging.conflicts import Markers
 from miltext.merging.contents import (
-    Contents,
     Unplaced,
+    WeightContents,
     file_for,
     placed_in,
     programs_of,
@@ -24,27 +26,25 @@ from miltext.merging.contents import (
     weight_files,
     written_anew,
 )
-from miltext.merging.decisions import THEIRS, Undecided, programs_in, side_taken
+from miltext.merging.decisions import THEIRS, UndecidedSide, programs_in, side_taken
 from miltext.merging.judging import new_errors
 from miltext.merging.merging import Merged, merge_texts
 from miltext.merging.messages import Clash, merge_messages
 from miltext.merging.stages import Stages, StageTriple
-from miltext.models.building.new_model import ml_programs, models_with_programs
-from miltext.models.contents import pipeline_of, shell
-from miltext.models.pipelines.faults import faults, faults_in
-from miltext.models.weight_paths import resolve
 from miltext.parsing.parser import parse
+from miltext.pipelines.faults import faults, faults_in
 from miltext.printing.printing import to_text
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.wire import wire_of
 from miltext.syntax.literals import quote
+from miltext.weights.paths import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from miltext.diagnostics import Diagnostic
-    from miltext.models.files import Progress
+    from miltext.files.writing import Progress
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
@@ -97,7 +97,7 @@ def merge_models(
     sides added the model: their common parts by name are merged. Errors that neither side has are looked for unless
     `check` is false. Raise WeightsError for weights that cannot be read.
     """
-    return _Merge(base, ours, theirs, kept or Kept(), progress).run(folder, markers, check)
+    return _ModelMerge(base, ours, theirs, kept or Kept(), progress).run(folder, markers, check)
 
 
 def resolve_models(base: Model | None, ours: Model, theirs: Model, folder: Path, text: str) -> MergedModel:
@@ -107,7 +107,7 @@ def resolve_models(base: Model | None, ours: Model, theirs: Model, folder: Path,
     Where both sides changed the description, the remaining comments choose the side, as the merge wrote them. In the
     text of a pipeline, comments also name the model of each program. Raise ParseError, ModelError and WeightsError.
     """
-    return _Merge(base, ours, theirs, Kept()).resolved(folder, text)
+    return _ModelMerge(base, ours, theirs, Kept()).resolved(folder, text)
 
 
 class _Text(NamedTuple):
@@ -125,7 +125,7 @@ class _Text(NamedTuple):
         return self.heading.strip()
 
 
-class _Merge:
+class _ModelMerge:
     """A merge of three models; `clashes`, and the `texts` of their programs, grow. `given` are resolved texts of
     programs, by the models of both sides.
     """
@@ -135,7 +135,7 @@ class _Merge:
     ) -> None:
         self._models: StageTriple = StageTriple(base, ours, theirs)
         self._kept = kept
-        self._contents = Contents(progress)
+        self._contents = WeightContents(progress)
         self._programs: dict[Model, Program] = {}
         for model in (ours, base, theirs):
             if model is not None:
@@ -157,7 +157,7 @@ class _Merge:
             side = side_taken(text, self._clashes)
             in_conflict = [each.line for each in self._texts if each.merged.conflicts]
             programs = programs_in(text, [each.line for each in self._texts], in_conflict)
-        except Undecided as failure:
+        except UndecidedSide as failure:
             return MergedModel(text, None, [str(failure)])
         self._given = {each.model: programs[each.line] for each in self._texts if each.line in programs}
         if side == THEIRS:

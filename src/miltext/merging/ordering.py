@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import TypeVar
 
-from miltext.models.pairing.sequences import in_order
+from miltext.pairing.sequences import in_order
 
 K = TypeVar("K", bound=Hashable)
 

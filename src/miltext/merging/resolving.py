@@ -14,6 +14,10 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from miltext.diagnostics import codes
+from miltext.files.contents import decode, read_file
+from miltext.files.refusals import refusal
+from miltext.files.staging import Staging
+from miltext.files.writing import copy_file, write_new
 from miltext.merging.conflicts import has_markers
 from miltext.merging.contents import programs_of, weight_files
 from miltext.merging.driver import beside, read_model, whole_model
@@ -21,19 +25,15 @@ from miltext.merging.filters import ask
 from miltext.merging.manifests import say_the_same
 from miltext.merging.models import MergedModel, resolve_models
 from miltext.merging.trees import Commits, NotFound, Trees, files_in, fits, is_told, stopped_at
-from miltext.models.contents import decode, read_file
-from miltext.models.files import copy_file, write_new
 from miltext.models.manifest import MANIFEST
-from miltext.models.refusals import refusal
-from miltext.models.staging import Staging
-from miltext.models.weight_paths import MODEL_PATH
 from miltext.review.repository import Repository
+from miltext.weights.paths import MODEL_PATH
 
 SIDES = {"ours": 1, "theirs": 2}
 """The sides from which a package can be taken, with their versions."""
 
 
-class Stage(NamedTuple):
+class IndexStage(NamedTuple):
     """A version of a file in conflict, as git's index has it: the base is number 1, ours 2, theirs 3."""
 
     mode: str
@@ -225,10 +225,10 @@ class InConflict:
     def _git(self, *arguments: str, input: bytes = b"") -> str:
         return os.fsdecode(self._repository.run(*arguments, input=input, cwd=self._top))
 
-    def _unmerged(self) -> list[Stage]:
+    def _unmerged(self) -> list[IndexStage]:
         rows = self._git("ls-files", "-u", "-z", "--", self.path).split("\0")[:-1]
         found = ((*row.partition("\t")[0].split(), row.partition("\t")[2]) for row in rows)
-        return [Stage(mode, blob, int(number), path) for mode, blob, number, path in found]
+        return [IndexStage(mode, blob, int(number), path) for mode, blob, number, path in found]
 
     def _objects(self) -> dict[str, list[str]]:
         """Return the objects of each file in conflict: in the base, in ours and in theirs; empty where it is

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.parsing.parser import attempt, parse_tree
-from miltext.parsing.scopes import Scopes, Value
+from miltext.parsing.scopes import Meaning, Scopes
 from miltext.parsing.spans import name_in
 from miltext.parsing.trees import first
 from miltext.syntax.names import name_text
@@ -36,7 +36,7 @@ class Hole:
     start: int
     end: int
     items: list[Item]
-    inputs: list[Value] = field(default_factory=list)
+    inputs: list[Meaning] = field(default_factory=list)
     key: Key = None
 
 
@@ -51,7 +51,7 @@ class Item:
     node: Node
     start: int
     end: int
-    results: list[Value]
+    results: list[Meaning]
     holes: list[Hole]
     key: Key = None
 
@@ -88,7 +88,7 @@ class Side:
         self._scopes = Scopes(tree.root)
         self.values = [value for _, value in self._scopes.found]
         self._defined = {value.name.start: value for value in self.values if value is not None}
-        self.keys: dict[Value, Key] = {}
+        self.keys: dict[Meaning, Key] = {}
         self.names: Mapping[Key, str] = {}
         self.program = self._program(tree.root)
 
@@ -135,7 +135,7 @@ class Side:
         match = _BESIDE.match(self.text, offset)
         return match.end() if match else offset
 
-    def _results(self, node: Node) -> list[Value]:
+    def _results(self, node: Node) -> list[Meaning]:
         if isinstance(node, Statement):
             head = operation_head(node.text)
             assert head is not None  # so it was read
@@ -152,7 +152,7 @@ class Side:
 
     # ---- names
 
-    def key(self, value: Value | None, name: str = "") -> Key:
+    def key(self, value: Meaning | None, name: str = "") -> Key:
         """Return the meaning of a name: a value as all versions know it, or the name itself where it is undefined."""
         return ("undefined", name) if value is None else self.keys.get(value, value)
 
@@ -175,7 +175,7 @@ class Side:
         """Return the values named in a stretch of the text."""
         return {self.key(value, name.text) for name, value in self._scopes.between(start, end)}
 
-    def values_in(self, start: int, end: int) -> Iterator[Value]:
+    def values_in(self, start: int, end: int) -> Iterator[Meaning]:
         """Yield the values that a stretch of the text defines."""
         for name, value in self._scopes.between(start, end):
             if value is not None and value.name is name:

@@ -17,10 +17,10 @@ from miltext.printing.tensors import Style
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
+    from miltext.files.refusals import WeightsError
+    from miltext.files.writing import Progress
     from miltext.ir.parts import Block
-    from miltext.models.files import Progress
     from miltext.models.model import Model
-    from miltext.models.refusals import WeightsError
     from miltext.schema.proto import Message, Operation, Program, Value
 
 ELIDE = 64
@@ -64,7 +64,7 @@ def compact_pieces(
     unreadable weight, or call `on_unread` with it and show its place; and the errors of `compact`. `progress` gets the
     number of bytes of weights that were read.
     """
-    from miltext.models.weight_printing import DigestPrinter, Digests
+    from miltext.weights.printing import DigestPrinter, Digests
 
     folder = model.model_path
     digests = Digests(folder, on_unread, progress) if folder else None

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from miltext.diagnostics import codes, refusing
-from miltext.models.contents import inside, read_inside, within
-from miltext.models.refusals import refusal
+from miltext.files.contents import inside, read_inside, within
+from miltext.files.refusals import refusal
 
 if TYPE_CHECKING:
     from miltext.diagnostics import ModelError

@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Diagnostic, ModelError, Note, codes
-from miltext.models.files import MODEL_FOLDERS
-from miltext.models.refusals import refusal
+from miltext.files.refusals import refusal
+from miltext.files.writing import MODEL_FOLDERS
 from miltext.schema.proto.kinds import PIPELINES, PROGRAM
 from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from miltext.models.model_weights import Weights
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import Metadata, ModelDescription, Program
     from miltext.schema.proto import Model as Spec
+    from miltext.weights.model_weights import Weights
 
 
 class Stage(NamedTuple):
@@ -126,16 +126,14 @@ class Model:
 
         They are the description, the specification version, the labels of a classifier, and the same for each model of
         a pipeline. For a program by itself they are made from the types. Raise ModelError and ParseError as
-        `models.describing` does.
+        `descriptions.model_texts` does.
         """
-        from miltext.models.describing import description_text
-
-        return description_text(self)
+        raise NotImplementedError
 
     @cached_property
     def weights(self) -> Weights:
         """The weights by name or by Value, as numpy arrays; each is read at its first use."""
-        from miltext.models.model_weights import Weights
+        from miltext.weights.model_weights import Weights
 
         return Weights(self.program, self.model_path)
 
@@ -146,14 +144,11 @@ class Model:
 
         A file or folder at `path` is replaced only with `force`, and only when all is written; `path` may be the
         model's own. `progress` gets the number of bytes of weights in each piece written. Return the warnings. Raise
-        FileExistsError, OSError, and ModelError as `miltext.models.building.build.build` does.
+        FileExistsError, OSError, and ModelError as `miltext.building.build.build` does.
 
         The `program` is not checked, as a library writes its input unchanged: `miltext.build` checks it.
         """
-        from miltext.models.building.build import build
-        from miltext.models.building.choices import Choices
-
-        return build(self, path, Choices(force=force, progress=progress))
+        raise NotImplementedError
 
     @property
     def is_compiled(self) -> bool:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import codes
-from miltext.models.contents import is_protobuf_text
-from miltext.models.files import is_stream
+from miltext.files.contents import is_protobuf_text
+from miltext.files.refusals import refusal
+from miltext.files.staging import THERE
+from miltext.files.writing import is_stream
 from miltext.models.manifest import MANIFEST
-from miltext.models.refusals import refusal
-from miltext.models.staging import THERE
 from miltext.schema.proto import Program
 
 if TYPE_CHECKING:

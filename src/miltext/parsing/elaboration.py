@@ -7,17 +7,15 @@ long text can be reported at their places in the short one, which was written.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
-from miltext.diagnostics import Diagnostic, Note, ParseError, Span, codes, error
+from miltext.diagnostics import Diagnostic, ParseError, Span, codes, error
 from miltext.parsing.lowering.blobs import blob_offset, blob_path
 from miltext.parsing.misread_types import is_misread, literal_given
 from miltext.parsing.spans import BINDINGS, name_in, name_of
 from miltext.parsing.syntax_errors import TOO_NESTED
-from miltext.parsing.text_edits import apart
 from miltext.schema.operations import Signature, signature
+from miltext.syntax.editing import EditedText, TextPiece
 from miltext.syntax.literals import shown
 from miltext.syntax.names import FreshNames, name_text
 from miltext.syntax.tree import Node, Statement, named, tokens
@@ -47,103 +45,7 @@ _NOT_ONE = "`{}` {}; give it a statement of its own, and name its outputs"
 _SHAPELESS = "a record of a weight file has no shape: write its type, as in `tensor<fp16, [2, 3]>($blob(...))`"
 
 
-class Piece(NamedTuple):
-    """A piece of the long text: a copy of a span of the short one, or text inserted for that span.
-
-    `is_draft` is true for text that only a draft has.
-    """
-
-    text: str
-    span: Span
-    is_copy: bool
-    is_wrong: bool = False
-    is_draft: bool = True
-
-
-class Elaborated:
-    """A long text, the errors of the short one, and the places in the long one that these errors make wrong.
-
-    `first` is the first difference of the long text that only a draft has.
-    """
-
-    def __init__(self, short: str, pieces: Iterable[Piece], diagnostics: list[Diagnostic]) -> None:
-        self._short = short
-        self._pieces: list[Piece] = []
-        self._starts = [0]
-        words = list[str]()
-        for piece in pieces:
-            if piece.text:
-                self._add(piece)
-                words.append(piece.text)
-        self.text = "".join(words)
-        self.diagnostics = diagnostics
-        made = ((piece, start) for piece, start in zip(self._pieces, self._starts, strict=False) if not piece.is_copy)
-        self.first = next((start for piece, start in made if piece.is_draft), None)
-        self.wrong = [start for piece, start in zip(self._pieces, self._starts, strict=False) if piece.is_wrong]
-
-    def _add(self, piece: Piece) -> None:
-        """Note the place of a piece; two copies of adjacent text become one."""
-        end = self._starts[-1] + len(piece.text)
-        last = self._pieces[-1] if self._pieces else None
-        if last is not None and last.is_copy and piece.is_copy and last.span.end == piece.span.start:
-            self._pieces[-1] = last._replace(span=Span(last.span.start, piece.span.end))
-            self._starts[-1] = end
-        else:
-            self._pieces.append(piece._replace(text=""))
-            self._starts.append(end)
-
-    def written(self, span: Span) -> Span:
-        """Return the place in the short text of a span of the long one."""
-        first = self._at(span.start)
-        if span.start == span.end:
-            return Span(first.start, first.start)
-        last = self._at(span.end - 1)
-        return Span(min(first.start, last.start), max(first.end, last.end))
-
-    def place_of(self, span: Span) -> Span | None:
-        """Return the place in the long text of a span of the short one, if that was copied as a whole."""
-        for piece, start in zip(self._pieces, self._starts, strict=False):
-            if piece.is_copy and piece.span.start <= span.start and span.end <= piece.span.end:
-                shift = start - piece.span.start
-                return Span(span.start + shift, span.end + shift)
-        return None
-
-    def _at(self, offset: int) -> Span:
-        """Return the place in the short text of the character at an offset of the long one, or of the replaced text."""
-        place = min(bisect_right(self._starts, offset), len(self._pieces)) - 1
-        piece = self._pieces[place]
-        start = piece.span.start + offset - self._starts[place]
-        return Span(start, start + 1) if piece.is_copy else piece.span
-
-    def told(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Return diagnostics of the long text as diagnostics of the short text, after its own.
-
-        A suggestion to change words that the short text does not have is left out.
-        """
-        return [*self.diagnostics, *map(self._told, found)]
-
-    def _told(self, found: Diagnostic) -> Diagnostic:
-        notes = tuple(Note(note.message, note.span and self.written(note.span)) for note in found.notes)
-        span = found.span and self.written(found.span)
-        is_copy = found.span is None or self.copies(found.span)
-        return found._replace(span=span, notes=notes, suggestion=found.suggestion if is_copy else None)
-
-    def copies(self, span: Span) -> bool:
-        """Return whether a span of the long text has the same words in the short one."""
-        return self.text[slice(*span)] == self._short[slice(*self.written(span))]
-
-
-def rewritten(text: str, edits: Iterable[tuple[Span, str]]) -> Elaborated:
-    """Return a text with some spans replaced; replacements at one place keep their order."""
-    pieces, last = list[Piece](), 0
-    for start, end, written in apart(text, [(*span, written) for span, written in edits]):
-        pieces.append(Piece(text[last:start], Span(last, start), is_copy=True))
-        pieces.append(Piece(written, Span(start, end), is_copy=False))
-        last = end
-    return Elaborated(text, [*pieces, Piece(text[last:], Span(last, len(text)), is_copy=True)], [])
-
-
-def elaborate(text: str, root: Node) -> Elaborated | None:
+def elaborate(text: str, root: Node) -> EditedText | None:
     """Return the long form of a text whose tree is given; None if nothing in it is short.
 
     Raise ParseError (MIL006) where that nests more deeply than any Program does.
@@ -195,17 +97,17 @@ class _Elaboration:
         self.values: dict[int, str] = {}
         self.reached = self.depth = 0
 
-    def run(self) -> Elaborated:
+    def run(self) -> EditedText:
         start, end = self.root.span
         pieces = [self.copied(0, start), *self.phrase(self.root), self.copied(end, len(self.text))]
-        return Elaborated(self.text, pieces, self.diagnostics)
+        return EditedText(self.text, pieces, self.diagnostics)
 
-    def copied(self, start: int, end: int) -> Piece:
-        return Piece(self.text[start:end], Span(start, end), is_copy=True)
+    def copied(self, start: int, end: int) -> TextPiece:
+        return TextPiece(self.text[start:end], Span(start, end), is_copy=True)
 
-    def rewritten(self, phrase: Node, parts: Iterable[tuple[Node, Sequence[Piece]]]) -> list[Piece]:
+    def rewritten(self, phrase: Node, parts: Iterable[tuple[Node, Sequence[TextPiece]]]) -> list[TextPiece]:
         """Return a phrase with other pieces in place of some of its parts, in the order of the text."""
-        pieces, at = list[Piece](), phrase.start
+        pieces, at = list[TextPiece](), phrase.start
         for part, instead in parts:
             pieces += [self.copied(at, part.start), *instead]
             at = part.end
@@ -213,7 +115,7 @@ class _Elaboration:
 
     # ---- phrases
 
-    def phrase(self, phrase: Node) -> list[Piece]:
+    def phrase(self, phrase: Node) -> list[TextPiece]:
         """Return a phrase in the long spelling. Raise RecursionError for a phrase nested too deeply."""
         self.reached = phrase.start
         self.depth += 1
@@ -223,7 +125,7 @@ class _Elaboration:
         self.depth -= 1
         return pieces
 
-    def in_long_spelling(self, phrase: Node) -> list[Piece]:
+    def in_long_spelling(self, phrase: Node) -> list[TextPiece]:
         """Return a phrase in the long spelling, as `phrase` does."""
         if phrase.name == "operation":
             return self.statement(phrase)
@@ -235,7 +137,7 @@ class _Elaboration:
             return self.attribute(phrase)
         return self.rewritten(phrase, [(child, self.phrase(child)) for child in phrase.children if _is_short(child)])
 
-    def statement(self, operation: Node) -> list[Piece]:
+    def statement(self, operation: Node) -> list[TextPiece]:
         """Return an operation after the operations nested in it, innermost first: no recursion, so they may be many."""
         if mistake := self.misread(operation):
             self.diagnostics.append(mistake)
@@ -245,7 +147,7 @@ class _Elaboration:
         while todo:
             found.append(todo.pop())
             todo += self.nested(*found[-1])
-        pieces = list[Piece]()
+        pieces = list[TextPiece]()
         for phrase, name in reversed(found[1:]):
             pieces += self.hoisted(phrase, name)
         return [*pieces, *self.operation(operation)]
@@ -258,14 +160,14 @@ class _Elaboration:
 
         return misread_error(self.text, operation)
 
-    def emptied(self, operation: Node) -> list[Piece]:
+    def emptied(self, operation: Node) -> list[TextPiece]:
         """Return a statement with nothing after its `=`: its outputs stay defined."""
         [name] = named(operation, "NAME")
         end = operation.children[-1].start
-        nothing = Piece("const()", Span(name.start, end), is_copy=False, is_wrong=True, is_draft=False)
+        nothing = TextPiece("const()", Span(name.start, end), is_copy=False, is_wrong=True, is_draft=False)
         return [self.copied(operation.start, name.start), nothing, self.copied(end, operation.end)]
 
-    def operation(self, operation: Node) -> list[Piece]:
+    def operation(self, operation: Node) -> list[TextPiece]:
         """Return an operation or a call with a name for each argument, and one in place of each call inside."""
         parts = []
         for part in named(operation, "arguments", "attributes", "inner_block"):
@@ -277,7 +179,7 @@ class _Elaboration:
                 parts.append((part, self.phrase(part)))
         return self.rewritten(operation, parts)
 
-    def arguments(self, arguments: Node, op_type: str) -> list[Piece]:
+    def arguments(self, arguments: Node, op_type: str) -> list[TextPiece]:
         """Return the arguments of an operation, each with a name."""
         known, given = signature(op_type, self.opset), _given(arguments)
         mistake = self.apart(given, known) or _mistake(given, known)
@@ -285,11 +187,11 @@ class _Elaboration:
             self.diagnostics.append(error(codes.POSITIONAL_ARGUMENT, mistake[1], mistake[0].span))
         parts = []
         for place, argument in enumerate(given):
-            head = list[Piece]()
+            head = list[TextPiece]()
             if argument.name == "positional_argument":
                 is_wrong = mistake is not None and mistake[0].start <= argument.start
                 name = _parameter(None if is_wrong else known, place)
-                head = [Piece(f"{name_text(name)} = ", argument.span, is_copy=False, is_wrong=is_wrong)]
+                head = [TextPiece(f"{name_text(name)} = ", argument.span, is_copy=False, is_wrong=is_wrong)]
             parts.append((argument, [*head, *self.bindings(argument)]))
         return self.rewritten(arguments, parts)
 
@@ -309,37 +211,39 @@ class _Elaboration:
         together = ", ".join(self.text[slice(*each.span)] for each in given[:-1])
         return given[1], f"`{first}` takes all values together: `{shown(f'{known.name}(({together}), {last})')}`"
 
-    def bindings(self, argument: Node) -> list[Piece]:
+    def bindings(self, argument: Node) -> list[TextPiece]:
         """Return an argument with a name in place of each nested operation and weight."""
         bindings = [binding for binding in named(argument, *BINDINGS) if _is_short(binding)]
         return self.rewritten(argument, [(binding, self.binding(binding)) for binding in bindings])
 
-    def binding(self, binding: Node) -> list[Piece]:
+    def binding(self, binding: Node) -> list[TextPiece]:
         """Return the replacement of a binding: the name of the value of a nested operation, or of a weight."""
         if binding.start in self.values:
             name = name_text(self.values[binding.start])
-            return [Piece(name, binding.span, is_copy=False, is_draft=binding.name != "value_binding")]
+            return [TextPiece(name, binding.span, is_copy=False, is_draft=binding.name != "value_binding")]
         if binding.name not in ("call_binding", "weight_binding"):
             return self.phrase(binding)
         mistake = self.misread(binding.children[0]) if binding.name == "call_binding" else _shapeless(binding)
         assert mistake  # or it had a name
         self.diagnostics.append(mistake)
-        return [Piece("$unset", binding.span, is_copy=False, is_wrong=True, is_draft=binding.name == "weight_binding")]
+        return [
+            TextPiece("$unset", binding.span, is_copy=False, is_wrong=True, is_draft=binding.name == "weight_binding")
+        ]
 
     # ---- records
 
-    def record(self, record: Node) -> list[Piece]:
+    def record(self, record: Node) -> list[TextPiece]:
         """Return a record as a BLOBFILE."""
         word, _, path, _, offset, _ = record.children
         instead = (word, "BLOBFILE"), (path, blob_path(path.token or "")), (offset, blob_offset(offset.token or ""))
-        return self.rewritten(record, [(part, [Piece(text, part.span, is_copy=False)]) for part, text in instead])
+        return self.rewritten(record, [(part, [TextPiece(text, part.span, is_copy=False)]) for part, text in instead])
 
-    def attributes(self, attributes: Node, kind: str | None) -> list[Piece]:
+    def attributes(self, attributes: Node, kind: str | None) -> list[TextPiece]:
         """Return the attributes of an operation; `kind` is the type to write for a constant's value."""
         each = [*named(attributes, "attribute", "draft_attribute")]
         return self.rewritten(attributes, [(one, self.attribute(one, kind, "$absent($unset)")) for one in each])
 
-    def attribute(self, attribute: Node, kind: str | None = None, nothing: str = 'string("")') -> list[Piece]:
+    def attribute(self, attribute: Node, kind: str | None = None, nothing: str = 'string("")') -> list[TextPiece]:
         """Return an attribute. A `const` whose value is a record without a type gets the `kind` given.
 
         Another such record is replaced by `nothing`.
@@ -348,10 +252,10 @@ class _Elaboration:
         if attribute.name == "attribute" or literal.name != "record":
             return self.rewritten(attribute, [(literal, self.phrase(literal))] if _is_short(literal) else [])
         if name_in(attribute) == "val" and kind is not None:
-            around = (Piece(mark, literal.span, is_copy=False) for mark in (f"{kind}(", ")"))
+            around = (TextPiece(mark, literal.span, is_copy=False) for mark in (f"{kind}(", ")"))
             return self.rewritten(attribute, [(literal, [next(around), *self.record(literal), next(around)])])
         self.diagnostics.append(_shapeless(literal))
-        return self.rewritten(attribute, [(literal, [Piece(nothing, literal.span, is_copy=False, is_wrong=True)])])
+        return self.rewritten(attribute, [(literal, [TextPiece(nothing, literal.span, is_copy=False, is_wrong=True)])])
 
     # ---- nested operations and weights
 
@@ -375,24 +279,24 @@ class _Elaboration:
                     found.append((binding.children[0], made))
         return found
 
-    def hoisted(self, phrase: Node, name: str) -> list[Piece]:
+    def hoisted(self, phrase: Node, name: str) -> list[TextPiece]:
         """Return a nested operation or a weight as a statement of its own."""
         if phrase.name == "call":
             return self.hoisted_call(phrase, name)
         kind = _type_text(phrase.children[-4]) if phrase.name == "value" else None
         texts = f"{kind or '_'} {name_text(name)} = const()[val = ", "]; "
-        head, end = (Piece(text, phrase.span, is_copy=False, is_draft=kind is None) for text in texts)
+        head, end = (TextPiece(text, phrase.span, is_copy=False, is_draft=kind is None) for text in texts)
         return [head, *self.phrase(phrase), end]
 
-    def hoisted_call(self, call: Node, name: str) -> list[Piece]:
+    def hoisted_call(self, call: Node, name: str) -> list[TextPiece]:
         """Return a nested operation as a statement of its own."""
         known = signature(name_in(call), self.opset)
         is_wrong = known is not None and (known.outputs != (1, 1) or bool(known.blocks))
         if is_wrong:
             why = "has blocks" if known and known.blocks else "may give back more or fewer than one value"
             self.diagnostics.append(error(codes.NESTED_OPERATION, _NOT_ONE.format(name_in(call), why), call.span))
-        head = Piece(f"_ {name_text(name)} = ", call.span, is_copy=False, is_wrong=is_wrong)
-        return [head, *self.operation(call), Piece("; ", call.span, is_copy=False)]
+        head = TextPiece(f"_ {name_text(name)} = ", call.span, is_copy=False, is_wrong=is_wrong)
+        return [head, *self.operation(call), TextPiece("; ", call.span, is_copy=False)]
 
 
 def _is_hoisted(binding: Node) -> bool:

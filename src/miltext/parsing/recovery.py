@@ -11,10 +11,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import takewhile
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Diagnostic, ParseError, Span, codes, error
-from miltext.parsing.elaboration import Elaborated, elaborate
+from miltext.parsing.elaboration import elaborate
 from miltext.parsing.spans import Enter, find, phrases_by_path
 from miltext.parsing.sync_points import SyncPoints, names_in, opset_in
 from miltext.parsing.syntax_errors import syntax_error
@@ -26,6 +26,9 @@ from miltext.syntax.lexer import STATEMENTS
 from miltext.syntax.parser import NestingFailure, Parsed, Places, SyntaxFailure
 from miltext.syntax.recursion import with_room
 from miltext.syntax.tree import Node, flat, last_nodes, leaf, transformed, tree_parser
+
+if TYPE_CHECKING:
+    from miltext.syntax.editing import EditedText
 
 PATIENCE = 4
 """The number of failures in a row, none further in the text than one before, that ends the parse."""
@@ -51,7 +54,7 @@ class Recovered(NamedTuple):
     root: Node | None
     flawed: set[Path]
     drafts: dict[Path, Node]
-    elaborated: Elaborated | None = None
+    elaborated: EditedText | None = None
     written_root: Node | None = None
 
     def told(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -67,14 +70,14 @@ class Recovered(NamedTuple):
 def recover(text: str, *, keep: bool = False) -> Recovered:
     """Read a text past all of its errors. With `keep`, the tree of a draft in the short spelling is kept."""
     with gc_paused:
-        reading = _Reading(text)
+        reading = _RecoveringParse(text)
         root = written_root = reading.read()
         try:
             long = elaborate(text, root) if root else None
         except ParseError as failure:
             return Recovered(text, [*reading.diagnostics, *failure.diagnostics], None, None, set(), {}, None, root)
         if long:
-            reported, reading = reading.reported, _Reading(long.text)
+            reported, reading = reading.reported, _RecoveringParse(long.text)
             written_root, root = root if keep else None, None  # a tree takes many times the memory of its text
             root = reading.read()
             reading.passed += long.wrong
@@ -101,10 +104,10 @@ def recover(text: str, *, keep: bool = False) -> Recovered:
 def tree_past(text: str) -> Node | None:
     """Return the tree of a text as it is written, read past all of its errors; None if nothing is left."""
     with gc_paused:
-        return _Reading(text).read()
+        return _RecoveringParse(text).read()
 
 
-class _Reading:
+class _RecoveringParse:
     """A parse to a tree that repairs its own stack: `anchor` is a place where an operation or a function may begin."""
 
     def __init__(self, text: str) -> None:
@@ -152,7 +155,7 @@ class _Reading:
         if not self.reported or self.reported[-1][0].span != diagnostic.span:
             self.reported.append((diagnostic, last_nodes(self.values)[-1:]))
 
-    def speak_of(self, long: Elaborated, written: Iterable[tuple[Diagnostic, list[Node]]]) -> None:
+    def speak_of(self, long: EditedText, written: Iterable[tuple[Diagnostic, list[Node]]]) -> None:
         """Report findings at inserted words in the form of the findings in the `written` text just before."""
         known = {found.span: found for found, _ in written if found.span and not found.notes}
         for index, (found, last) in enumerate(self.reported):

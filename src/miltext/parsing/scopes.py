@@ -32,7 +32,7 @@ class Name(NamedTuple):
         return cls(token.start, token.end, name_of(token.token or ""))
 
 
-class Value:
+class Meaning:
     """Something that a name is defined for: a value, or a function.
 
     `phrase` spells it with its type, or is the plain operation that makes it. `operation` makes it, and is None for an
@@ -82,7 +82,7 @@ class Scope:
         self.phrase = phrase
         self.opset = opset
         self.inner: list[Scope] = []
-        self.values: dict[str, list[Value]] = {}
+        self.values: dict[str, list[Meaning]] = {}
 
     def inside(self) -> Iterator[Scope]:
         """Yield this scope and those inside it."""
@@ -102,7 +102,7 @@ class Scopes:
 
     def __init__(self, root: Node) -> None:
         self.program = Scope(root)
-        self.found: list[tuple[Name, Value | None]] = []
+        self.found: list[tuple[Name, Meaning | None]] = []
         self.is_draft = False
         self._missing: list[Name] = []
         for function in named(root, "function"):
@@ -110,12 +110,12 @@ class Scopes:
         self.found.sort(key=lambda found: found[0])
         self._starts = [name.start for name, _ in self.found]
 
-    def at(self, offset: int) -> tuple[Name, Value | None] | None:
+    def at(self, offset: int) -> tuple[Name, Meaning | None] | None:
         """Return the name at an offset, or that ends there, with its meaning."""
         place = bisect_right(self._starts, offset) - 1
         return self.found[place] if place >= 0 and offset <= self.found[place][0].end else None
 
-    def between(self, start: int, end: int) -> list[tuple[Name, Value | None]]:
+    def between(self, start: int, end: int) -> list[tuple[Name, Meaning | None]]:
         """Return the names that begin in a stretch of the text."""
         return self.found[bisect_right(self._starts, start - 1) : bisect_right(self._starts, end - 1)]
 
@@ -128,7 +128,7 @@ class Scopes:
             scopes = scope.inner
         return found
 
-    def seeing(self, value: Value) -> list[Scope]:
+    def seeing(self, value: Meaning) -> list[Scope]:
         """Return the scope that a value is defined in, and those around it."""
         return [self.program] if value.is_function else self.around(value.name.start)
 
@@ -197,7 +197,7 @@ class Scopes:
             self.is_draft = self.is_draft or value.name == "draft_value"
 
     def _define(self, name: Name, phrase: Node, operation: Node | None, scope: Scope) -> None:
-        value = Value(name, phrase, operation)
+        value = Meaning(name, phrase, operation)
         scope.values.setdefault(name.text, []).append(value)
         self.found.append((name, value))
 
@@ -213,7 +213,7 @@ class Scopes:
 
     def _settle(self, function: Scope) -> None:
         """Resolve names without a visible definition, where the function has one value of that name."""
-        everywhere: dict[str, list[Value]] = {}
+        everywhere: dict[str, list[Meaning]] = {}
         for scope in function.inside() if self._missing else ():
             for name, values in scope.values.items():
                 everywhere.setdefault(name, []).extend(values)

@@ -1,6 +1,6 @@
 """The operations of a text as a graph in nested scopes, as JSON for `html_graph.js`, which draws it.
 
-`graph(Reader(text))` is a dictionary of two lists, ready for `json.dumps`:
+`graph(TextReader(text))` is a dictionary of two lists, ready for `json.dumps`:
 
 - `values`: each `[name, type, line, maker, [lines of its uses]]`, as `reading.Definition`. Values without a
   name, of operations inside others, are at the end.
@@ -27,19 +27,19 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from miltext.printing.graph_scopes import Node, folded, scopes
+from miltext.printing.graph_scopes import GraphNode, folded, scopes
 from miltext.schema.operations import signature
 from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
-    from miltext.printing.reading import Part, Reader
+    from miltext.printing.reading import TextPart, TextReader
 
 _NAMES = ("html_graph_data.js", "html_graph_layout.js", "html_graph.js")
 SCRIPTS = tuple(Path(__file__).with_name(name) for name in _NAMES)
 STYLE = Path(__file__).with_name("html_graph.css")
 
 
-def graph(reader: Reader) -> dict[str, list[Any]]:
+def graph(reader: TextReader) -> dict[str, list[Any]]:
     """Return the graph of a text, as described in the module."""
     named = len(reader.definitions)
     rows: list[list[Any]] = []
@@ -56,37 +56,37 @@ def graph(reader: Reader) -> dict[str, list[Any]]:
 class _Nodes:
     """The nodes of a text: `makers` has the maker of each value, and `users` its first user."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: TextReader) -> None:
         self._reader = reader
-        self._makers: dict[int, Part] = {}
-        self._users: dict[int, Part] = {}
+        self._makers: dict[int, TextPart] = {}
+        self._users: dict[int, TextPart] = {}
         for part in _parts(reader.program):
             self._makers.update(dict.fromkeys(part.makes, part))
             for value in part.takes:
                 self._users.setdefault(value, part)
 
-    def all(self) -> list[Node]:
+    def all(self) -> list[GraphNode]:
         """Return the outermost nodes, each constant in the scope of its first user, or else in its own place."""
-        top = Node("program", "", 1, self._reader.program, self._inside(self._reader.program))
-        homes: dict[int, Node] = {}  # by a part, the node that its node is in
-        own: dict[int, Node] = {}
+        top = GraphNode("program", "", 1, self._reader.program, self._inside(self._reader.program))
+        homes: dict[int, GraphNode] = {}  # by a part, the node that its node is in
+        own: dict[int, GraphNode] = {}
         todo = [top]
         while todo:
             node = todo.pop()
             homes.update((id(inner.part), node) for inner in node.inside if inner.part)
             own[id(node.part)] = node
             todo += node.inside
-        constants: dict[int, tuple[Node, list[Node]]] = {}
+        constants: dict[int, tuple[GraphNode, list[GraphNode]]] = {}
         for around in reversed([*_parts(self._reader.program)]):
             for part in filter(_is_constant, reversed(around.inside)):
                 users = [self._users[value] for value in part.makes if value in self._users]
                 home = homes[id(part)] = homes[id(users[0])] if users else own[id(around)]
-                constants.setdefault(id(home), (home, []))[1].append(Node("const", part.label, part.line, part))
+                constants.setdefault(id(home), (home, []))[1].append(GraphNode("const", part.label, part.line, part))
         for home, found in constants.values():
             home.inside[:0] = reversed(found)
         return top.inside
 
-    def _inside(self, part: Part) -> list[Node]:
+    def _inside(self, part: TextPart) -> list[GraphNode]:
         """Return the nodes inside a part, without its constants: its inputs, its operations, and its outputs."""
         found = {kind: [inner for inner in part.inside if inner.kind == kind] for kind in ("input", "output")}
         inputs, outputs = (folded([self._node(inner) for inner in inners]) for inners in found.values())
@@ -96,20 +96,20 @@ class _Nodes:
         others = [self._node(inner) for inner in part.inside if inner.kind in ("function", "block")]
         return [*inputs, *scopes(nodes, names, self._crossing(part, operations)), *folded(others), *outputs]
 
-    def _node(self, part: Part) -> Node:
-        node = Node(part.kind, part.label, part.line, part, self._inside(part) if part.inside else [])
+    def _node(self, part: TextPart) -> GraphNode:
+        node = GraphNode(part.kind, part.label, part.line, part, self._inside(part) if part.inside else [])
         found = signature(part.label) if part.kind == "op" and node.inside else None
         if found is not None:
             for block, each in zip(node.inside, found.blocks, strict=False):
                 block.label = each.name
         return node
 
-    def _names(self, operation: Part) -> list[str]:
+    def _names(self, operation: TextPart) -> list[str]:
         """Return the names of an operation's outputs, and of the constants that it takes."""
         constants = [value for value in operation.takes if value >= 0 and _is_constant(self._makers[value])]
         return [self._reader.definitions[value].name for value in (*operation.makes, *constants) if value >= 0]
 
-    def _crossing(self, part: Part, operations: list[Part]) -> list[int]:
+    def _crossing(self, part: TextPart, operations: list[TextPart]) -> list[int]:
         """Return how many values lead from before each place between operations to behind it, constants aside."""
         last = {value: len(operations) for inner in part.inside if inner.kind == "output" for value in inner.takes}
         for place in reversed(range(len(operations))):
@@ -124,7 +124,7 @@ class _Nodes:
         return [*accumulate(steps)]
 
 
-def _parts(part: Part) -> Iterator[Part]:
+def _parts(part: TextPart) -> Iterator[TextPart]:
     """Yield a part and all inside it, in the order of the text."""
     todo = [part]
     while todo:
@@ -133,5 +133,5 @@ def _parts(part: Part) -> Iterator[Part]:
         todo += reversed(part.inside)
 
 
-def _is_constant(part: Part) -> bool:
+def _is_constant(part: TextPart) -> bool:
     return part.kind == "op" and (part.label == "const" or is_compressed(part.label))

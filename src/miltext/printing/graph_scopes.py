@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.schema.dtypes import BY_NAME
 
 if TYPE_CHECKING:
-    from miltext.printing.reading import Part
+    from miltext.printing.reading import TextPart
 
 MOST = 32
 """The most nodes in one scope, constants aside."""
@@ -41,14 +41,14 @@ _WORD = re.compile(r"[^_./@]+")
 
 
 @dataclass(slots=True)
-class Node:
+class GraphNode:
     """A node of the graph: a part of the text or, without one, a scope."""
 
     kind: str
     label: str
     line: int
-    part: Part | None = None
-    inside: list[Node] = field(default_factory=list)
+    part: TextPart | None = None
+    inside: list[GraphNode] = field(default_factory=list)
 
 
 class NamePath(NamedTuple):
@@ -66,7 +66,7 @@ class NamePath(NamedTuple):
 NOWHERE = NamePath((), "")
 
 
-class Run(NamedTuple):
+class OperationRun(NamedTuple):
     """The operations from `start` to before `end`, whose paths continue with one word."""
 
     word: str
@@ -104,14 +104,14 @@ def best_paths(names: Sequence[Sequence[str]]) -> list[NamePath]:
     return [max(paths, key=lambda path: (counts[path.words[0]], len(path.words)), default=NOWHERE) for paths in found]
 
 
-def scopes(nodes: Sequence[Node], names: Sequence[Sequence[str]], crossing: Sequence[int]) -> list[Node]:
+def scopes(nodes: Sequence[GraphNode], names: Sequence[Sequence[str]], crossing: Sequence[int]) -> list[GraphNode]:
     """Return a block's operations in scopes; `names` are the names for each, and `crossing` counts the values that
     cross before each.
     """
     return _Division(nodes, best_paths(names), crossing).divided(0, len(nodes), ())
 
 
-def folded(nodes: list[Node]) -> list[Node]:
+def folded(nodes: list[GraphNode]) -> list[GraphNode]:
     """Return nodes other than operations: as they are if they are few, and else in one scope."""
     if len(nodes) <= FEW:
         return nodes
@@ -121,14 +121,14 @@ def folded(nodes: list[Node]) -> list[Node]:
 class _Division:
     """The operations of a block, as `scopes` gets them."""
 
-    def __init__(self, nodes: Sequence[Node], paths: Sequence[NamePath], crossing: Sequence[int]) -> None:
+    def __init__(self, nodes: Sequence[GraphNode], paths: Sequence[NamePath], crossing: Sequence[int]) -> None:
         self._nodes = nodes
         self._paths = paths
         self._crossing = crossing
 
-    def divided(self, start: int, end: int, prefix: tuple[str, ...]) -> list[Node]:
+    def divided(self, start: int, end: int, prefix: tuple[str, ...]) -> list[GraphNode]:
         """Return the nodes of a stretch, with a scope for each run."""
-        found: list[Node] = []
+        found: list[GraphNode] = []
         places: list[int] = []
         at = start
         for run in self._runs(start, end, prefix):
@@ -139,15 +139,15 @@ class _Division:
         places += range(at, end)
         return self._gathered(found, places)
 
-    def _scope(self, run: Run, prefix: tuple[str, ...]) -> Node:
+    def _scope(self, run: OperationRun, prefix: tuple[str, ...]) -> GraphNode:
         """Return the scope of a run, under the longest prefix that all of it has."""
         while len(runs := self._runs(run.start, run.end, prefix)) == 1 and runs[0][1:] == run[1:]:
             prefix += (runs[0].word,)
         path = next(path for path in self._paths[run.start : run.end] if path.words[: len(prefix)] == prefix)
         inside = self.divided(run.start, run.end, prefix)
-        return Node("scope", path.label(len(prefix)), inside[0].line, None, inside)
+        return GraphNode("scope", path.label(len(prefix)), inside[0].line, None, inside)
 
-    def _runs(self, start: int, end: int, prefix: tuple[str, ...]) -> list[Run]:
+    def _runs(self, start: int, end: int, prefix: tuple[str, ...]) -> list[OperationRun]:
         """Return the runs of a stretch; the operations between two of them join them if they are few beside them.
 
         So do, in a scope, the operations at its ends.
@@ -171,7 +171,7 @@ class _Division:
                 runs[-1] = runs[-1]._replace(end=end)
         return runs
 
-    def _gathered(self, nodes: list[Node], places: list[int]) -> list[Node]:
+    def _gathered(self, nodes: list[GraphNode], places: list[int]) -> list[GraphNode]:
         """Return at most MOST nodes: if there are more, neighbours without a scope get one.
 
         If there still are more, all do. `places` are their first operations.
@@ -183,7 +183,7 @@ class _Division:
             places = [places[start] for start in starts]
         return self._cut(nodes, places)
 
-    def _cut(self, nodes: list[Node], places: list[int]) -> list[Node]:
+    def _cut(self, nodes: list[GraphNode], places: list[int]) -> list[GraphNode]:
         """Return no more than MOST nodes, by cutting more of them into scopes, and these again."""
         while len(nodes) > MOST:
             size = ceil(len(nodes) ** (1 / ceil(log(len(nodes), MOST))))
@@ -202,14 +202,14 @@ class _Division:
         return cuts
 
 
-def _is_little(gap: int, *runs: Run) -> bool:
+def _is_little(gap: int, *runs: OperationRun) -> bool:
     """Return whether a gap is no more than half as long as either run beside it."""
     return any(2 * gap <= run.end - run.start for run in runs)
 
 
-def _gather(nodes: list[Node]) -> Node:
+def _gather(nodes: list[GraphNode]) -> GraphNode:
     """Return a scope of nodes, or the only one."""
-    return Node("scope", "", nodes[0].line, None, nodes) if len(nodes) > 1 else nodes[0]
+    return GraphNode("scope", "", nodes[0].line, None, nodes) if len(nodes) > 1 else nodes[0]
 
 
 def _dense(words: list[tuple[int, str]]) -> list[tuple[int, str]]:
@@ -220,14 +220,14 @@ def _dense(words: list[tuple[int, str]]) -> list[tuple[int, str]]:
     return [each for each in words if counts[each[1]] * _SHARE > last[each[1]] - first[each[1]]]
 
 
-def _joined(words: list[tuple[int, str]]) -> list[Run]:
+def _joined(words: list[tuple[int, str]]) -> list[OperationRun]:
     """Return the runs of equal words. A word never beside its equal makes none, and divides none."""
     lasting = {one[1] for one, other in pairwise(words) if one[1] == other[1]}
-    runs: list[Run] = []
+    runs: list[OperationRun] = []
     for word, found in groupby((each for each in words if each[1] in lasting), key=itemgetter(1)):
         places = [place for place, _ in found]
         if runs and runs[-1].word == word:
             runs[-1] = runs[-1]._replace(end=places[-1] + 1)
         elif len(places) > 1:
-            runs.append(Run(word, places[0], places[-1] + 1))
+            runs.append(OperationRun(word, places[0], places[-1] + 1))
     return runs

@@ -16,7 +16,7 @@ from pathlib import Path
 from pygments.token import Comment, Error, Keyword, Name, Number, String, Whitespace, _TokenType
 
 from miltext.printing.graph import SCRIPTS, STYLE, graph
-from miltext.printing.reading import Piece, Reader
+from miltext.printing.reading import LineToken, TextReader
 
 CLASSES: dict[_TokenType, str] = {
     Comment: "c",
@@ -77,7 +77,7 @@ _SCRIPTS = (*SCRIPTS, _HERE.with_suffix(".js"))
 
 def page(text: str, title: str) -> str:
     """Return the HTML page of a printed program, whose layout matters: a block's braces end and begin lines."""
-    reader = Reader(text)
+    reader = TextReader(text)
     lines = "".join(_folded(reader.lines()))
     style, script = ("\n".join(file.read_text(encoding="utf-8") for file in files) for files in (_STYLES, _SCRIPTS))
     data = json.dumps(graph(reader), separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
@@ -99,7 +99,7 @@ def _hash(source: str) -> str:
 # ---- to HTML
 
 
-def _folded(lines: Iterator[list[Piece]]) -> Iterator[str]:
+def _folded(lines: Iterator[list[LineToken]]) -> Iterator[str]:
     """Yield the lines, with each block in an element that folds under its first line."""
     for number, line in enumerate(lines, 1):
         tokens = [piece.text for piece in line if piece.text.strip()]
@@ -110,7 +110,7 @@ def _folded(lines: Iterator[list[Piece]]) -> Iterator[str]:
         yield f"<details open><summary>{shown}</summary>" if tokens and tokens[-1] == "{" else shown
 
 
-def _spans(line: list[Piece]) -> Iterator[str]:
+def _spans(line: list[LineToken]) -> Iterator[str]:
     """Yield a line's pieces; a stretch of one class, or of numbers and the pieces between them, is one element."""
     stretch, current, between = "", "", ""
     for piece in line:
@@ -131,7 +131,7 @@ def _span(text: str, name: str) -> str:
     return f'<span class="{name}">{escape(text, quote=False)}</span>' if name and text else escape(text, quote=False)
 
 
-def _value(piece: Piece) -> str:
+def _value(piece: LineToken) -> str:
     if piece.defines:
         return f'<span class="v" id="v{piece.value}">{escape(piece.text)}</span>'
     return f'<a href="#v{piece.value}">{escape(piece.text)}</a>'

@@ -71,7 +71,7 @@ class _NotPlain(Exception):
     """This is for the Printer to print."""
 
 
-class _Names(dict[bytes, str]):
+class _WireNames(dict[bytes, str]):
     """Names by their wire form. Most need no quotes, which is quickly seen."""
 
     def __init__(self, quoted: Callable[[str], str]) -> None:
@@ -90,7 +90,7 @@ class Operations:
 
     def __init__(self, printer: Printer) -> None:
         self._printer = printer
-        self._names = _Names(printer.name)
+        self._names = _WireNames(printer.name)
         self._keys = Memo(self._key)
         self._input_heads = Memo(self._input_head)
         self._string_heads = Memo(self._string_head)

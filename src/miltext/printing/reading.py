@@ -30,7 +30,7 @@ class Definition(NamedTuple):
     uses: list[int]
 
 
-class Piece(NamedTuple):
+class LineToken(NamedTuple):
     """A token of one line: a value's piece has its number, and `defines` is true where the value is defined."""
 
     kind: _TokenType
@@ -40,7 +40,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(slots=True)
-class Part:
+class TextPart:
     """A part of the text: a `program`, `function`, `block`, `op`, `input` or `output`, and the parts inside it.
 
     `label` is the name of a function, input or output, the opset or the number of a block, and an operation's type.
@@ -52,10 +52,10 @@ class Part:
     line: int
     makes: list[int] = field(default_factory=list)
     takes: list[int] = field(default_factory=list)
-    inside: list[Part] = field(default_factory=list)
+    inside: list[TextPart] = field(default_factory=list)
 
 
-class _Reading(NamedTuple):
+class _UnreadPart(NamedTuple):
     """The unread phrases of a part, the values in their scope, and the action at the end.
 
     `around` is the part around their parts: `part` itself, but in an operation the part around the operation.
@@ -63,12 +63,12 @@ class _Reading(NamedTuple):
 
     children: Iterator[Node]
     scope: dict[str, int]
-    part: Part
-    around: Part
+    part: TextPart
+    around: TextPart
     end: Callable[[], None] = lambda: None
 
 
-class Reader:
+class TextReader:
     """A text line by line, the meaning of each name in it, and its parts.
 
     `unnamed` are the values of a draft's operations that stand inside others.
@@ -77,18 +77,18 @@ class Reader:
     def __init__(self, text: str) -> None:
         self.definitions: list[Definition] = []
         self.unnamed: list[Definition] = []
-        self.program = Part("program", "", 1)
+        self.program = TextPart("program", "", 1)
         self._text = text
         self._named: dict[int, tuple[int, bool]] = {}  # by its place, the value that a name means, and if it defines it
         self._read(tree_of(text, STATEMENTS))
 
-    def lines(self) -> Iterator[list[Piece]]:
+    def lines(self) -> Iterator[list[LineToken]]:
         """Yield the text's lines."""
-        line: list[Piece] = []
+        line: list[LineToken] = []
         for at, kind, token in MilLexer().get_tokens_unprocessed(self._text):
             meaning = self._named.get(at, ())
             for part in token.splitlines(keepends=True) if "\n" in token else [token]:
-                line.append(Piece(kind, part.rstrip("\n"), *meaning))
+                line.append(LineToken(kind, part.rstrip("\n"), *meaning))
                 if part.endswith("\n"):
                     yield line
                     line = []
@@ -97,7 +97,7 @@ class Reader:
 
     def _read(self, tree: Node) -> None:
         """Read a tree, however deep operations stand inside others."""
-        todo = [_Reading(iter(tree.children), {}, self.program, self.program)]
+        todo = [_UnreadPart(iter(tree.children), {}, self.program, self.program)]
         while todo:
             reading = todo[-1]
             child = next(reading.children, None)
@@ -107,7 +107,7 @@ class Reader:
                 reading.end()
                 todo.pop()
 
-    def _begin(self, child: Node, reading: _Reading) -> Iterator[_Reading]:
+    def _begin(self, child: Node, reading: _UnreadPart) -> Iterator[_UnreadPart]:
         """Read a phrase, and yield the phrases to read inside it."""
         _, scope, part, around, _ = reading
         if isinstance(child, Statement):
@@ -120,27 +120,27 @@ class Reader:
             for name in named(child, "NAME"):
                 self._use(name, scope, self._part("output", name.token or "", name, around))
         elif child.name == "block":
-            yield _Reading(iter(child.children), dict(scope), part, around)
+            yield _UnreadPart(iter(child.children), dict(scope), part, around)
         elif child.name in ("function", "specialization", "inner_block"):
             inside = self._inside(child, part)
-            yield _Reading(iter(child.children), dict(scope), inside, inside)
+            yield _UnreadPart(iter(child.children), dict(scope), inside, inside)
         elif child.name in ("operation", "call"):
             yield self._begin_operation(child, reading)
         elif child.name not in ("results", "attributes", "marked_attributes", "value_binding"):
-            yield _Reading(iter(child.children), scope, part, around)
+            yield _UnreadPart(iter(child.children), scope, part, around)
 
-    def _inside(self, phrase: Node, part: Part) -> Part:
+    def _inside(self, phrase: Node, part: TextPart) -> TextPart:
         """Return a function or a block as a part inside another."""
         if phrase.name == "inner_block":
             return self._part("block", str(len(part.inside)), phrase, part)
         name = next(named(next(named(phrase, "opset")) if phrase.name == "specialization" else phrase, "NAME"))
         return self._part("block" if phrase.name == "specialization" else "function", name.token or "", phrase, part)
 
-    def _begin_operation(self, phrase: Node, reading: _Reading) -> _Reading:
+    def _begin_operation(self, phrase: Node, reading: _UnreadPart) -> _UnreadPart:
         """Begin an operation, or an operation in the arguments of another: it stands first, as it is made first."""
         _, scope, part, around, _ = reading
         name = next(named(phrase, "NAME"))
-        operation = Part("op", name.token or "", self._line(phrase.start))
+        operation = TextPart("op", name.token or "", self._line(phrase.start))
         made: dict[str, int] = {}
         for results in named(phrase, "results"):
             for value in named(results, "named_value", "draft_value"):
@@ -154,9 +154,9 @@ class Reader:
                 operation.makes.append(-len(self.unnamed))
                 part.takes.append(-len(self.unnamed))
 
-        return _Reading(iter(phrase.children), scope, operation, around, end)
+        return _UnreadPart(iter(phrase.children), scope, operation, around, end)
 
-    def _read_statement(self, statement: Statement, scope: dict[str, int], around: Part) -> None:
+    def _read_statement(self, statement: Statement, scope: dict[str, int], around: TextPart) -> None:
         head = operation_head(statement.text)
         assert head is not None  # so it was read
         operation = self._part("op", head[3], statement, around)
@@ -165,33 +165,33 @@ class Reader:
             self._use_name(used, start, scope, operation)
         self._define(name, at, head[1], scope, operation)
 
-    def _read_value(self, phrase: Node, scope: dict[str, int], part: Part) -> None:
+    def _read_value(self, phrase: Node, scope: dict[str, int], part: TextPart) -> None:
         """Read a value with its type: an operation's output, or else an input of a block or a function."""
         *kinds, name = phrase.children
         kind = self._text[kinds[0].start : kinds[0].end] if kinds else DRAFT
         maker = part if part.kind == "op" else self._part("input", name.token or "", name, part)
         self._define(name.token or "", name.start, kind, scope, maker)
 
-    def _define(self, name: str, at: int, kind: str, scope: dict[str, int], maker: Part) -> None:
+    def _define(self, name: str, at: int, kind: str, scope: dict[str, int], maker: TextPart) -> None:
         index = scope[name] = len(self.definitions)
         made_by = maker.label if maker.kind == "op" else "input"
         self.definitions.append(Definition(name, kind, self._line(at), made_by, []))
         self._named[at] = index, True
         maker.makes.append(index)
 
-    def _use(self, name: Node, scope: dict[str, int], user: Part) -> None:
+    def _use(self, name: Node, scope: dict[str, int], user: TextPart) -> None:
         self._use_name(name.token or "", name.start, scope, user)
 
-    def _use_name(self, name: str, at: int, scope: dict[str, int], user: Part) -> None:
+    def _use_name(self, name: str, at: int, scope: dict[str, int], user: TextPart) -> None:
         found = scope.get(name)
         if found is not None:
             self._named[at] = found, False
             self.definitions[found].uses.append(self._line(at))
             user.takes.append(found)
 
-    def _part(self, kind: str, label: str, phrase: Node, around: Part) -> Part:
+    def _part(self, kind: str, label: str, phrase: Node, around: TextPart) -> TextPart:
         """Return a new part inside another."""
-        part = Part(kind, label, self._line(phrase.start))
+        part = TextPart(kind, label, self._line(phrase.start))
         around.inside.append(part)
         return part
 

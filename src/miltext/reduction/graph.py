@@ -38,7 +38,7 @@ class Unit(NamedTuple):
 
 
 @dataclass
-class Scope:
+class UnitScope:
     """The block of a function for an opset: its units in order, and the unit that makes each value.
 
     `names` are the values that each operation makes, by its place, and `outputs` those that go out, in order. Of the
@@ -56,24 +56,26 @@ class Scope:
     idle: set[str] = field(default_factory=set)
 
 
-class Part(NamedTuple):
+class ProgramUnit(NamedTuple):
     """A unit of a Program: the index of its scope, and its own index there."""
 
     scope: int
     unit: int
 
 
-class Graph:
+class UnitGraph:
     """A Program with the units of all its functions; `parts` are all units in the order of the program."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.scopes = [
-            _Reading(function, opset).scope
+            _UnitReading(function, opset).scope
             for function in ir.Graph(program).functions.values()
             for opset in function.blocks
         ]
-        self.parts = [Part(nth, unit) for nth, scope in enumerate(self.scopes) for unit in range(len(scope.units))]
+        self.parts = [
+            ProgramUnit(nth, unit) for nth, scope in enumerate(self.scopes) for unit in range(len(scope.units))
+        ]
 
 
 def count_operations(program: Program) -> int:
@@ -88,14 +90,14 @@ def extent(program: Program) -> tuple[int, ...]:
     return count_operations(program), len(functions), sum(len(each.inputs) for each in functions), outputs
 
 
-class _Reading:
+class _UnitReading:
     """A block of a function, read front to back."""
 
     def __init__(self, function: Function, opset: str) -> None:
         block = function.blocks[opset]
         self._ops = [*block]
         names = [[value.name for value in op.outputs] for op in self._ops]
-        self.scope = Scope(function.name, opset, names, [output.name for output in block.outputs])
+        self.scope = UnitScope(function.name, opset, names, [output.name for output in block.outputs])
         self._constants: dict[str, int] = {}
         for value in (*function.inputs, *block.inputs, *block.made()):
             if value.message is not None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from miltext.diagnostics import codes
-from miltext.models.refusals import refusal
+from miltext.files.refusals import refusal
 from miltext.reduction.bypassing import Bypass, bypass, bypasses
-from miltext.reduction.graph import Graph, extent
+from miltext.reduction.graph import UnitGraph, extent
 from miltext.reduction.inside import inner_operations, without
 from miltext.reduction.merging import merge, twins
 from miltext.reduction.searching import Ask, narrow, shrink
@@ -21,8 +21,8 @@ from miltext.reduction.unfolding import folds, unfold
 from miltext.reduction.zeroing import numbers, zeroed
 
 if TYPE_CHECKING:
+    from miltext.descriptions.ranges import Range
     from miltext.evaluation.subjects import Runnable
-    from miltext.models.building.ranges import Range
     from miltext.schema.proto import Program
 
 T = TypeVar("T")
@@ -152,12 +152,12 @@ class Reducing:
 
     def ends(self) -> None:
         """Leave out operations after the last needed one, and before the first one."""
-        graph = Graph(self.best.program)
+        graph = UnitGraph(self.best.program)
         self._shrink(graph.parts, lambda parts: select(graph, parts), narrow)
 
     def operations(self) -> None:
         """Leave out operations; a function without operations is left out, too."""
-        graph = Graph(self.best.program)
+        graph = UnitGraph(self.best.program)
         self._shrink(graph.parts, lambda parts: select(graph, parts))
 
     def detours(self) -> None:
@@ -189,7 +189,7 @@ class Reducing:
 
     def outputs(self) -> None:
         """Leave out outputs, except the only need of an operation."""
-        graph = Graph(self.best.program)
+        graph = UnitGraph(self.best.program)
         outputs = [Output(nth, name) for nth, scope in enumerate(graph.scopes) for name in scope.outputs]
         if len(outputs) > len(graph.scopes):
             self._shrink(outputs, lambda kept: select(graph, graph.parts, {*kept}))

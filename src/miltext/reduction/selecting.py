@@ -13,11 +13,11 @@ from miltext.extraction.borders import can_give, can_take
 from miltext.extraction.cutting import leave_inputs
 from miltext.ir import graph as ir
 from miltext.ir.parts import Value
-from miltext.reduction.graph import Graph
+from miltext.reduction.graph import UnitGraph
 
 if TYPE_CHECKING:
     from miltext.ir.functions import Function
-    from miltext.reduction.graph import Part, Scope, Unit
+    from miltext.reduction.graph import ProgramUnit, Unit, UnitScope
     from miltext.schema.proto import Program
 
 
@@ -36,7 +36,7 @@ class Selected(NamedTuple):
     outputs: list[str]
 
 
-def select(graph: Graph, parts: Iterable[Part], outputs: Collection[Output] | None = None) -> Program | None:
+def select(graph: UnitGraph, parts: Iterable[ProgramUnit], outputs: Collection[Output] | None = None) -> Program | None:
     """Return the Program of some units, with the requested outputs: by default, all unused values, and the former
     outputs. None if nothing is left, or a unit would stay without a use.
     """
@@ -63,11 +63,11 @@ def select(graph: Graph, parts: Iterable[Part], outputs: Collection[Output] | No
 
 def whole(program: Program) -> Program | None:
     """Return a Program with all unused values as outputs."""
-    graph = Graph(program)
+    graph = UnitGraph(program)
     return select(graph, graph.parts)
 
 
-def _selected(scope: Scope, wanted: set[int]) -> Selected:
+def _selected(scope: UnitScope, wanted: set[int]) -> Selected:
     """Return the wanted units, and the units needed for them, read back to front."""
     kept: list[Unit] = []
     uses, fixed, pulled = set[str](), set[str](), set[int]()
@@ -87,14 +87,14 @@ def _selected(scope: Scope, wanted: set[int]) -> Selected:
     return Selected(kept, uses, _outputs(scope, kept, uses))
 
 
-def _is_seen(scope: Scope, unit: Unit, uses: Collection[str]) -> bool:
+def _is_seen(scope: UnitScope, unit: Unit, uses: Collection[str]) -> bool:
     """Return whether any value of a unit is used, or is an output, or can be one."""
     return not unit.makes or any(
         name in uses or name in scope.gives or can_give(scope.types[name]) for name in unit.makes
     )
 
 
-def _outputs(scope: Scope, units: Collection[Unit], uses: Collection[str]) -> list[str]:
+def _outputs(scope: UnitScope, units: Collection[Unit], uses: Collection[str]) -> list[str]:
     """Return the outputs: the former ones, in their order, then values without remaining users.
 
     A value that had no user before becomes an output only if its unit would be useless otherwise.
@@ -111,7 +111,7 @@ def _outputs(scope: Scope, units: Collection[Unit], uses: Collection[str]) -> li
     return [*old, *new]
 
 
-def _given(scope: Scope, unit: Unit) -> list[str]:
+def _given(scope: UnitScope, unit: Unit) -> list[str]:
     """Return the names of the constants that a unit without an operation gives out."""
     return [name for place in unit.constants for name in scope.names[place]]
 
@@ -124,7 +124,7 @@ def _is_idle(selected: Selected) -> bool:
     )
 
 
-def _leave(function: Function, scope: Scope, selected: Selected) -> None:
+def _leave(function: Function, scope: UnitScope, selected: Selected) -> None:
     """Leave in a block what is selected; its function takes what that uses and does not make."""
     block = function.blocks[scope.opset]
     ops = [*block]

@@ -9,28 +9,28 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.building.choices import BuildOptions
+from miltext.building.storing import named_files
+from miltext.containers.programs import BareProgram
+from miltext.containers.spec import SpecModel
+from miltext.descriptions.ranges import by_function, read_ranges
+from miltext.descriptions.sizes import spell_sizes
 from miltext.drafting.building import build_as_chosen
 from miltext.evaluation.subjects import opened
-from miltext.models.building.choices import Choices
-from miltext.models.building.ranges import by_function, read_ranges
-from miltext.models.building.storing import named_files
-from miltext.models.files import WITH_DESCRIPTION, write_file
-from miltext.models.model_weights import BlobFolder, LooseFolder, blob_values
+from miltext.files.writing import WITH_DESCRIPTION, write_file
 from miltext.models.outputs import check_name
-from miltext.models.programs import BareProgram
-from miltext.models.sizes import spell_sizes
-from miltext.models.spec import SpecModel
 from miltext.printing.flexible_shapes import flexible
 from miltext.printing.printing import to_text
 from miltext.schema.function_io import interfaces
 from miltext.schema.types import TensorType, read_type
 from miltext.schema.wire import wire_of
+from miltext.weights.model_weights import BlobFolder, LooseFolder, blob_values
 
 if TYPE_CHECKING:
+    from miltext.building.filling import Array
+    from miltext.descriptions.ranges import Range
     from miltext.diagnostics import Diagnostic
     from miltext.evaluation.subjects import Runnable
-    from miltext.models.building.filling import Array
-    from miltext.models.building.ranges import Range
     from miltext.models.model import Model
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
 
@@ -90,7 +90,7 @@ class Source:
                 self._copy_weights(program, path.parent)
             return []
         model = (self._bare if is_bare else self._whole) or self._loose
-        choices = Choices(
+        choices = BuildOptions(
             original=model if model.kind in WITH_DESCRIPTION else None,
             force=force,
             check=False,

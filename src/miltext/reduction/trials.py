@@ -10,8 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from miltext.containers.programs import BareProgram
 from miltext.diagnostics import MiltextError
-from miltext.models.programs import BareProgram
 from miltext.reduction.graph import count_operations
 from miltext.reduction.judging import Judge
 from miltext.schema.wire import wire_of

@@ -6,10 +6,10 @@ from collections.abc import Collection
 from math import prod
 from typing import TYPE_CHECKING
 
-from miltext.models.tensor_data import immediate_data, tensor_dtype, tensor_shape, tensor_value
 from miltext.schema.packing import packed_size
 from miltext.schema.proto import Program
 from miltext.schema.walk import values
+from miltext.weights.tensors import literal, tensor_dtype, tensor_shape, tensor_value
 
 if TYPE_CHECKING:
     from miltext.schema.dtypes import DType
@@ -44,8 +44,8 @@ def _may_be_zero(held: Held, most: int) -> bool:
     found = _dtype_and_count(held.value) if held.is_weight else None
     if found is None or found[0].kind != "float" or not FEWEST <= found[1] <= most:
         return False
-    data = immediate_data(held.value)
-    return any(data[1]) if data is not None else held.value.WhichOneof("value") == "blobFileValue"
+    tensor = literal(held.value)
+    return any(tensor.data) if tensor is not None else held.value.WhichOneof("value") == "blobFileValue"
 
 
 def _dtype_and_count(value: Value) -> tuple[DType, int] | None:

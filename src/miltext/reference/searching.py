@@ -15,7 +15,7 @@ from miltext.schema.operations import first_opset, signature
 from miltext.schema.opsets import OPSETS
 
 
-class Unknown(ValueError):
+class UnknownWord(ValueError):
     """A word that names nothing, with a suggestion."""
 
 
@@ -30,7 +30,7 @@ class Found(NamedTuple):
 def find(words: Sequence[str], opset: str | None = None, family: str | None = None) -> Found:
     """Return the operations that words name or, in a family or if some name none, whose texts contain all of the words.
 
-    Without words, return all operations. Raise Unknown for an unknown word, and if nothing is found.
+    Without words, return all operations. Raise UnknownWord for an unknown word, and if nothing is found.
     """
     opset = None if opset is None else known_opset(opset)
     family = None if family is None else known_family(family)
@@ -44,19 +44,21 @@ def find(words: Sequence[str], opset: str | None = None, family: str | None = No
 
 
 def known_opset(word: str) -> str:
-    """Return an opset's spelling in text, from either spelling in any case. Raise Unknown."""
+    """Return an opset's spelling in text, from either spelling in any case. Raise UnknownWord."""
     spellings = {spelling.lower(): opset.text for opset in OPSETS for spelling in (opset.text, opset.proto)}
     if word.lower() not in spellings:
-        raise Unknown(f"the opset `{word}` is not known; there are {listed((opset.text for opset in OPSETS), 'and')}")
+        raise UnknownWord(
+            f"the opset `{word}` is not known; there are {listed((opset.text for opset in OPSETS), 'and')}"
+        )
     return spellings[word.lower()]
 
 
 def known_family(word: str) -> str:
-    """Return a family's name, in any case, with any sign between its words. Raise Unknown."""
+    """Return a family's name, in any case, with any sign between its words. Raise UnknownWord."""
     names = {_plain(name): name for name in families()}
     if _plain(word) not in names:
         near = did_you_mean(nearest(word, families())) or f"; there are {listed(families(), 'and')}"
-        raise Unknown(f"the family `{word}` is not known{near}")
+        raise UnknownWord(f"the family `{word}` is not known{near}")
     return names[_plain(word)]
 
 
@@ -73,7 +75,7 @@ def _by_plain_name() -> dict[str, str]:
 def named(words: Sequence[str], opset: str | None = None) -> list[Entry]:
     """Return the operations that words name, each once; none unless each word names an operation.
 
-    Raise Unknown for an operation that the opset lacks.
+    Raise UnknownWord for an operation that the opset lacks.
     """
     found = [known_operation(word) for word in words]
     names = [name for name in dict.fromkeys(found) if name is not None]
@@ -81,7 +83,7 @@ def named(words: Sequence[str], opset: str | None = None) -> list[Entry]:
         return []
     for name in names:
         if signature(name, opset) is None:
-            raise Unknown(f"`{name}` came with {first_opset(name)}, and {opset} does not have it")
+            raise UnknownWord(f"`{name}` came with {first_opset(name)}, and {opset} does not have it")
     return [entries()[name] for name in names]
 
 
@@ -118,17 +120,17 @@ def related(entry: Entry) -> list[str]:
     return [name for name, text in texts.items() if name != entry.name and word.search(text)]
 
 
-def _nothing(words: Sequence[str], opset: str | None, family: str | None) -> Unknown:
+def _nothing(words: Sequence[str], opset: str | None, family: str | None) -> UnknownWord:
     """Return the error for a search without results."""
     if family:
         where = f" in {opset}" if opset else ""
         speaks = f" that speaks of {listed(words, 'and')}" if words else ""
-        return Unknown(f"the family `{family}` has no operation{speaks}{where}")
+        return UnknownWord(f"the family `{family}` has no operation{speaks}{where}")
     if len(words) > 1:
-        return Unknown(f"no operation speaks of all of {listed(words, 'and')}; `miltext ops` lists all")
+        return UnknownWord(f"no operation speaks of all of {listed(words, 'and')}; `miltext ops` lists all")
     known = meant(words[0])
     way = f"; {known.way}" if known and known.way else did_you_mean(one_slip_from(words[0], entries()))
-    return Unknown(f"the operation `{words[0]}` is not known{way or '; `miltext ops` lists all'}")
+    return UnknownWord(f"the operation `{words[0]}` is not known{way or '; `miltext ops` lists all'}")
 
 
 def _plain(word: str) -> str:

@@ -214,7 +214,7 @@ class Installation:
         return self.attributes.read_bytes().decode(errors="surrogateescape") if self.attributes.exists() else ""
 
     def _write(self, text: str) -> None:
-        from miltext.models.files import write_file
+        from miltext.files.writing import write_file
 
         if not text:
             self.attributes.unlink(missing_ok=True)

@@ -38,7 +38,7 @@ def kept(path: Path, pieces: Iterable[str]) -> Iterator[str]:
 
 
 def _keep(path: Path, pieces: list[bytes]) -> None:
-    from miltext.models.files import write_file
+    from miltext.files.writing import write_file
 
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, pieces)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from miltext.diagnostics import ModelError, codes
-from miltext.models.refusals import refusal
+from miltext.files.refusals import refusal
 
 LINK, SUBMODULE = "120000", "160000"
 """The modes that git has for a link, and for a repository in the repository."""
@@ -109,14 +109,14 @@ class Repository:
         return self.ask("rev-parse", "--verify", "--quiet", f"{found}^{{{kind}}}")
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """git's entry at a path: the mode, and the name of the object."""
 
     mode: str
     object: str
 
 
-class Files(ABC):
+class RepositoryFiles(ABC):
     """The files of a repository at one time, as `entries` by path from the top.
 
     They are below `folder`, once they have been fetched. `label` stands before a path, as in `HEAD~:Model.mlpackage`;
@@ -132,7 +132,7 @@ class Files(ABC):
 
     @property
     @abstractmethod
-    def entries(self) -> Mapping[str, Entry]:
+    def entries(self) -> Mapping[str, TreeEntry]:
         """The entries in git. Raise ModelError (MIL845) for an index with conflicts."""
 
     @cached_property
@@ -148,9 +148,9 @@ class Files(ABC):
         """Return the files below a folder."""
         return [each for each in self.entries if not path or each.startswith(f"{path}/")]
 
-    def parts(self, path: str) -> dict[str, Entry]:
+    def parts(self, path: str) -> dict[str, TreeEntry]:
         """Return the file at a path, or the files below it, with all links on the way and their targets."""
-        found: dict[str, Entry] = {}
+        found: dict[str, TreeEntry] = {}
         todo, seen = [path], set[str]()
         while todo:
             path = todo.pop()
@@ -170,7 +170,7 @@ class Files(ABC):
     def target(self, path: str) -> str:
         """Return the target of a link."""
 
-    def renamed_since(self, old: Files) -> Iterator[tuple[str, str]]:
+    def renamed_since(self, old: RepositoryFiles) -> Iterator[tuple[str, str]]:
         """Yield the old and the new path of each file that git takes for renamed since a tree."""
         assert old.tree is not None
         options = "-M", "-r", "-z", "--name-status", "--diff-filter=R"
@@ -183,11 +183,11 @@ class Files(ABC):
         """Return the words for git that compare a tree with these files."""
 
     @abstractmethod
-    def fetch(self, paths: Iterable[str], other: Files) -> None:
+    def fetch(self, paths: Iterable[str], other: RepositoryFiles) -> None:
         """Fetch these files below `folder`; a file that `other` has as well is taken from there."""
 
 
-class Snapshot(Files):
+class Snapshot(RepositoryFiles):
     """The files of a tree, or of the index where `tree` is None; they are fetched into a folder of their own."""
 
     def __init__(self, repository: Repository, label: str, tree: str | None, folder: Path) -> None:
@@ -196,7 +196,7 @@ class Snapshot(Files):
         self.folder.mkdir(parents=True)
 
     @cached_property
-    def entries(self) -> Mapping[str, Entry]:
+    def entries(self) -> Mapping[str, TreeEntry]:
         if self.tree is not None:
             self._run("read-tree", self.tree)
         else:
@@ -210,7 +210,7 @@ class Snapshot(Files):
     def target(self, path: str) -> str:
         return os.fsdecode(self._run("cat-file", "blob", self.entries[path].object))
 
-    def fetch(self, paths: Iterable[str], other: Files) -> None:
+    def fetch(self, paths: Iterable[str], other: RepositoryFiles) -> None:
         alike = _attributes(self) == _attributes(other)
         wanted = [path for path in paths if path in self.entries and not os.path.lexists(self.folder / path)]
         left = [path for path in wanted if not (alike and self._share(path, other))]
@@ -220,7 +220,7 @@ class Snapshot(Files):
     def _since(self, options: tuple[str, ...], tree: str) -> list[str]:
         return ["diff-tree", *options, tree, self.tree] if self.tree else ["diff-index", "--cached", *options, tree]
 
-    def _share(self, path: str, other: Files) -> bool:
+    def _share(self, path: str, other: RepositoryFiles) -> bool:
         """Link a file to the other side's file of the same object, if it can be linked."""
         entry, there = self.entries[path], other.folder / path
         if other.entries.get(path) != entry or entry.mode in (LINK, SUBMODULE) or not os.path.isfile(there):
@@ -239,7 +239,7 @@ class Snapshot(Files):
         )
 
 
-class WorkingTree(Files):
+class WorkingTree(RepositoryFiles):
     """The files as they are now, without ignored ones. Raise ModelError (MIL845) in a bare repository."""
 
     def __init__(self, repository: Repository) -> None:
@@ -250,15 +250,15 @@ class WorkingTree(Files):
         super().__init__(repository, "", "the working tree", repository.top)
 
     @cached_property
-    def entries(self) -> Mapping[str, Entry]:
+    def entries(self) -> Mapping[str, TreeEntry]:
         found = {path: entry for path, entry, _ in _rows(_staged(self._repository))}
         changed = self._names("diff-files", "-z", "--name-only")
         for path in [*changed, *self._names("ls-files", "-z", "--others", "--exclude-standard")]:
             mode = found[path].mode if path in found else ""
             if os.path.islink(self.folder / path):
-                found[path] = Entry(LINK, "")
+                found[path] = TreeEntry(LINK, "")
             elif os.path.isfile(self.folder / path) or mode == SUBMODULE:
-                found[path] = Entry("100644" if mode in (LINK, "") else mode, "")
+                found[path] = TreeEntry("100644" if mode in (LINK, "") else mode, "")
             else:
                 found.pop(path, None)
         return found
@@ -266,7 +266,7 @@ class WorkingTree(Files):
     def target(self, path: str) -> str:
         return os.readlink(self.folder / path)
 
-    def fetch(self, paths: Iterable[str], other: Files) -> None:
+    def fetch(self, paths: Iterable[str], other: RepositoryFiles) -> None:
         """Leave the files where they are."""
 
     def _since(self, options: tuple[str, ...], tree: str) -> list[str]:
@@ -287,14 +287,14 @@ def _staged(repository: Repository) -> bytes:
     return repository.run("ls-files", "-z", "--stage", cwd=repository.top)
 
 
-def _rows(listing: bytes) -> Iterator[tuple[str, Entry, str]]:
+def _rows(listing: bytes) -> Iterator[tuple[str, TreeEntry, str]]:
     """Yield the path, the entry and the stage of each row that `git ls-files --stage` lists."""
     for row in os.fsdecode(listing).split("\0")[:-1]:
         facts, _, path = row.partition("\t")
         mode, name, stage = facts.split(" ")
-        yield path, Entry(mode, name), stage
+        yield path, TreeEntry(mode, name), stage
 
 
-def _attributes(files: Files) -> dict[str, Entry]:
+def _attributes(files: RepositoryFiles) -> dict[str, TreeEntry]:
     """Return the files that define how git writes others."""
     return {path: entry for path, entry in files.entries.items() if path.endswith(".gitattributes")}

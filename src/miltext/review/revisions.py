@@ -13,21 +13,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.compiled.coremldata import FILE_NAME as COREMLDATA
+from miltext.compiled.metadata_json import FILE_NAME as METADATA
+from miltext.containers.bundle import SIGNS
+from miltext.containers.opening import open_model
 from miltext.diagnostics import MiltextError, Note, codes, render
 from miltext.diffing.difference import Difference
 from miltext.diffing.structure import Change, ModelDifference
-from miltext.models.bundle import SIGNS
-from miltext.models.coremldata import FILE_NAME as COREMLDATA
-from miltext.models.files import MODEL_FOLDERS
-from miltext.models.interrupts import ended_by_signals
+from miltext.files.interrupts import ended_by_signals
+from miltext.files.refusals import refusal
+from miltext.files.writing import MODEL_FOLDERS
 from miltext.models.manifest import MANIFEST
-from miltext.models.metadata_json import FILE_NAME as METADATA
-from miltext.models.model_weights import blob_values
-from miltext.models.opening import open_model
-from miltext.models.refusals import refusal
-from miltext.models.weight_paths import MODEL_PATH
-from miltext.review.repository import SUBMODULE, Files, Repository, Snapshot, WorkingTree, parents
+from miltext.review.repository import SUBMODULE, Repository, RepositoryFiles, Snapshot, WorkingTree, parents
 from miltext.review.sidecar import is_sidecar
+from miltext.weights.model_weights import blob_values
+from miltext.weights.paths import MODEL_PATH
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
@@ -63,7 +63,7 @@ def revisions(folder: Path, words: str, cached: bool = False) -> Iterator[Review
         yield Review(repository, *_sides(repository, words, cached, Path(place).resolve()))
 
 
-def _sides(repository: Repository, words: str, cached: bool, folder: Path) -> tuple[Files, Files]:
+def _sides(repository: Repository, words: str, cached: bool, folder: Path) -> tuple[RepositoryFiles, RepositoryFiles]:
     old, new = _asked(repository, words)
     if new is not None and cached:
         raise refusal(
@@ -101,7 +101,7 @@ class _Pair(NamedTuple):
 class Review:
     """Two times of a repository, and the models that differ between them."""
 
-    def __init__(self, repository: Repository, old: Files, new: Files) -> None:
+    def __init__(self, repository: Repository, old: RepositoryFiles, new: RepositoryFiles) -> None:
         self._repository = repository
         self._sides = old, new
 
@@ -240,7 +240,7 @@ class Review:
             models = self._opened(old, new, pair.old), self._opened(new, old, pair.new)
             return self._told(compare(*models), pair), models[1].type
 
-    def _opened(self, side: Files, other: Files, path: str) -> Model:
+    def _opened(self, side: RepositoryFiles, other: RepositoryFiles, path: str) -> Model:
         """Return a model after fetching its files, and the weight files beside it that it names."""
         side.fetch(side.parts(path), other)
         model = open_model(side.folder / path)
@@ -254,7 +254,7 @@ class Review:
 
     # ---- names
 
-    def _said(self, side: Files, path: str) -> str:
+    def _said(self, side: RepositoryFiles, path: str) -> str:
         """Return the name of a path for people: `HEAD~:Model.mlpackage` or, in the working tree, its name from here."""
         return f"{side.label}{path}" if side.label else self._repository.name_of(path)
 
@@ -294,7 +294,7 @@ class Review:
             raise
 
 
-def _models(side: Files, path: str) -> Iterator[str]:
+def _models(side: RepositoryFiles, path: str) -> Iterator[str]:
     """Yield the model at a path, or the models below a folder; of a folder inside a model, that model."""
     if _is_model(side, path):
         yield path
@@ -305,7 +305,7 @@ def _models(side: Files, path: str) -> Iterator[str]:
             yield found
 
 
-def _is_model(side: Files, path: str) -> bool:
+def _is_model(side: RepositoryFiles, path: str) -> bool:
     """Return whether there is a file at a path, or a folder to open as a model."""
     if path not in side.folders:
         return side.has(path)

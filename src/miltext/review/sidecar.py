@@ -8,16 +8,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.containers.opening import open_model
 from miltext.diagnostics import visible
+from miltext.files.writing import MODEL_FILES, MODEL_FOLDERS
 from miltext.formatting.document import keep_line_ends
-from miltext.models.files import MODEL_FILES, MODEL_FOLDERS
-from miltext.models.opening import open_model
 from miltext.printing.printing import pieces
 from miltext.review.textconv import around
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
-    from miltext.models.files import Progress
+    from miltext.files.writing import Progress
     from miltext.models.model import Model
 
 ENDING = ".mil"
@@ -63,7 +63,7 @@ def is_current(path: Path, text: str) -> bool:
 
 def write(path: Path, text: str) -> None:
     """Write the text of a sidecar, and keep the line ends of an existing file. Raise OSError."""
-    from miltext.models.files import write_file
+    from miltext.files.writing import write_file
 
     before = path.read_bytes().decode(errors="replace") if path.is_file() else ""
     write_file(path, [_bytes(keep_line_ends(before, text))])
@@ -93,7 +93,7 @@ def _compact(model: Model, progress: Progress | None) -> Iterable[str]:
 def _full(model: Model, progress: Progress | None) -> Iterable[str]:
     if model.model_path is None:
         return pieces(model.program)
-    from miltext.models.weight_printing import DigestPrinter, Digests
+    from miltext.weights.printing import DigestPrinter, Digests
 
     return [*DigestPrinter(Digests(model.model_path, progress=progress)).program(own_copy(model.program)), "\n"]
 
@@ -101,7 +101,7 @@ def _full(model: Model, progress: Progress | None) -> Iterable[str]:
 def _draft(model: Model, progress: Progress | None) -> Iterable[str]:
     from miltext.drafting.writing import draft_text
     from miltext.models.compact import READABLE
-    from miltext.models.weight_printing import Digests
+    from miltext.weights.printing import Digests
 
     digests = Digests(model.model_path, progress=progress) if model.model_path else None
     return [draft_text(model.program, READABLE, spell=digests)]

@@ -11,12 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.compiled.coremldata import FILE_NAME, parse_coremldata, parse_names
+from miltext.containers.spec import SpecModel
 from miltext.diagnostics import MiltextError, ModelError, ParseError
-from miltext.models.contents import refuse_pointer
-from miltext.models.coremldata import FILE_NAME, parse_coremldata, parse_names
-from miltext.models.files import PIECE
+from miltext.files.contents import refuse_pointer
+from miltext.files.writing import PIECE
 from miltext.models.manifest import MANIFEST, by_paths
-from miltext.models.spec import SpecModel
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.stamps import BUILD_INFO, STAMP
@@ -34,7 +34,7 @@ _SENTINEL = b"\xef\xbe\xad\xde"
 """The first bytes of a weight file's first record, which is at byte 64."""
 
 
-class Shown(NamedTuple):
+class ModelForm(NamedTuple):
     """The form of models: as drafts, where there is one; and with the facts about the tools that made them, and
     when.
     """
@@ -56,7 +56,7 @@ class Shown(NamedTuple):
         return around(model, [key for key in stated if key.startswith(STAMP)])
 
 
-def file_text(path: Path, shown: Shown | None = None) -> Iterator[str]:
+def file_text(path: Path, shown: ModelForm | None = None) -> Iterator[str]:
     """Yield the text of a file for display, in pieces.
 
     Of a file that cannot be read, yield the reason and the digest of its bytes; of a `.mil` that is not a program's
@@ -65,7 +65,7 @@ def file_text(path: Path, shown: Shown | None = None) -> Iterator[str]:
     Raise OSError where the file cannot be opened.
     """
     try:
-        yield from _weights(path) if _is_weights(path) else _pieces(path, path.read_bytes(), shown or Shown())
+        yield from _weights(path) if _is_weights(path) else _pieces(path, path.read_bytes(), shown or ModelForm())
     except MiltextError as failure:
         finding = failure.diagnostics[0]
         notes = "".join(f"// {note.message}\n" for note in finding.notes)
@@ -83,9 +83,9 @@ def _is_weights(path: Path) -> bool:
     return head[64:68] == _SENTINEL or path.name.endswith("weight.bin")
 
 
-def _pieces(path: Path, data: bytes, shown: Shown) -> Iterator[str]:
-    from miltext.models.contents import is_binary, is_spec, parse_spec
-    from miltext.models.opening import read
+def _pieces(path: Path, data: bytes, shown: ModelForm) -> Iterator[str]:
+    from miltext.containers.opening import read
+    from miltext.files.contents import is_binary, is_spec, parse_spec
 
     if path.name.endswith(MANIFEST):
         return _manifest(data)
@@ -126,7 +126,7 @@ def _draft(program: Program) -> Iterable[str]:
     return [draft_text(program, Style(floats="decimal", elide=ELIDE))]
 
 
-def _model(model: Model, shown: Shown) -> Iterator[str]:
+def _model(model: Model, shown: ModelForm) -> Iterator[str]:
     yield from shown.description(model)
     if model.type == PROGRAM:
         yield from shown.program(model.program)
@@ -159,7 +159,7 @@ def around(model: Model, without: Iterable[str] = ()) -> list[str]:
 # ---- the parts of bundles
 
 
-def _coremldata(path: Path, data: bytes, shown: Shown) -> Iterator[str]:
+def _coremldata(path: Path, data: bytes, shown: ModelForm) -> Iterator[str]:
     from google.protobuf import text_format
 
     try:
@@ -188,7 +188,8 @@ def _manifest(data: bytes) -> Iterator[str]:
 
 
 def _weights(path: Path) -> Iterator[str]:
-    from miltext.models.weights import BlobFile, digest_of_pieces
+    from miltext.weights.blob_storage import BlobFile
+    from miltext.weights.tensors import digest_of_pieces
 
     with BlobFile(path) as file:
         yield f"{'offset':>12} {'type':<8} {'elements':>12} digest\n"

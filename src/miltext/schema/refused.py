@@ -19,7 +19,7 @@ from miltext.schema.operations import opset_place, since
 from miltext.schema.types import StateType, TensorType, Type, is_whole
 
 
-class Port(NamedTuple):
+class RefusedPort(NamedTuple):
     """A part of a function that a row may refuse.
 
     The `side` is `input`, `output` or `constant`, each with a name and a type, of a model also `model input` and `model
@@ -44,33 +44,33 @@ class Refusal(NamedTuple):
 
     code: str
     side: str
-    holds: Callable[[Port], bool]
+    holds: Callable[[RefusedPort], bool]
     severity: str
     message: str
     way_out: str
     source: str
 
 
-def _state(port: Port) -> TensorType | None:
+def _state(port: RefusedPort) -> TensorType | None:
     """Return the tensor that a state holds; None for any other value."""
     held = port.type.wrapped if isinstance(port.type, StateType) else None
     return held if isinstance(held, TensorType) else None
 
 
-def dtype_of(port: Port) -> str:
+def dtype_of(port: RefusedPort) -> str:
     """Return the data type of a port, or of a state's value."""
     held = _state(port) or port.type
     return held.dtype if isinstance(held, TensorType) else ""
 
 
-def _is_too_new(port: Port) -> bool:
+def _is_too_new(port: RefusedPort) -> bool:
     """Return whether a constant's elements share bytes in an opset before the first that unpacks them."""
     dtype = dtype_of(port)
     first = since(dtype)
     return bool(first) and BY_NAME[dtype].packed and opset_place(port.opset) < opset_place(first)
 
 
-def _is_undescribed(port: Port) -> bool:
+def _is_undescribed(port: RefusedPort) -> bool:
     """Return whether a tensor is of a data type that neither a multi-array nor a class label has."""
     dtype = port.type.dtype if isinstance(port.type, TensorType) else ""
     is_label = dtype in LABEL_ELEMENTS and isinstance(port.type, TensorType) and port.type.shape == ()

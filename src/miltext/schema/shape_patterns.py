@@ -38,7 +38,7 @@ class Term(NamedTuple):
     factor: int = 0
     offset: int = 0
 
-    def value(self, sizes: Sizes) -> Dimension:
+    def value(self, sizes: NamedSizes) -> Dimension:
         """Return the size, None when it is not known."""
         if not self.factor:
             return None if self.text == "?" else self.offset
@@ -46,7 +46,7 @@ class Term(NamedTuple):
         return None if bound is None else bound * self.factor + self.offset
 
 
-class Run(NamedTuple):
+class SizeRun(NamedTuple):
     """Several sizes, as many as `least` and not more than `most`; `length` is the name for how many."""
 
     text: str
@@ -64,7 +64,7 @@ class Pattern(NamedTuple):
 
     text: str
     before: tuple[Term, ...]
-    run: Run | None
+    run: SizeRun | None
     after: tuple[Term, ...]
 
     @property
@@ -100,7 +100,7 @@ class Pattern(NamedTuple):
 Patterns: TypeAlias = "tuple[Pattern, ...]"
 
 
-class Bound(NamedTuple):
+class BoundSize(NamedTuple):
     """The value of a name, a size or a run of them, and the parameter that states it.
 
     An uncertain value counts less: a vector with an element for each axis is made for the tensor that has these.
@@ -111,15 +111,15 @@ class Bound(NamedTuple):
     is_sure: bool
 
 
-class Sizes:
+class NamedSizes:
     """The values of the names in one operation's patterns: the majority of the parameters decides, of as many the
     first.
     """
 
     def __init__(self) -> None:
-        self.said: defaultdict[str, list[Bound]] = defaultdict(list)
+        self.said: defaultdict[str, list[BoundSize]] = defaultdict(list)
 
-    def bound(self, name: str) -> Bound | None:
+    def bound(self, name: str) -> BoundSize | None:
         """Return the value of a name, None when no parameter states it."""
         said = self.said.get(name, ())
         if len(said) < 2:
@@ -133,7 +133,7 @@ class Sizes:
         found = self.bound(name)
         return found.value if found is not None and isinstance(found.value, int) else None
 
-    def said_by(self, terms: Iterable[Term | Run]) -> list[str]:
+    def said_by(self, terms: Iterable[Term | SizeRun]) -> list[str]:
         """Return the parameters that state the values of terms' names."""
         found = (self.bound(term.name) for term in terms)
         return list(dict.fromkeys(bound.parameter for bound in found if bound))
@@ -153,12 +153,12 @@ class Sizes:
 
     def _note(self, parameter: str, said: Iterable[Said], is_sure: bool) -> None:
         for name, value in said:
-            self.said[name].append(Bound(value, parameter, is_sure))
+            self.said[name].append(BoundSize(value, parameter, is_sure))
 
-    def clashes(self, pattern: Pattern, shape: Shape) -> list[Term | Run]:
+    def clashes(self, pattern: Pattern, shape: Shape) -> list[Term | SizeRun]:
         """Return the parts of a pattern that a shape of its rank does not fit."""
         pairs, run = pattern.split(shape)
-        found: list[Term | Run] = [term for term, size in pairs if _differ(term.value(self), size)]
+        found: list[Term | SizeRun] = [term for term, size in pairs if _differ(term.value(self), size)]
         if pattern.run is not None and pattern.run.name:
             known = self.bound(pattern.run.name)
             if _differ(self.of(pattern.run.length), len(run)):
@@ -172,7 +172,7 @@ class Sizes:
         run = [] if pattern.run is None else self._run(pattern.run)
         return f"[{', '.join([*self._filled(pattern.before), *run, *self._filled(pattern.after)])}]"
 
-    def _run(self, run: Run) -> list[str]:
+    def _run(self, run: SizeRun) -> list[str]:
         known, count = self.bound(run.name), self.of(run.length)
         sizes = known.value if known is not None and not isinstance(known.value, int) else None
         if sizes is None or len(sizes) != count:
@@ -185,12 +185,12 @@ class Sizes:
             yield term.text if value is None else str(value)
 
 
-def agreed(shapes: Mapping[str, tuple[Patterns, Shape]]) -> Sizes | None:
+def agreed(shapes: Mapping[str, tuple[Patterns, Shape]]) -> NamedSizes | None:
     """Return the values of names by the shapes of parameters that all fit, and agree about each name.
 
-    None in other cases: then a Sizes bound to these counts the majority.
+    None in other cases: then NamedSizes bound to these counts the majority.
     """
-    sizes = Sizes()
+    sizes = NamedSizes()
     for parameter, (patterns, shape) in shapes.items():
         read = said_alone(patterns, shape)
         if read is None:
@@ -198,7 +198,7 @@ def agreed(shapes: Mapping[str, tuple[Patterns, Shape]]) -> Sizes | None:
         for name, value in read:
             known = sizes.said.get(name)
             if known is None:
-                sizes.said[name] = [Bound(value, parameter, True)]
+                sizes.said[name] = [BoundSize(value, parameter, True)]
             elif known[0].value != value:
                 return None
     return sizes
@@ -212,7 +212,7 @@ def said_alone(patterns: Patterns, shape: Shape) -> Sequence[Said] | None:
     fitting = [pattern for pattern in patterns if pattern.has_rank(len(shape))]
     if len(fitting) != 1:
         return None
-    [pattern], sizes = fitting, Sizes()
+    [pattern], sizes = fitting, NamedSizes()
     sizes.bind({"": (fitting, shape)})
     is_read = all(
         size is None or not term.factor or (size - term.offset) % term.factor == 0
@@ -252,23 +252,25 @@ def _read_pattern(text: str) -> Pattern:
     if text != f"[{inside}]":
         raise ValueError(f"{text!r} is not in brackets")
     terms = [_read_term(part) for part in inside.split(", ")] if inside else []
-    runs = [place for place, term in enumerate(terms) if isinstance(term, Run)]
+    runs = [place for place, term in enumerate(terms) if isinstance(term, SizeRun)]
     if len(runs) > 1:
         raise ValueError(f"{text!r} has more than one run")
     place = runs[0] if runs else len(terms)
     before, after = ([term for term in part if isinstance(term, Term)] for part in (terms[:place], terms[place + 1 :]))
     run = terms[place] if runs else None
-    return Pattern(re.sub(r"\{.*?\}", "", text), tuple(before), run if isinstance(run, Run) else None, tuple(after))
+    return Pattern(re.sub(r"\{.*?\}", "", text), tuple(before), run if isinstance(run, SizeRun) else None, tuple(after))
 
 
-def _read_term(text: str) -> Term | Run:
+def _read_term(text: str) -> Term | SizeRun:
     match = _TERM.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not a size")
     if match["run"]:
         name = "" if match["run"] == ANY else match["run"][1:]
         length = match["length"] or f"#{name}"
-        return Run(match["run"], name, int(match["least"] or 0), int(match["most"]) if match["most"] else None, length)
+        return SizeRun(
+            match["run"], name, int(match["least"] or 0), int(match["most"]) if match["most"] else None, length
+        )
     if match["name"]:
         return Term(text, match["name"], int(match["factor"] or 1), int(match["offset"] or 0))
     return Term(text, offset=int(match["number"] or 0))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from miltext.diagnostics import Span
 from miltext.syntax.lexer import COARSE, END, FINE, lexer
-from miltext.syntax.tables import Rule, load_grammar
+from miltext.syntax.tables import GrammarRule, load_grammar
 
 NESTING_LIMIT = 2000
 """Number of unfinished phrases that a text may hold at once. A text that protobuf can load needs about a third of
@@ -270,12 +270,12 @@ def _children(plan: Plan, values: list[Parsed]) -> list[Parsed]:
     return children
 
 
-def _reduction(rule: Rule, callbacks: object) -> Reduction:
+def _reduction(rule: GrammarRule, callbacks: object) -> Reduction:
     callback = None if rule.origin.startswith("_") else getattr(callbacks, rule.callback)
     return len(rule.plan), callback, _plan(rule), rule.origin
 
 
-def _plan(rule: Rule) -> Plan | None:
+def _plan(rule: GrammarRule) -> Plan | None:
     """Return the plan of a rule's children; None where each symbol's value is a child."""
     steps: Plan = []
     for index, (absent, inlined) in enumerate(rule.plan):

@@ -37,7 +37,7 @@ class Terminal(NamedTuple):
     fast: bool
 
 
-class Rule(NamedTuple):
+class GrammarRule(NamedTuple):
     """A rule: the callback's name, the symbol it makes, and which of its symbols are passed on.
 
     `plan` has an entry for each symbol, how many absent optional ones come before it and whether its own children take
@@ -58,7 +58,7 @@ class Grammar(NamedTuple):
     """
 
     terminals: list[Terminal]
-    rules: list[Rule]
+    rules: list[GrammarRule]
     states: list[dict[str, int]]
     starts: dict[str, int]
     ends: list[int]
@@ -123,7 +123,7 @@ def load_grammar() -> Grammar:
     tables = json.loads(TABLES.read_bytes())
     return Grammar(
         [Terminal(*row) for row in tables["terminals"]],
-        [Rule(*row) for row in tables["rules"]],
+        [GrammarRule(*row) for row in tables["rules"]],
         tables["states"],
         tables["starts"],
         tables["ends"],

@@ -88,7 +88,7 @@ def _with_digests(program: Program, folder: Path | None, style: Style) -> str:
             "the weights of a Program without its model cannot be digested: give the model, as miltext.load reads it, "
             "or digest_weights=False to pin only the places of its weights"
         )
-    from miltext.models.weight_printing import DigestPrinter, Digests
+    from miltext.weights.printing import DigestPrinter, Digests
 
     return "".join([*DigestPrinter(Digests(folder), style).program(program), "\n"])
 
@@ -114,8 +114,8 @@ def compare(text: str, path: Path, updating: bool, command: str) -> None:
     if data is not None and data.replace(b"\r\n", b"\n") == text.encode():
         return
     if updating:
+        from miltext.files.writing import write_file
         from miltext.formatting.document import keep_line_ends
-        from miltext.models.files import write_file
 
         path.parent.mkdir(parents=True, exist_ok=True)
         write_file(path, [keep_line_ends((data or b"").decode(errors="replace"), text).encode()])

@@ -120,7 +120,7 @@ def _write(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, **cho
     from miltext.evaluation.comparing.runners import filled
     from miltext.evaluation.evaluator import Evaluator
     from miltext.evaluation.value_files import npz_pieces
-    from miltext.models.files import write_file
+    from miltext.files.writing import write_file
 
     seed = choices.get("seed")
     evaluator = Evaluator(subject, choices.get("function", "main"), compute=choices.get("compute", "float32"))

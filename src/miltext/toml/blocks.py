@@ -16,7 +16,7 @@ _TOKEN = re.compile(
 """The brackets, the ends of lines, and the strings and comments whose brackets open nothing."""
 
 
-class Block(NamedTuple):
+class TableBlock(NamedTuple):
     """A header with its table.
 
     `at` is the way to the table: keys, and indices in arrays of tables. From `start` there are comments directly above
@@ -31,16 +31,16 @@ class Block(NamedTuple):
     end: int
 
 
-def blocks(text: str) -> list[Block]:
+def blocks(text: str) -> list[TableBlock]:
     """Return the blocks of a text in TOML, in their order."""
     headers = [*_headers(text)]
     starts = [_start(text, header.start) for header in headers]
     ends = [*starts, len(text)]
-    found = [Block((), 0, Span(0, 0), 0, ends[0])]
+    found = [TableBlock((), 0, Span(0, 0), 0, ends[0])]
     counts: dict[tuple[str | int, ...], int] = {}
     for header, start, end in zip(headers, starts, ends[1:], strict=True):
         way = _way(text[header.start : header.end], counts)
-        found.append(Block(way, start, header, header.end, end))
+        found.append(TableBlock(way, start, header, header.end, end))
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from miltext.diagnostics import Span
-from miltext.toml.blocks import Block, blocks
+from miltext.toml.blocks import TableBlock, blocks
 
 _MARK = "\ue000\ue001"
 """Characters of private use."""
@@ -51,7 +51,7 @@ def start_span(text: str) -> Span:
     return Span(*found.span()) if found else Span(0, 0)
 
 
-def _header(text: str, block: Block, name: str | int | None = None) -> Span | None:
+def _header(text: str, block: TableBlock, name: str | int | None = None) -> Span | None:
     """Return the place of a name in a header, by default the table's own name; for an index, the whole header."""
     if not block.at:
         return None

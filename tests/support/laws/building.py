@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import miltext
+from miltext.containers.opening import open_model
+from miltext.containers.programs import TextModel
 from miltext.drafting.building import build
 from miltext.models.model import Model
-from miltext.models.opening import open_model
-from miltext.models.programs import TextModel
 
 
 def message(path: Path) -> bytes:

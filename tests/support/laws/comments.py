@@ -12,7 +12,7 @@ from support.gaps import FORMS, tokens
 
 from miltext import Diagnostic, ParseError, format_text, parse
 from miltext.formatting.document import Document
-from miltext.formatting.layout import Layout, Unfit
+from miltext.formatting.layout import FinePhrase, Layout
 from miltext.parsing.parser import parse_tree
 from miltext.syntax.tree import Statement, walk
 
@@ -53,7 +53,7 @@ def paths() -> Iterator[list[bool]]:
     def spy(layout: Layout, token: str) -> Document:
         try:
             text = lay_out(layout, token)
-        except Unfit:
+        except FinePhrase:
             taken.append(False)
             raise
         taken.append(True)

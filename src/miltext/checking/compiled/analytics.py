@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import LONG
+from miltext.compiled.analytics import FILE_NAME, HASH, NAME, SOURCE
 from miltext.diagnostics import codes, warning
 from miltext.diagnostics.wording import listed
-from miltext.models.compiling.analytics import FILE_NAME, HASH, NAME, SOURCE
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
+    from miltext.compiled.analytics import Tables
+    from miltext.compiled.stated import CompiledSource
     from miltext.diagnostics import Diagnostic
-    from miltext.models.compiling.analytics import Tables
-    from miltext.models.compiling.stated import Source
 
 
 _SIZE_OF_HASH = 32
@@ -46,7 +46,7 @@ def _flat(tables: Tables) -> dict[str, str]:
     return {f"{name}.{key}": text for name, table in tables.items() for key, text in table.items()}
 
 
-def source_findings(said: Tables, source: Source | None) -> Iterator[Diagnostic]:
+def source_findings(said: Tables, source: CompiledSource | None) -> Iterator[Diagnostic]:
     """Yield a malformed hash, and entries about another file than the `source`, if known."""
     table = said.get(SOURCE, {})
     stated, name = table.get(HASH), table.get(NAME)

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.building.compiling.other_files import other_files
 from miltext.checking.compiled.analytics import source_findings, table_findings
 from miltext.checking.compiled.json_places import places
 from miltext.checking.compiled.layouts import layout_findings, name_findings, unknown_fields
@@ -19,18 +20,17 @@ from miltext.checking.compiled.metadata import unlike
 from miltext.checking.compiled.program import program_findings
 from miltext.checking.compiled.weights import weight_findings
 from miltext.checking.findings import located
+from miltext.compiled.analytics import FILE_NAME as ANALYTICS
+from miltext.compiled.analytics import counts
+from miltext.compiled.coremldata import FILE_NAME, NAMES, TEXT, layout, parse_names
+from miltext.compiled.metadata_json import FILE_NAME as METADATA
+from miltext.compiled.stated import MOST, stated
+from miltext.containers.bundle import BundleModel
+from miltext.containers.opening import is_bundle
 from miltext.diagnostics import Diagnostic, MiltextError, ModelError, codes, error, warning
 from miltext.diagnostics.wording import listed
-from miltext.models.bundle import BundleModel
-from miltext.models.compiling.analytics import FILE_NAME as ANALYTICS
-from miltext.models.compiling.analytics import counts
-from miltext.models.compiling.other_files import other_files
-from miltext.models.compiling.stated import MOST, stated
-from miltext.models.contents import pipeline_of, read_inside
-from miltext.models.coremldata import FILE_NAME, NAMES, TEXT, layout, parse_names
-from miltext.models.metadata_json import FILE_NAME as METADATA
-from miltext.models.opening import is_bundle
-from miltext.models.refusals import refusal
+from miltext.files.contents import pipeline_of, read_inside
+from miltext.files.refusals import refusal
 from miltext.parsing.parser import parse_tree
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
@@ -38,8 +38,8 @@ from miltext.syntax.lexer import dialect_of
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
-    from miltext.models.compiling.stated import Source, Stated
-    from miltext.models.coremldata import Layout
+    from miltext.compiled.coremldata import CoremlData
+    from miltext.compiled.stated import CompiledFacts, CompiledSource
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
@@ -64,7 +64,7 @@ Told = tuple[str, "Diagnostic"]
 
 
 @with_room
-def bundle_findings(bundle: Model, source: Source | None = None) -> list[FileFindings]:
+def bundle_findings(bundle: Model, source: CompiledSource | None = None) -> list[FileFindings]:
     """Return the contradictions in a compiled model, or in a stage of one, file by file.
 
     Of a pipeline, this covers the files around its ML Programs. Its analytics should name the `source`, if known. An
@@ -86,7 +86,7 @@ class _Check:
     """A check of one folder."""
 
     bundle: BundleModel
-    source: Source | None
+    source: CompiledSource | None
 
     def findings(self) -> Iterator[Told]:
         yield from self._description()
@@ -130,7 +130,7 @@ class _Check:
         return None
 
     @cached_property
-    def _read(self) -> Stated:
+    def _read(self) -> CompiledFacts:
         return stated(self.bundle.folder)
 
     @cached_property
@@ -161,7 +161,7 @@ class _Check:
             yield FILE_NAME, told
 
     @staticmethod
-    def _layout(model: Model) -> Layout | None:
+    def _layout(model: Model) -> CoremlData | None:
         """Return the layout of a model's `coremldata.bin`; None for an unreadable one."""
         assert isinstance(model, BundleModel)
         with suppress(ModelError):

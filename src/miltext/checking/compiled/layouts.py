@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from miltext.compiled.coremldata import FILE_NAME, NAMES, expected_layout, names_data
 from miltext.diagnostics import codes, warning
-from miltext.models.coremldata import FILE_NAME, NAMES, expected_layout, names_data
 from miltext.schema.proto import ModelDescription
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from miltext.compiled.coremldata import CoremlData
     from miltext.diagnostics import Diagnostic
-    from miltext.models.coremldata import Layout
 
 WORDS = {
     "form_version": "the version of its form",
@@ -26,7 +26,7 @@ WORDS = {
 """The names of the parts that follow from others; the other parts are compared with those in the other files."""
 
 
-def layout_findings(found: Layout, functions: int, stages: Sequence[Layout | None]) -> Iterator[Diagnostic]:
+def layout_findings(found: CoremlData, functions: int, stages: Sequence[CoremlData | None]) -> Iterator[Diagnostic]:
     """Yield the parts that do not fit a model with so many functions, or with such stages; None is an unknown stage."""
     known = [each for each in stages if each is not None]
     expected = expected_layout(found, functions, known)
@@ -44,7 +44,7 @@ def layout_findings(found: Layout, functions: int, stages: Sequence[Layout | Non
             )
 
 
-def unknown_fields(found: Layout) -> Iterator[Diagnostic]:
+def unknown_fields(found: CoremlData) -> Iterator[Diagnostic]:
     """Yield that the description has fields that the schema does not; of a whole Model, it has not all kinds."""
     if found.is_whole:
         return

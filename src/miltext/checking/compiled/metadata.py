@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.checking.findings import LONG
+from miltext.compiled.histogram import KEY as HISTOGRAM
+from miltext.compiled.metadata import FUNCTIONS, metadata
+from miltext.compiled.metadata_json import FILE_NAME, METADATA_KEYS
+from miltext.compiled.precision import STORAGE
+from miltext.compiled.stated import CLASS
 from miltext.diagnostics.wording import listed
-from miltext.models.compiling.histogram import KEY as HISTOGRAM
-from miltext.models.compiling.metadata import FUNCTIONS, metadata
-from miltext.models.compiling.precision import STORAGE
-from miltext.models.compiling.stated import CLASS
-from miltext.models.metadata_json import FILE_NAME, METADATA_KEYS
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:

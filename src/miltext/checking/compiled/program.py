@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from miltext.checking.findings import Finding
+from miltext.compiled.coremldata import FILE_NAME, TEXT
+from miltext.descriptions.mismatches import misfit
+from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, required_version
 from miltext.diagnostics import codes
-from miltext.models.building.description import DEFAULT_FUNCTION, required_version
-from miltext.models.building.misfits import misfit
-from miltext.models.coremldata import FILE_NAME, TEXT
-from miltext.models.pipelines.type_words import type_words
+from miltext.pipelines.type_words import type_words
 from miltext.printing.coremlc import LAST_OF_DIALECT_1_0
 from miltext.printing.flexible_shapes import ATTRIBUTE, KEYS, flexible, read_information
 from miltext.schema.features import COLORS, PREDICTIONS, word_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from miltext.compiled.coremldata import TEXT
 from miltext.diagnostics import Note, codes, error
-from miltext.models.coremldata import TEXT
-from miltext.models.model_weights import BlobFolder, blob_values
-from miltext.models.refusals import WeightsError
-from miltext.models.weight_paths import suspicion
+from miltext.files.refusals import WeightsError
+from miltext.weights.model_weights import BlobFolder, blob_values
+from miltext.weights.paths import suspicion
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from miltext.checking.inference.elementwise import named
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown, count
+from miltext.checking.inference.operands import Arguments, InputConflict, Unknown, count
 from miltext.checking.inference.rules import linear, replaced, rule
 from miltext.diagnostics import codes
 from miltext.schema.dtypes import BY_NAME
@@ -22,10 +22,10 @@ def quantize(op: Arguments) -> Sequence[Type]:
     dtype = named(op.scalar("output_dtype", str))
     if op.has("zero_point") and (other := op.tensor("zero_point").dtype) != dtype:
         clause = f"names {dtype}, but `zero_point` is {other}: they must be of one data type"
-        raise Conflict(clause, "output_dtype", "zero_point", code=codes.DTYPES_DIFFER)
+        raise InputConflict(clause, "output_dtype", "zero_point", code=codes.DTYPES_DIFFER)
     scale = op.all("scale")[0].value
     if not any(scale if isinstance(scale, tuple) else (scale is None or scale,)):
-        raise Conflict("divides, and must not be 0", "scale", code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict("divides, and must not be 0", "scale", code=codes.VALUE_OUT_OF_RANGE)
     _hold_axis(op)
     _hold_scales(op, "input")
     return [TensorType(dtype, op.shape("input"))]
@@ -47,15 +47,15 @@ def affine_dequantize(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_axis(op: Arguments) -> None:
-    """Require `axis` exactly where `scale` is a vector. Raise Conflict."""
+    """Require `axis` exactly where `scale` is a vector. Raise InputConflict."""
     if op.has("axis") and not op.shape("scale"):
-        raise Conflict("must be left out where `scale` is a scalar", "axis", "scale")
+        raise InputConflict("must be left out where `scale` is a scalar", "axis", "scale")
     if op.shape("scale") and not op.has("axis"):
-        raise Conflict("is a vector, so `axis` must say along which dimension of `input` it goes", "scale")
+        raise InputConflict("is a vector, so `axis` must say along which dimension of `input` it goes", "scale")
 
 
 def _hold_scales(op: Arguments, data: str) -> None:
-    """Require vectors of scales and of zero points to have the size of the data along `axis`. Raise Conflict."""
+    """Require vectors of scales and of zero points to have the size of the data along `axis`. Raise InputConflict."""
     shape = op.shape(data)
     with suppress(Unknown):
         for name in filter(op.has, ("scale", "zero_point")):
@@ -65,7 +65,7 @@ def _hold_scales(op: Arguments, data: str) -> None:
                     clause = (
                         f"must be of shape [{shape[axis]}], not {show(sizes)}: the size of `{data}` at `axis` {axis}"
                     )
-                    raise Conflict(clause, name, data, code=codes.WRONG_ARGUMENT_SHAPE)
+                    raise InputConflict(clause, name, data, code=codes.WRONG_ARGUMENT_SHAPE)
 
 
 # ---- a scale for each block
@@ -93,25 +93,25 @@ def _hold_blocks(op: Arguments, shape: Shape, data: str) -> None:
     scale = op.shape("scale")
     if len(scale) != len(shape):
         clause = f"must be of rank {len(shape)}, as `{data}` is, not {len(scale)}"
-        raise Conflict(clause, "scale", data, code=codes.WRONG_ARGUMENT_RANK)
+        raise InputConflict(clause, "scale", data, code=codes.WRONG_ARGUMENT_RANK)
     _hold_factors("scale", scale, data, shape)
 
 
 def _hold_offset(op: Arguments, data: str) -> None:
-    """Require an integer `offset`, subtracted from the data, to have its data type. Raise Conflict."""
+    """Require an integer `offset`, subtracted from the data, to have its data type. Raise InputConflict."""
     if op.has("offset"):
         offset, dtype = op.tensor("offset").dtype, op.tensor(data).dtype
         if BY_NAME[offset].kind != "float" and offset != dtype:
             clause = f"is {offset}, but `{data}` is {dtype}: they must be of one data type, or `offset` a float"
-            raise Conflict(clause, "offset", data, code=codes.DTYPES_DIFFER)
+            raise InputConflict(clause, "offset", data, code=codes.DTYPES_DIFFER)
 
 
 def _hold_factors(name: str, parts: Shape, data: str, shape: Shape) -> None:
-    """Require the number of parts along each dimension to divide its size. Raise Conflict."""
+    """Require the number of parts along each dimension to divide its size. Raise InputConflict."""
     for axis, (part, size) in enumerate(zip(parts, shape, strict=True)):
         if size is not None and part is not None and (size % part if part else size):
             clause = f"has {part} at axis {axis}, which does not divide the {size} of `{data}`"
-            raise Conflict(clause, name, data, code=codes.WRONG_ARGUMENT_SHAPE)
+            raise InputConflict(clause, name, data, code=codes.WRONG_ARGUMENT_SHAPE)
 
 
 # ---- look-up tables
@@ -150,22 +150,22 @@ def _looked_up(op: Arguments, name: str, indices: TensorType) -> Shape:
         return indices.shape
     if not op.has("vector_axis"):
         clause = f"has vectors of {size}, so `vector_axis` must say along which dimension of `{name}` they go"
-        raise Conflict(clause, "lut")
+        raise InputConflict(clause, "lut")
     axis = op.axis(len(indices.shape), name="vector_axis")
     return replaced(indices.shape, axis, linear(indices.shape[axis], size))
 
 
 def _hold_tables(name: str, indices: TensorType, tables: Sequence[Dimension], entries: Dimension) -> None:
-    """Require a table, or tables for blocks, to fit the indices looked up in it. Raise Conflict."""
+    """Require a table, or tables for blocks, to fit the indices looked up in it. Raise InputConflict."""
     rank = len(indices.shape)
     if len(tables) != rank:
         clause = f"must be of rank {rank + 2}, two more than `{name}`, not {len(tables) + 2}"
-        raise Conflict(clause, "lut", name, code=codes.WRONG_ARGUMENT_RANK)
+        raise InputConflict(clause, "lut", name, code=codes.WRONG_ARGUMENT_RANK)
     _hold_factors("lut", tuple(tables), name, indices.shape)
     bits = BY_NAME[indices.dtype].bits
     if entries is not None and entries != 1 << bits:
         clause = f"has {entries} entries, its last size but one, and {indices.dtype} indices count {1 << bits}"
-        raise Conflict(clause, "lut", name, code=codes.WRONG_ARGUMENT_SHAPE)
+        raise InputConflict(clause, "lut", name, code=codes.WRONG_ARGUMENT_SHAPE)
 
 
 # ---- sparse data
@@ -190,19 +190,19 @@ def _hold_bytes(op: Arguments, name: str, shape: Shape, bits: int) -> None:
     if given != (needed := math.ceil(total * bits / 8)):
         bits_each = "a bit" if bits == 1 else f"{bits} bits"
         clause = f"must be of shape [{needed}], not [{given}]: {bits_each} for each element of `shape`, {show(shape)}"
-        raise Conflict(clause, name, "shape", code=codes.WRONG_ARGUMENT_SHAPE)
+        raise InputConflict(clause, name, "shape", code=codes.WRONG_ARGUMENT_SHAPE)
 
 
 def _hold_last_bits(op: Arguments, shape: Shape) -> None:
-    """Require zeros for the bits of the last byte after the last element. Raise Conflict."""
+    """Require zeros for the bits of the last byte after the last element. Raise InputConflict."""
     total, bits = count(shape), _whole_numbers(op, "mask")
     if total is not None and bits and total % 8 and bits[-1] >> total % 8:
         clause = f"has bits set after those of the {total} elements of `shape`"
-        raise Conflict(clause, "mask", "shape", code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict(clause, "mask", "shape", code=codes.VALUE_OUT_OF_RANGE)
 
 
 def _hold_entries(op: Arguments, data: str, mask: str) -> None:
-    """Require as many nonzero elements as the mask has ones. Raise Conflict."""
+    """Require as many nonzero elements as the mask has ones. Raise InputConflict."""
     [entries] = op.shape(data, 1)
     size, bits = count(op.shape(mask)), _whole_numbers(op, mask)
     most = None if size is None else size * BY_NAME[op.tensor(mask).dtype].bits
@@ -210,10 +210,10 @@ def _hold_entries(op: Arguments, data: str, mask: str) -> None:
         return
     if bits is not None and entries != (ones := sum(number.bit_count() for number in bits)):
         clause = f"must be of shape [{ones}], not [{entries}]: as many as `{mask}` has ones"
-        raise Conflict(clause, data, mask, code=codes.WRONG_ARGUMENT_SHAPE)
+        raise InputConflict(clause, data, mask, code=codes.WRONG_ARGUMENT_SHAPE)
     if most is not None and entries > most:
         clause = f"must be of shape [{most}] at most, not [{entries}]: as many as `{mask}` has bits"
-        raise Conflict(clause, data, mask, code=codes.WRONG_ARGUMENT_SHAPE)
+        raise InputConflict(clause, data, mask, code=codes.WRONG_ARGUMENT_SHAPE)
 
 
 def _whole_numbers(op: Arguments, name: str) -> list[int] | None:

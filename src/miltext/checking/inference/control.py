@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from miltext.checking.inference.elementwise import named
-from miltext.checking.inference.operands import Arguments, Conflict, Operand, Unknown, count, expect
+from miltext.checking.inference.operands import Arguments, InputConflict, Operand, Unknown, count, expect
 from miltext.checking.inference.rules import rule, tensor
 from miltext.diagnostics import codes
 from miltext.schema.types import (
@@ -56,13 +56,13 @@ def _element_size(operand: Operand, place: int) -> Dimension:
     """Return one size out of a shape, None for a size known only by a name."""
     if isinstance(operand.type, TensorType) and operand.type.shape:
         given = f"a tensor of shape {show(operand.type.shape)}"
-        raise Conflict(
+        raise InputConflict(
             f"takes scalars, one for each size, not {given}", "elem_shape", code=codes.WRONG_ARGUMENT_RANK, place=place
         )
     if type(operand.value) is not int:
         return None
     if operand.value < 0:
-        raise Conflict(
+        raise InputConflict(
             f"takes sizes from 0 on, not {operand.value}", "elem_shape", code=codes.VALUE_OUT_OF_RANGE, place=place
         )
     return operand.value
@@ -85,7 +85,7 @@ def _list_with(op: Arguments, element: Type) -> Type:
     held = expect(op.type("ls"), ListType).element
     if not compatible(held, element):
         elements = "is" if op.op_type == "list_write" else "has elements that are"
-        raise Conflict(f"{elements} {spelled(element)}, and `ls` holds {spelled(held)}", "value", "ls")
+        raise InputConflict(f"{elements} {spelled(element)}, and `ls` holds {spelled(held)}", "value", "ls")
     return ListType(held, None)
 
 
@@ -120,7 +120,7 @@ def write_state(op: Arguments) -> Sequence[Type]:
     state = op.type("input") if op.has("input") else None
     data = op.type("data") if op.has("data") else None
     if isinstance(state, StateType) and not compatible(state.wrapped, data):
-        raise Conflict(f"is {spelled(data)}, and the state holds {spelled(state.wrapped)}", "data", "input")
+        raise InputConflict(f"is {spelled(data)}, and the state holds {spelled(state.wrapped)}", "data", "input")
     return []
 
 
@@ -129,8 +129,10 @@ def classify(op: Arguments) -> Sequence[Type]:
     """Return the class, and each class with its probability."""
     classes = expect(op.type("classes"), ListType)
     if classes.element not in CLASSES:
-        raise Conflict(f"takes a list of string or int64, not of {spelled(classes.element)}", "classes")
+        raise InputConflict(f"takes a list of string or int64, not of {spelled(classes.element)}", "classes")
     given = count(op.shape("probabilities"))
     if not compatible(classes.length, given):
-        raise Conflict(f"names {classes.length}, and `probabilities` has {given} elements", "classes", "probabilities")
+        raise InputConflict(
+            f"names {classes.length}, and `probabilities` has {given} elements", "classes", "probabilities"
+        )
     return [classes.element, DictionaryType(classes.element, TensorType("fp64", ()))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from miltext.checking.inference.operands import Arguments, Conflict, number
+from miltext.checking.inference.operands import Arguments, InputConflict, number
 from miltext.checking.inference.rules import replaced, rule, tensor, whole
 from miltext.diagnostics import codes
 from miltext.schema.types import TensorType, Type
@@ -27,7 +27,7 @@ def filled(op: Arguments) -> Sequence[Type]:
         first, other = next(iter(dtypes.items()))
         if dtype != other:
             clause = f"is {dtype}, but `{first}` is {other}: they must be of one data type"
-            raise Conflict(clause, name, first, code=codes.DTYPES_DIFFER)
+            raise InputConflict(clause, name, first, code=codes.DTYPES_DIFFER)
     if op.op_type == "random_uniform":
         _hold_order(op)
     return tensor(next(iter(dtypes.values()), "fp32"), *op.sizes("shape"))
@@ -36,7 +36,7 @@ def filled(op: Arguments) -> Sequence[Type]:
 def _hold_order(op: Arguments) -> None:
     low, high = (number(op.all(name)[0].value) if op.has(name) else None for name in ("low", "high"))
     if low is not None and high is not None and low > high:
-        raise Conflict(
+        raise InputConflict(
             f"is {high:g} and must not be smaller than `low`, which is {low:g}",
             "high",
             "low",
@@ -60,12 +60,12 @@ def range_1d(op: Arguments) -> Sequence[Type]:
     dtype = op.tensor("start").dtype
     start, end, step = (_bound(op, name) for name in ("start", "end", "step"))
     if step == 0:
-        raise Conflict("must not be 0", "step", code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict("must not be 0", "step", code=codes.VALUE_OUT_OF_RANGE)
     if start is None or end is None or step is None:
         return tensor(dtype, None)
     if (end - start) * step < 0:
         clause = f"is {step:g}, and does not lead from `start`, {start:g}, to `end`, {end:g}"
-        raise Conflict(clause, "step", "start", "end", code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict(clause, "step", "start", "end", code=codes.VALUE_OUT_OF_RANGE)
     steps = whole((end - start) / step, math.ceil)
     return tensor(dtype, None if steps is None else max(0, steps))
 
@@ -74,5 +74,5 @@ def _bound(op: Arguments, name: str) -> float | None:
     """Return a number of a range, None when it is unknown."""
     found = number(op.all(name)[0].value)
     if found is not None and not math.isfinite(found):
-        raise Conflict(f"must be finite, not {found}", name, code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict(f"must be finite, not {found}", name, code=codes.VALUE_OUT_OF_RANGE)
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown, finite, number, position
+from miltext.checking.inference.operands import Arguments, InputConflict, Unknown, finite, number, position
 from miltext.checking.inference.positions import row_of
 from miltext.checking.inference.rules import broadcast_of, rule
 from miltext.diagnostics import codes
@@ -42,7 +42,7 @@ def clip(op: Arguments) -> Sequence[Type]:
     strict = op.since("ios17")
     if low is not None and high is not None and (low >= high if strict else low > high):
         must = "must be larger" if strict else "must not be smaller"
-        raise Conflict(
+        raise InputConflict(
             f"is {high:g} and {must} than `alpha`, which is {low:g}", "beta", "alpha", code=codes.VALUE_OUT_OF_RANGE
         )
     return [op.type("x")]
@@ -55,7 +55,7 @@ def prelu(op: Arguments) -> Sequence[Type]:
     if len(op.shape("x")) != 4 and isinstance(slopes, tuple):
         known = [slope for slope in map(finite, slopes) if slope is not None]
         if known and max(known) - min(known) > SAME_SLOPE:
-            raise Conflict(
+            raise InputConflict(
                 f"must be one number for all channels where `x` is not of rank 4; it has {min(known):g} and"
                 f" {max(known):g}",
                 "alpha",
@@ -85,10 +85,10 @@ def cast(op: Arguments) -> Sequence[Type]:
 
 
 def named(dtype: str) -> str:
-    """Return the data type that a string constant names. Raise Conflict for the name of none."""
+    """Return the data type that a string constant names. Raise InputConflict for the name of none."""
     if dtype not in BY_NAME:
         near = ELSEWHERE.get(dtype.lower()) or nearest(dtype, BY_NAME)
-        raise Conflict(f"{dtype!r} is not a data type{did_you_mean(near)}")
+        raise InputConflict(f"{dtype!r} is not a data type{did_you_mean(near)}")
     return dtype
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown, finite
+from miltext.checking.inference.operands import Arguments, InputConflict, Unknown, finite
 from miltext.checking.inference.rules import rule, tensor, whole
 from miltext.diagnostics import codes
 
@@ -34,13 +34,13 @@ def _scaled(op: Arguments, size: Dimension, name: str) -> Dimension:
     """Return a size times the factor that a parameter states."""
     given = op.single(name) if op.has(name) else 1
     if isinstance(given, int | float) and not 0 < given < math.inf:
-        raise Conflict(f"takes a finite number above 0, not {given}", name, code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict(f"takes a finite number above 0, not {given}", name, code=codes.VALUE_OUT_OF_RANGE)
     factor = finite(given)
     if factor is None:
         raise Unknown
     scaled = None if size is None else whole(size * factor, math.floor, ROUNDING)
     if size and scaled == 0:
-        raise Conflict(
+        raise InputConflict(
             f"makes less than 1 of the {size} of `x`: nothing is left", name, "x", code=codes.VALUE_OUT_OF_RANGE
         )
     return scaled
@@ -61,7 +61,7 @@ def resize(op: Arguments) -> Sequence[Type]:
     x, sizes, resized = op.tensor("x"), op.sizes("shape"), op.scalar("resized_dims", int)
     if len(sizes) > len(x.shape):
         clause = f"says {len(sizes)} sizes, more than the {len(x.shape)} of `x`"
-        raise Conflict(clause, "shape", "x", code=codes.WRONG_ARGUMENT_SHAPE)
+        raise InputConflict(clause, "shape", "x", code=codes.WRONG_ARGUMENT_SHAPE)
     if not 0 <= resized <= len(sizes):
         raise Unknown
     kept = len(x.shape) - resized
@@ -85,10 +85,10 @@ def _boxes(op: Arguments, pictures: Dimension) -> Dimension:
     boxes = op.shape("boxes", least=1)[0]
     if not op.has("box_indices") and boxes is not None and pictures is not None and boxes > pictures:
         clause = f"has {boxes} boxes, and `x` {pictures} in its batch; say in `box_indices` which of them each is in"
-        raise Conflict(clause, "boxes", "x", code=codes.WRONG_ARGUMENT_SHAPE)
+        raise InputConflict(clause, "boxes", "x", code=codes.WRONG_ARGUMENT_SHAPE)
     if op.scalar("normalized_coordinates", bool, False) and op.tensor("boxes").dtype == "uint16":
         clause = "takes `fp16` or `fp32`, not `uint16`, where `normalized_coordinates` is true"
-        raise Conflict(clause, "boxes", "normalized_coordinates", code=codes.UNSUPPORTED_DTYPE)
+        raise InputConflict(clause, "boxes", "normalized_coordinates", code=codes.UNSUPPORTED_DTYPE)
     return boxes
 
 

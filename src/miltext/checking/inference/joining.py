@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown
+from miltext.checking.inference.operands import Arguments, InputConflict, Unknown
 from miltext.checking.inference.positions import axis_of, some
 from miltext.checking.inference.rules import replaced, rule, tensor
 from miltext.diagnostics import codes
@@ -41,7 +41,7 @@ def stack(op: Arguments) -> Sequence[Type]:
 
 
 def _agreeing(op: Arguments) -> tuple[str, list[Shape]]:
-    """Return the data type of `values` and their shapes, which are of one rank. Raise Conflict."""
+    """Return the data type of `values` and their shapes, which are of one rank. Raise InputConflict."""
     values = some(op, "values")
     ranks, dtypes = [len(value.shape) for value in values], [value.dtype for value in values]
     if (odd := _odd(ranks)) is not None:
@@ -56,7 +56,7 @@ def _agreeing(op: Arguments) -> tuple[str, list[Shape]]:
 def _common(shapes: Sequence[Shape], why: str = "", *, free: int | None = None) -> Shape:
     """Return the sizes that shapes of one rank share, at any axis but the `free` one.
 
-    Raise Conflict with the reason `why`.
+    Raise InputConflict with the reason `why`.
     """
     sizes = list[Dimension]()
     for axis, column in enumerate(zip(*shapes, strict=True)):
@@ -82,7 +82,7 @@ def _odd(column: Sequence[object]) -> tuple[int, int] | None:
 
 def _clash(what: str, place: int, has: str, usual: int, others: str, code: str = codes.SIZES_DO_NOT_ADD_UP) -> None:
     clause = f"must be of one {what}; number {place + 1} is {has}, number {usual + 1} is {others}"
-    raise Conflict(clause, "values", code=code, place=place)
+    raise InputConflict(clause, "values", code=code, place=place)
 
 
 @rule("split")
@@ -93,13 +93,13 @@ def split(op: Arguments) -> Sequence[Type]:
     if op.has("split_sizes"):
         return [TensorType(x.dtype, replaced(x.shape, axis, size)) for size in _parts(op, axis, x.shape[axis])]
     if not op.has("num_splits"):
-        raise Conflict("one of `num_splits` and `split_sizes` must say how to split", code=codes.MISSING_PARAMETER)
+        raise InputConflict("one of `num_splits` and `split_sizes` must say how to split", code=codes.MISSING_PARAMETER)
     parts, size = op.scalar("num_splits", int, least=1), x.shape[axis]
     if parts > MOST_PARTS:
         raise Unknown
     if size is not None and size % parts:
         clause = f"is {parts}, and `axis` {axis} of `x` has {size}, which is not a multiple of {parts}"
-        raise Conflict(clause, "num_splits", "x", code=codes.SIZES_DO_NOT_ADD_UP)
+        raise InputConflict(clause, "num_splits", "x", code=codes.SIZES_DO_NOT_ADD_UP)
     return tensor(x.dtype, *replaced(x.shape, axis, None if size is None else size // parts)) * parts
 
 
@@ -109,9 +109,9 @@ def _parts(op: Arguments, axis: int, size: Dimension) -> Shape:
     number = op.size("num_splits") if op.has("num_splits") else None
     if number is not None and number != len(parts):
         clause = f"has {len(parts)} sizes, {show(parts)}, and `num_splits` is {number}"
-        raise Conflict(clause, "split_sizes", code=codes.SIZES_DO_NOT_ADD_UP)
+        raise InputConflict(clause, "split_sizes", code=codes.SIZES_DO_NOT_ADD_UP)
     known = [part for part in parts if part is not None]
     if size is not None and len(known) == len(parts) and sum(known) != size:
         clause = f"sums up to {sum(known)}, {show(parts)}, and `axis` {axis} of `x` has {size}"
-        raise Conflict(clause, "split_sizes", "x", code=codes.SIZES_DO_NOT_ADD_UP)
+        raise InputConflict(clause, "split_sizes", "x", code=codes.SIZES_DO_NOT_ADD_UP)
     return parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown
+from miltext.checking.inference.operands import Arguments, InputConflict, Unknown
 from miltext.checking.inference.positions import row_of
 from miltext.checking.inference.rules import linear, rule, tensor
 from miltext.diagnostics import codes
@@ -23,19 +23,19 @@ def conv(op: Arguments) -> Sequence[Type]:
     if c is not None and inputs is not None and c != inputs * groups:
         must, many = show((outputs, c // groups, *kernel)), f"{groups} group{'s' * (groups > 1)}"
         clause = f"must be of shape {must}, not {show(op.shape('weight'))}: `x` has {c} channels in {many}"
-        raise Conflict(clause, "weight", *op.given("x", "groups"), code=codes.WRONG_ARGUMENT_SHAPE)
+        raise InputConflict(clause, "weight", *op.given("x", "groups"), code=codes.WRONG_ARGUMENT_SHAPE)
     dilations = op.vector("dilations", int, len(kernel), 1, least=1)
     if max(dilations, default=1) > 1 and not op.all("weight")[0].constant:
         clause = f"must be known when the program is compiled, where `dilations` are {[*dilations]}"
-        raise Conflict(clause, "weight", "dilations", code=codes.NOT_CONSTANT)
+        raise InputConflict(clause, "weight", "dilations", code=codes.NOT_CONSTANT)
     return tensor(op.tensor("x").dtype, n, outputs, *_windows(op, spatial, kernel, dilations))
 
 
 def _split(name: str, channels: Dimension, groups: int) -> None:
-    """Require a number of channels that splits into equal groups. Raise Conflict."""
+    """Require a number of channels that splits into equal groups. Raise InputConflict."""
     if channels is not None and channels % groups:
         clause = f"is {groups}, and the {channels} channels of `{name}` do not split into {groups} equal groups"
-        raise Conflict(clause, "groups", name, code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict(clause, "groups", name, code=codes.VALUE_OUT_OF_RANGE)
 
 
 @rule("max_pool", "avg_pool", "l2_pool")
@@ -48,20 +48,20 @@ def pool(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_ceiling(op: Arguments, rank: int) -> None:
-    """Require ranks and paddings that `ceil_mode` supports. Raise Conflict."""
+    """Require ranks and paddings that `ceil_mode` supports. Raise InputConflict."""
     if not op.scalar("ceil_mode", bool, False):
         return
     if rank > 2:
         clause = f"is true, which goes with one or two spatial dimensions; `x` has {rank}"
-        raise Conflict(clause, "ceil_mode", "x", code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict(clause, "ceil_mode", "x", code=codes.VALUE_OUT_OF_RANGE)
     if op.scalar("pad_type", str).lower() == "same":
         clause = 'is true, which goes with a `pad_type` of "valid" or "custom", not "same"'
-        raise Conflict(clause, "ceil_mode", "pad_type", code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict(clause, "ceil_mode", "pad_type", code=codes.VALUE_OUT_OF_RANGE)
     pads = op.vector("pad", int, 2 * rank, 0)
     for before, after in zip(pads[::2], pads[1::2], strict=True):
         if before != after:
             clause = f"adds {before} before and {after} after; they must be equal, as `ceil_mode` is true"
-            raise Conflict(clause, "pad", "ceil_mode", code=codes.VALUE_OUT_OF_RANGE)
+            raise InputConflict(clause, "pad", "ceil_mode", code=codes.VALUE_OUT_OF_RANGE)
 
 
 def _windows(
@@ -73,7 +73,7 @@ def _windows(
     strides = op.vector("strides", int, len(spatial), 1, least=1)
     padding, ceil = op.scalar("pad_type", str, "valid").lower(), op.scalar("ceil_mode", bool, False)
     if padding == "same_lower" and not op.since("ios16"):
-        raise Conflict('may be "same_lower" from ios16 on', "pad_type", code=codes.NOT_IN_OPSET)
+        raise InputConflict('may be "same_lower" from ios16 on', "pad_type", code=codes.NOT_IN_OPSET)
     if padding in ("same", "same_lower"):
         pairs = zip(spatial, strides, strict=True)
         return tuple(None if size is None or ceil else -(-size // stride) for size, stride in pairs)
@@ -87,13 +87,15 @@ def _windows(
     return counts
 
 
-def _no_window(op: Arguments, place: int, size: Dimension, reach: Dimension, padding: int, dilation: int) -> Conflict:
+def _no_window(
+    op: Arguments, place: int, size: Dimension, reach: Dimension, padding: int, dilation: int
+) -> InputConflict:
     """Return the conflict of a kernel that is too large, or is spread too wide."""
     kernel = "weight" if op.has("weight") else "kernel_sizes"
     padded = f" and {padding} of padding" if padding else ""
     clause = f"spans {reach} at axis {place + 2}, where `x` has only {size}{padded}"
     names = ("dilations", kernel) if dilation > 1 else (kernel,)
-    return Conflict(clause, *names, *op.given("x", *["pad"] * bool(padding)), code=codes.WRONG_ARGUMENT_SHAPE)
+    return InputConflict(clause, *names, *op.given("x", *["pad"] * bool(padding)), code=codes.WRONG_ARGUMENT_SHAPE)
 
 
 def _paddings(op: Arguments, pad_type: str, rank: int) -> list[int]:
@@ -137,7 +139,7 @@ def conv_transpose(op: Arguments) -> Sequence[Type]:
     _split("x", c, groups)
     if op.has("bias") and not compatible(op.shape("bias", 1), (outputs,)):
         clause = f"must be of shape [{outputs}], not {show(op.shape('bias'))}: so many channels come out"
-        raise Conflict(clause, "bias", *op.given("weight", "groups"), code=codes.WRONG_ARGUMENT_SHAPE)
+        raise InputConflict(clause, "bias", *op.given("weight", "groups"), code=codes.WRONG_ARGUMENT_SHAPE)
     if op.has("output_shape"):
         stated = _stated(op, (n, outputs), len(spatial))
         with suppress(Unknown):
@@ -151,7 +153,7 @@ def _stated(op: Arguments, begins: Shape, spatial: int) -> Shape:
     stated = op.vector("output_shape", int, len(begins) + spatial, least=1)
     if not compatible(stated[:2], begins):
         clause = f"must begin with {show(begins)}, batch and channels, not with {show(stated[:2])}"
-        raise Conflict(clause, "output_shape", *op.given("x", "weight", "groups"), code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict(clause, "output_shape", *op.given("x", "weight", "groups"), code=codes.VALUE_OUT_OF_RANGE)
     return stated
 
 
@@ -172,7 +174,7 @@ def _hold_stated(op: Arguments, stated: Shape, spatial: Sequence[Dimension], ker
         if size > most:
             clause = f"asks for {size} at axis {axis}, and what `x` is spread over is {most} long there at most"
             beside = op.given("x", "weight", "strides", "dilations")
-            raise Conflict(clause, "output_shape", *beside, code=codes.VALUE_OUT_OF_RANGE)
+            raise InputConflict(clause, "output_shape", *beside, code=codes.VALUE_OUT_OF_RANGE)
 
 
 def _spread(op: Arguments, spatial: Sequence[Dimension], kernel: Sequence[Dimension], pad_type: str) -> Shape:
@@ -186,7 +188,7 @@ def _spread(op: Arguments, spatial: Sequence[Dimension], kernel: Sequence[Dimens
         whole = None if size is None or reach is None else (size - 1) * stride + (reach - 1) * dilation + 1
         if whole is not None and whole <= padding:
             clause = f"takes {padding} away from axis {len(sizes) + 2}, which is only {whole} long before"
-            raise Conflict(clause, "pad", "x", "weight", code=codes.VALUE_OUT_OF_RANGE)
+            raise InputConflict(clause, "pad", "x", "weight", code=codes.VALUE_OUT_OF_RANGE)
         sizes.append(None if whole is None else whole - padding)
     return tuple(sizes)
 
@@ -206,13 +208,13 @@ def lstm(op: Arguments) -> Sequence[Type]:
     both = op.scalar("direction", str, "forward") == "bidirectional"
     if both and not (op.has("weight_ih_back") and op.has("weight_hh_back")):
         clause = 'is "bidirectional", which requires `weight_ih_back` and `weight_hh_back`'
-        raise Conflict(clause, "direction", code=codes.MISSING_PARAMETER)
+        raise InputConflict(clause, "direction", code=codes.MISSING_PARAMETER)
     hidden = linear(op.shape("weight_hh", 2)[1], 2 if both else 1)
     for name in ("initial_h", "initial_c"):
         if op.has(name) and not compatible(op.shape(name, 2)[1], hidden):
             must, stated = show((op.shape(name)[0], hidden)), "two directions" if both else "one direction"
             clause = f"must be of shape {must}, not {show(op.shape(name))}: the states of {stated}"
-            raise Conflict(clause, name, *op.given("weight_hh", "direction"), code=codes.WRONG_ARGUMENT_SHAPE)
+            raise InputConflict(clause, name, *op.given("weight_hh", "direction"), code=codes.WRONG_ARGUMENT_SHAPE)
     return _states(op, hidden)
 
 
@@ -238,7 +240,7 @@ def layer_norm(op: Arguments) -> Sequence[Type]:
     for name in op.given("gamma", "beta"):
         if normalized is not None and not compatible(op.shape(name), normalized):
             clause = f"must be of shape {show(normalized)}, not {show(op.shape(name))}: the sizes of `x` along `axes`"
-            raise Conflict(clause, name, *op.given("x", "axes"), code=codes.WRONG_ARGUMENT_SHAPE)
+            raise InputConflict(clause, name, *op.given("x", "axes"), code=codes.WRONG_ARGUMENT_SHAPE)
     return [x]
 
 

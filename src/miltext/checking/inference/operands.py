@@ -41,7 +41,7 @@ class Unknown(Exception):
     """Too little is known for a result of a rule."""
 
 
-class Clash(NamedTuple):
+class InputClash(NamedTuple):
     """The reason why an op cannot take its inputs: a clause that begins with the name of the parameter at fault.
 
     Without a parameter, the clause is about all of them together. `place` is the place of the wrong operand among the
@@ -56,12 +56,12 @@ class Clash(NamedTuple):
     place: int = 0
 
 
-class Conflict(ValueError):
-    """An op cannot take its inputs; `clash` contains the reason, with a Clash's arguments."""
+class InputConflict(ValueError):
+    """An op cannot take its inputs; `clash` contains the reason, with an InputClash's arguments."""
 
     def __init__(self, clause: str, parameter: str | None = None, *beside: str, **facts: Any) -> None:
         super().__init__(clause)
-        self.clash = Clash(clause, parameter, beside, **facts)
+        self.clash = InputClash(clause, parameter, beside, **facts)
 
 
 class Operand:
@@ -113,11 +113,11 @@ class Arguments:
     operands: Mapping[str, Sequence[Operand]]
     opset: str | None = None
     blocks: Sequence[NestedBlock] = ()
-    doubts: list[Clash] = field(default_factory=list)
+    doubts: list[InputClash] = field(default_factory=list)
 
     def doubt(self, clause: str, parameter: str, *beside: str, **facts: Any) -> None:
-        """Note an odd but valid argument, in the words of a Conflict."""
-        self.doubts.append(Clash(clause, parameter, beside, **facts))
+        """Note an odd but valid argument, in the words of an InputConflict."""
+        self.doubts.append(InputClash(clause, parameter, beside, **facts))
 
     @property
     def key(self) -> Hashable:
@@ -186,10 +186,10 @@ class Arguments:
     # ---- values
 
     def single(self, name: str) -> Scalar | None:
-        """Return the value of a parameter that takes a scalar, None when it is unknown. Raise Conflict for a vector."""
+        """Return the value of a scalar parameter, None when it is unknown. Raise InputConflict for a vector."""
         value = self.all(name)[0].value
         if isinstance(value, tuple):
-            raise Conflict(f"takes a scalar, not a tensor of {len(value)}", name, code=codes.WRONG_ARGUMENT_RANK)
+            raise InputConflict(f"takes a scalar, not a tensor of {len(value)}", name, code=codes.WRONG_ARGUMENT_RANK)
         return value
 
     def scalar(
@@ -197,14 +197,14 @@ class Arguments:
     ) -> Plain:
         """Return the value of a parameter that takes a scalar; `default`, if there is one, when it is left out.
 
-        Raise Conflict for a vector, and for a number below `least`.
+        Raise InputConflict for a vector, and for a number below `least`.
         """
         if default is not None and not self.has(name):
             return default
         return _expected(name, self.single(name), kind, least)
 
     def size(self, name: str, default: int | None = None) -> Dimension:
-        """Return the number that a scalar is, None when it is unknown. Raise Conflict for a vector."""
+        """Return the number that a scalar is, None when it is unknown. Raise InputConflict for a vector."""
         left_out = default is not None and not self.has(name)
         return self.scalar(name, int, default) if left_out or self.single(name) is not None else None
 
@@ -223,7 +223,7 @@ class Arguments:
     ) -> tuple[Plain, ...]:
         """Return the elements of a parameter of any rank, all known: `count` of them if given.
 
-        Each is the `default`, if there is one, when the parameter is left out. Raise Conflict for a number below
+        Each is the `default`, if there is one, when the parameter is left out. Raise InputConflict for a number below
         `least`.
         """
         if default is not None and not self.has(name):
@@ -235,7 +235,7 @@ class Arguments:
     def sizes(self, name: str, count: int | None = None, *, least: int | None = None) -> Shape:
         """Return the numbers of a vector, None for each unknown number: `count` of them if given.
 
-        Raise Unknown when not even their number is known, and Conflict for a number below `least`.
+        Raise Unknown when not even their number is known, and InputConflict for a number below `least`.
         """
         operand = self.all(name)[0]
         if not isinstance(operand.value, tuple):
@@ -257,7 +257,7 @@ def _expected(name: str, value: Scalar | None, kind: type[Plain], least: int | N
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise Unknown
     if least is not None and isinstance(value, int) and value < least:
-        raise Conflict(f"takes numbers from {least} on, not {value}", name, code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict(f"takes numbers from {least} on, not {value}", name, code=codes.VALUE_OUT_OF_RANGE)
     return value
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 
 from miltext.checking.inference.elementwise import named
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown
+from miltext.checking.inference.operands import Arguments, InputConflict, Unknown
 from miltext.checking.inference.positions import hold_positions, hold_shape, row_of
 from miltext.checking.inference.rules import replaced, rule, tensor
 from miltext.diagnostics import codes
@@ -21,7 +21,7 @@ def gather(op: Arguments) -> Sequence[Type]:
     axis, batch = op.axis(len(x.shape), 0), op.scalar("batch_dims", int, 0, least=0)
     if batch > len(indices):
         clause = f"is {batch}, and `indices` has {len(indices)} dimensions"
-        raise Conflict(clause, "batch_dims", "indices", code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict(clause, "batch_dims", "indices", code=codes.VALUE_OUT_OF_RANGE)
     _hold_batch(x.shape, indices, batch)
     _hold_after_batch(op, axis, batch)
     _hold_indices(op, x.shape, axis, "x")
@@ -29,24 +29,24 @@ def gather(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_batch(shape: Shape, indices: Shape, batch: int) -> None:
-    """Require `indices` to begin with the same sizes as `x`. Raise Conflict."""
+    """Require `indices` to begin with the same sizes as `x`. Raise InputConflict."""
     if not compatible(shape[:batch], indices[:batch]):
         clause = f"must begin like `x`, {show(shape)}, in {batch} `batch_dims`, and is of shape {show(indices)}"
-        raise Conflict(clause, "indices", "x", code=codes.WRONG_ARGUMENT_SHAPE)
+        raise InputConflict(clause, "indices", "x", code=codes.WRONG_ARGUMENT_SHAPE)
 
 
 def _hold_after_batch(op: Arguments, axis: int, batch: int) -> None:
-    """Require an axis after the batch. Raise Conflict."""
+    """Require an axis after the batch. Raise InputConflict."""
     if axis < batch and op.has("axis"):
         clause = f"names axis {axis}; with `batch_dims` of {batch}, the axes to gather from begin at {batch}"
-        raise Conflict(clause, "axis", "batch_dims", "x", code=codes.AXIS_OUT_OF_RANGE)
+        raise InputConflict(clause, "axis", "batch_dims", "x", code=codes.AXIS_OUT_OF_RANGE)
     if axis < batch:
         clause = f"is {batch}, and `axis` is left out, which makes it {axis}; it must be {batch} or more"
-        raise Conflict(clause, "batch_dims", "x", code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict(clause, "batch_dims", "x", code=codes.VALUE_OUT_OF_RANGE)
 
 
 def _hold_indices(op: Arguments, shape: Shape, axis: int, of: str) -> None:
-    """Require positions of one axis in `indices`; validated indices are not counted from the end. Raise Conflict."""
+    """Require positions of an axis in `indices`; validated ones are not counted from the end. Raise InputConflict."""
     where, least = f"`axis` {axis} of `{of}`", None
     if op.has("validate_indices") and op.single("validate_indices") is True:
         where, least = f"{where}, with `validate_indices`,", 0
@@ -56,12 +56,12 @@ def _hold_indices(op: Arguments, shape: Shape, axis: int, of: str) -> None:
 def _hold_places(op: Arguments, shape: Shape, batch: int, depth: int, of: str) -> None:
     """Require a position in the dimensions after the batch from each row of `indices`, the place of a slice.
 
-    Raise Conflict.
+    Raise InputConflict.
     """
     if batch + depth > len(shape):
         after = f" after {batch} `batch_dims`" if batch else ""
         clause = f"has {depth} numbers for each place, and `{of}` has {len(shape) - batch} dimensions{after}"
-        raise Conflict(clause, "indices", of, code=codes.WRONG_ARGUMENT_SHAPE)
+        raise InputConflict(clause, "indices", of, code=codes.WRONG_ARGUMENT_SHAPE)
     row = row_of(op, "indices")
     for place in range(depth):
         hold_positions(row[place::depth], shape[batch + place], f"axis {batch + place} of `{of}`", "indices", of)
@@ -78,17 +78,17 @@ def gather_along_axis(op: Arguments) -> Sequence[Type]:
 def _hold_along(op: Arguments, of: str) -> None:
     """Require `indices` to have the shape of a tensor except along the axis, and positions of that axis.
 
-    Raise Conflict.
+    Raise InputConflict.
     """
     shape, indices = op.shape(of), op.shape("indices")
     if len(shape) != len(indices):
         clause = f"must be of the rank of `{of}`, {len(shape)}, and is of shape {show(indices)}"
-        raise Conflict(clause, "indices", of, code=codes.WRONG_ARGUMENT_RANK)
+        raise InputConflict(clause, "indices", of, code=codes.WRONG_ARGUMENT_RANK)
     axis = op.axis(len(shape), 0)
     free = replaced(shape, axis, None)
     if not compatible(free, indices):
         clause = f"must be of shape {show(free)}, like `{of}` but along `axis` {axis}, not {show(indices)}"
-        raise Conflict(clause, "indices", of, code=codes.WRONG_ARGUMENT_SHAPE)
+        raise InputConflict(clause, "indices", of, code=codes.WRONG_ARGUMENT_SHAPE)
     _hold_indices(op, shape, axis, of)
 
 
@@ -114,7 +114,7 @@ def scatter(op: Arguments) -> Sequence[Type]:
 def _hold_scatter(op: Arguments) -> None:
     """Require `updates` to have the shape of `indices` in place of the dimension `axis` (0 by default).
 
-    Raise Conflict.
+    Raise InputConflict.
     """
     shape, indices = op.shape("data"), op.shape("indices")
     axis = op.axis(len(shape), 0)
@@ -124,7 +124,7 @@ def _hold_scatter(op: Arguments) -> None:
 
 
 def _hold_scatter_nd(op: Arguments) -> None:
-    """Require a slice of `data` in `updates` for each index. Raise Conflict."""
+    """Require a slice of `data` in `updates` for each index. Raise InputConflict."""
     shape, (*rest, depth) = op.shape("data"), op.shape("indices", least=1)
     if depth is not None:
         _hold_places(op, shape, 0, depth, "data")
@@ -152,13 +152,13 @@ def topk(op: Arguments) -> Sequence[Type]:
     values = TensorType(x.dtype, shape)
     if not op.scalar("return_indices", bool, True):
         if op.has("output_indices_dtype"):
-            raise Conflict("is for indices, and `return_indices` is false", "output_indices_dtype")
+            raise InputConflict("is for indices, and `return_indices` is false", "output_indices_dtype")
         return [values]
     return [values, TensorType(named(op.scalar("output_indices_dtype", str, "int32")), shape)]
 
 
 def _kept(op: Arguments, size: Dimension, axis: int) -> Dimension:
-    """Return `k`, at most the size of the axis; -1 is the whole size since ios17. Raise Conflict."""
+    """Return `k`, at most the size of the axis; -1 is the whole size since ios17. Raise InputConflict."""
     k = op.size("k", 1)
     if k == -1:
         return size
@@ -166,7 +166,7 @@ def _kept(op: Arguments, size: Dimension, axis: int) -> Dimension:
         there = f"from 1 to {size}" if size is not None else "from 1 on"
         whole = ", or -1 for all of it" if op.since("ios17") else ""
         clause = f"is {k}, and takes numbers {there}, the size of `axis` {axis} of `x`{whole}"
-        raise Conflict(clause, "k", "x", code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict(clause, "k", "x", code=codes.VALUE_OUT_OF_RANGE)
     return k
 
 

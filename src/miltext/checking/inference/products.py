@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown
+from miltext.checking.inference.operands import Arguments, InputConflict, Unknown
 from miltext.checking.inference.rules import broadcast, rule, tensor
 from miltext.diagnostics import codes
 from miltext.schema.types import Dimension, Shape, TensorType, Type, compatible, show
@@ -24,12 +24,12 @@ def matmul(op: Arguments) -> Sequence[Type]:
     *y_rest, depth, columns = right = _factor(op, "y")
     if not compatible(inner, depth):
         clause = f"has {depth} rows, and `x` has {inner} columns: {show(left)} times {show(right)}"
-        raise Conflict(clause, "y", *op.given("x", "transpose_x", "transpose_y"), code=codes.WRONG_ARGUMENT_SHAPE)
+        raise InputConflict(clause, "y", *op.given("x", "transpose_x", "transpose_y"), code=codes.WRONG_ARGUMENT_SHAPE)
     try:
         rest = broadcast(tuple(x_rest), tuple(y_rest))
-    except Conflict:
+    except InputConflict:
         clause = f"does not broadcast with `x`: {show(left)} times {show(right)}"
-        raise Conflict(clause, "y", "x", code=codes.WRONG_ARGUMENT_SHAPE) from None
+        raise InputConflict(clause, "y", "x", code=codes.WRONG_ARGUMENT_SHAPE) from None
     sizes = _by_a_row(rest) if len(x) == 1 else (*rest, rows)
     return tensor(_dtype(op), *sizes, *([columns] if len(y) > 1 else []))
 
@@ -40,7 +40,9 @@ def _factor(op: Arguments, name: str) -> Shape:
     if len(shape) > 1:
         return (*shape[:-2], shape[-1], shape[-2]) if swap else shape
     if swap:
-        raise Conflict(f"is true, and `{name}` is a vector", f"transpose_{name}", name, code=codes.VALUE_OUT_OF_RANGE)
+        raise InputConflict(
+            f"is true, and `{name}` is a vector", f"transpose_{name}", name, code=codes.VALUE_OUT_OF_RANGE
+        )
     return (1, *shape) if name == "x" else (*shape, 1)
 
 
@@ -63,7 +65,7 @@ def _dtype(op: Arguments) -> str:
     if x.constant:
         raise Unknown
     clause = f"is {second}, but `x` is {first}: they must be of one data type, unless one of them is a constant"
-    raise Conflict(clause, "y", "x", code=codes.DTYPES_DIFFER)
+    raise InputConflict(clause, "y", "x", code=codes.DTYPES_DIFFER)
 
 
 EQUATIONS = {3: "chw,whu->chu", 4: "nchw,nwhu->nchu"}
@@ -75,13 +77,13 @@ def einsum(op: Arguments) -> Sequence[Type]:
     """Return the product of the two values by the equation, with other dimensions broadcast."""
     count = op.count("values")
     if count != 2:
-        raise Conflict(f"takes two tensors, not {count}", "values", place=max(0, min(count - 1, 2)))
+        raise InputConflict(f"takes two tensors, not {count}", "values", place=max(0, min(count - 1, 2)))
     first, second = op.tensors("values")
     _hold_equation(op, first, second)
     x, y = first.shape, second.shape
     if first.dtype != second.dtype:
         clause = f"are {first.dtype} and {second.dtype}: they must be of one data type"
-        raise Conflict(clause, "values", code=codes.DTYPES_DIFFER, place=1)
+        raise InputConflict(clause, "values", code=codes.DTYPES_DIFFER, place=1)
     (*n, c, h, w), (*_, depth, _, u) = x, y
     if not compatible(w, depth):
         raise _clash_of_values(w, depth, x, y)
@@ -90,14 +92,14 @@ def einsum(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_equation(op: Arguments, *values: TensorType) -> None:
-    """Require a supported equation, and values of its ranks. Raise Conflict."""
+    """Require a supported equation, and values of its ranks. Raise InputConflict."""
     for place, value in enumerate(values):
         if len(value.shape) not in EQUATIONS:
             clause = f"takes two tensors of rank 3 or 4, not of shape {show(value.shape)}"
-            raise Conflict(clause, "values", code=codes.WRONG_ARGUMENT_RANK, place=place)
+            raise InputConflict(clause, "values", code=codes.WRONG_ARGUMENT_RANK, place=place)
     ranks = [len(value.shape) for value in values]
     if ranks[0] != ranks[1]:
-        raise Conflict(
+        raise InputConflict(
             f"takes two tensors of one rank, not of ranks {ranks[0]} and {ranks[1]}",
             "values",
             code=codes.WRONG_ARGUMENT_RANK,
@@ -107,10 +109,10 @@ def _hold_equation(op: Arguments, *values: TensorType) -> None:
     rank = next((rank for rank, known in EQUATIONS.items() if _numbered(equation) == _numbered(known)), None)
     if rank is None:
         forms = " or ".join(f'"{known}"' for known in EQUATIONS.values())
-        raise Conflict(f'takes {forms}, with any letters, not "{equation}"', "equation", code=codes.WRONG_EQUATION)
+        raise InputConflict(f'takes {forms}, with any letters, not "{equation}"', "equation", code=codes.WRONG_EQUATION)
     if rank != ranks[0]:
         clause = f'is "{equation}", for tensors of rank {rank}; those of `values` are of rank {ranks[0]}'
-        raise Conflict(clause, "equation", "values", code=codes.WRONG_EQUATION)
+        raise InputConflict(clause, "equation", "values", code=codes.WRONG_EQUATION)
 
 
 def _numbered(equation: str) -> list[int | str]:
@@ -121,13 +123,13 @@ def _numbered(equation: str) -> list[int | str]:
 def _batch(first: Dimension, second: Dimension, x: Shape, y: Shape) -> Shape:
     try:
         return broadcast((first,), (second,))
-    except Conflict:
+    except InputConflict:
         raise _clash_of_values(first, second, x, y) from None
 
 
-def _clash_of_values(first: Dimension, second: Dimension, x: Shape, y: Shape) -> Conflict:
+def _clash_of_values(first: Dimension, second: Dimension, x: Shape, y: Shape) -> InputConflict:
     clause = f"do not go together, {first} and {second} differ: {show(x)} and {show(y)}"
-    return Conflict(clause, "values", code=codes.WRONG_ARGUMENT_SHAPE, place=1)
+    return InputConflict(clause, "values", code=codes.WRONG_ARGUMENT_SHAPE, place=1)
 
 
 @rule("scaled_dot_product_attention")
@@ -143,7 +145,7 @@ def _hold_mask(op: Arguments, rest: Shape) -> None:
     mask = op.shape("attn_mask", least=1)
     try:
         broadcast(rest, mask[:-1])
-    except Conflict:
+    except InputConflict:
         must = show((*rest, op.shape("key", least=2)[-2]))
         clause = f"must broadcast to {must}, and is of shape {show(mask)}"
-        raise Conflict(clause, "attn_mask", "query", "key", code=codes.WRONG_ARGUMENT_SHAPE) from None
+        raise InputConflict(clause, "attn_mask", "query", "key", code=codes.WRONG_ARGUMENT_SHAPE) from None

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from miltext.checking.inference.operands import Arguments, Clash, Conflict, NestedBlock, Operand
+from miltext.checking.inference.operands import Arguments, InputClash, InputConflict, NestedBlock, Operand
 from miltext.checking.inference.reading import Constant, StatedGraph
 from miltext.checking.inference.rules import apply
 from miltext.checking.inference.values import infer_value
@@ -38,13 +38,13 @@ class Outcome:
 
     def __init__(self, arguments: Arguments) -> None:
         self.inferred: Sequence[Type] | None = None
-        self.clash: Clash | None = None
-        self.doubts: Sequence[Clash] = ()
+        self.clash: InputClash | None = None
+        self.doubts: Sequence[InputClash] = ()
         self.right: set[Hashable] = set()
         try:
             self.inferred = apply(arguments)
             self.doubts = (*arguments.doubts,)
-        except Conflict as refused:
+        except InputConflict as refused:
             self.clash = refused.clash
 
 
@@ -90,12 +90,12 @@ class Inference(NamedTuple):
         return self.outcome.inferred
 
     @property
-    def clash(self) -> Clash | None:
+    def clash(self) -> InputClash | None:
         """Why the op cannot take its inputs, None when it can."""
         return self.outcome.clash
 
     @property
-    def doubts(self) -> Sequence[Clash]:
+    def doubts(self) -> Sequence[InputClash]:
         """The odd but valid inputs of the op."""
         return self.outcome.doubts
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from miltext.schema import proto
 
 
-class Stated:
+class StatedType:
     """A type that messages state: one object for equal bytes, unaffected by later changes of them."""
 
     __slots__ = ("message", "type")
@@ -47,17 +47,17 @@ class Constant(NamedTuple):
     """
 
     message: proto.Value
-    stated: Stated
+    stated: StatedType
     form: Form | None
     value: Known
 
 
-Form: TypeAlias = "tuple[Stated, str, int]"
+Form: TypeAlias = "tuple[StatedType, str, int]"
 """The facts that decide whether a tensor in the Program itself fits its type: the type, the field, and the number of
 values.
 """
 
-Read: TypeAlias = "tuple[Stated, Form | None, Known]"
+Read: TypeAlias = "tuple[StatedType, Form | None, Known]"
 """The parts of a Constant besides its message."""
 
 Binding: TypeAlias = "Value | Constant | None"
@@ -75,8 +75,8 @@ class StatedGraph(Graph):
 
     def __init__(self, program: proto.Program) -> None:
         super().__init__(program)
-        self.reader = Reader()
-        self.stated: dict[Value, Stated] = {}
+        self.reader = MessageReader()
+        self.stated: dict[Value, StatedType] = {}
         self.attributes: dict[Part, dict[str, Constant]] = {}
         self.inputs: dict[Op, dict[str, list[Binding]]] = {}
         self.own_attributes = self.reader.values(program.attributes)
@@ -125,11 +125,11 @@ class StatedGraph(Graph):
         return constant
 
 
-class Reader:
+class MessageReader:
     """Reads messages; it remembers each type and each short value by its bytes, for a Program has few."""
 
     def __init__(self) -> None:
-        self._types: dict[bytes, Stated] = {}
+        self._types: dict[bytes, StatedType] = {}
         self._values: dict[bytes, Read] = {}
         self._labels: dict[int, tuple[bytes, Read]] = {}
 
@@ -176,9 +176,9 @@ class Reader:
         field = tensor.WhichOneof("value")
         return stated, None if field is None else (stated, field, len(getattr(tensor, field).values)), None
 
-    def type(self, message: proto.ValueType) -> Stated:
+    def type(self, message: proto.ValueType) -> StatedType:
         wire = message.SerializeToString()
         stated = self._types.get(wire)
         if stated is None:
-            stated = self._types[wire] = Stated(message)
+            stated = self._types[wire] = StatedType(message)
         return stated

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown, count, position
+from miltext.checking.inference.operands import Arguments, InputConflict, Unknown, count, position
 from miltext.checking.inference.positions import hold_axes, row_of, some
 from miltext.checking.inference.rules import linear, replaced, rule, tensor
 from miltext.diagnostics import codes
@@ -18,7 +18,7 @@ def reshape(op: Arguments) -> Sequence[Type]:
     x, sizes = op.tensor("x"), op.sizes("shape")
     if sizes.count(-1) > 1:
         clause = f"has -1 more than once, {show(sizes)}, and only one size can be what is left over"
-        raise Conflict(clause, "shape", code=codes.SIZES_DO_NOT_ADD_UP)
+        raise InputConflict(clause, "shape", code=codes.SIZES_DO_NOT_ADD_UP)
     asks = "asks for"
     if 0 in sizes:
         asks = f"is {show(sizes)}, where 0 takes the size of `x`: it asks for"
@@ -39,7 +39,7 @@ def _keep_zeros(shape: Shape, sizes: Shape, from_back: bool) -> Shape:
         return tuple(size or None for size in sizes)
     if not from_back and len(shape) != len(sizes):
         clause = f"keeps sizes of `x` with 0, and must be as long as `x` has dimensions, {len(shape)}, not {len(sizes)}"
-        raise Conflict(clause, "shape", "x", code=codes.SIZES_DO_NOT_ADD_UP)
+        raise InputConflict(clause, "shape", "x", code=codes.SIZES_DO_NOT_ADD_UP)
     offset = len(shape) - len(sizes)
     kept = (shape[place + offset] if place + offset >= 0 else 1 for place in range(len(sizes)))
     return tuple(old if size == 0 else size for size, old in zip(sizes, kept, strict=True))
@@ -56,16 +56,16 @@ def _fill_rest(shape: Shape, sizes: Shape) -> Shape:
         clause = (
             f"asks for {show(sizes)}, and the {total} elements of `x`, {show(shape)}, are not a multiple of {others}"
         )
-        raise Conflict(clause, "shape", "x", code=codes.SIZES_DO_NOT_ADD_UP)
+        raise InputConflict(clause, "shape", "x", code=codes.SIZES_DO_NOT_ADD_UP)
     return replaced(sizes, place, total // others)
 
 
 def _hold_count(before: Shape, after: Shape, name: str, asks: str) -> None:
-    """Require a shape with as many elements as `x`. Raise Conflict."""
+    """Require a shape with as many elements as `x`. Raise InputConflict."""
     had, has = count(before), count(after)
     if had is not None and has is not None and had != has:
         clause = f"{asks} {show(after)}, {has} elements, and `x`, {show(before)}, has {had}"
-        raise Conflict(clause, name, "x", code=codes.SIZES_DO_NOT_ADD_UP)
+        raise InputConflict(clause, name, "x", code=codes.SIZES_DO_NOT_ADD_UP)
 
 
 @rule("reshape_like")
@@ -80,22 +80,22 @@ def reshape_like(op: Arguments) -> Sequence[Type]:
         for name, bound in (("begins", begin), *((("ends", end),) if not to_end else ())):
             if not -rank <= bound <= rank:
                 clause = f"names dimension {bound} of {show(reference.shape)}, which has {rank}"
-                raise Conflict(clause, name, "ref_tensors", code=codes.POSITION_OUTSIDE_TENSOR, place=place)
+                raise InputConflict(clause, name, "ref_tensors", code=codes.POSITION_OUTSIDE_TENSOR, place=place)
         shape += reference.shape[begin : None if to_end else end]
     _hold_count(x.shape, tuple(shape), "ref_tensors", "with `begins`, `ends` and `end_masks` asks for")
     return tensor(x.dtype, *shape)
 
 
 def _one_each(op: Arguments, name: str, number: int) -> list[object]:
-    """Return the scalars that a parameter is bound to, one for each reference. Raise Conflict."""
+    """Return the scalars that a parameter is bound to, one for each reference. Raise InputConflict."""
     if op.count(name) != number:
         clause = f"must have a value for each of the {number} `ref_tensors`, not {op.count(name)}"
-        raise Conflict(clause, name, "ref_tensors", code=codes.SIZES_DO_NOT_ADD_UP)
+        raise InputConflict(clause, name, "ref_tensors", code=codes.SIZES_DO_NOT_ADD_UP)
     operands = op.all(name)
     for place, operand in enumerate(operands):
         if isinstance(operand.type, TensorType) and operand.type.shape:
             clause = f"takes scalars, not a tensor of shape {show(operand.type.shape)}"
-            raise Conflict(clause, name, code=codes.WRONG_ARGUMENT_RANK, place=place)
+            raise InputConflict(clause, name, code=codes.WRONG_ARGUMENT_RANK, place=place)
     return [operand.value for operand in operands]
 
 
@@ -128,7 +128,7 @@ def squeeze(op: Arguments) -> Sequence[Type]:
     for axis in sorted(axes - ones):
         if x.shape[axis] is not None:
             clause = f"names axis {axis}, and `x`, {show(x.shape)}, has {x.shape[axis]} there: only a size of 1 can go"
-            raise Conflict(clause, "axes", "x", code=codes.SIZES_DO_NOT_ADD_UP)
+            raise InputConflict(clause, "axes", "x", code=codes.SIZES_DO_NOT_ADD_UP)
     if not axes <= ones or (None in x.shape and not op.has("axes")):
         raise Unknown
     return tensor(x.dtype, *(size for place, size in enumerate(x.shape) if place not in axes))
@@ -164,11 +164,11 @@ def pad(op: Arguments) -> Sequence[Type]:
     rank, first = len(x.shape), len(x.shape) - len(amounts) // 2
     if len(amounts) % 2:
         clause = f"has {len(amounts)} numbers, and takes two for each dimension that it pads: before and after it"
-        raise Conflict(clause, "pad", code=codes.WRONG_ARGUMENT_SHAPE)
+        raise InputConflict(clause, "pad", code=codes.WRONG_ARGUMENT_SHAPE)
     if first < 0 or (first and not op.all("pad")[0].constant and None in amounts):
         most = "at most" if first < 0 else "as it is not constant,"
         clause = f"has {len(amounts)} numbers, and takes {most} {2 * rank} for the {rank} dimensions of `x`"
-        raise Conflict(clause, "pad", "x", code=codes.WRONG_ARGUMENT_SHAPE)
+        raise InputConflict(clause, "pad", "x", code=codes.WRONG_ARGUMENT_SHAPE)
     _hold_filling(op, x.dtype)
     if op.has("mode") and (mode := op.single("mode")) in ("reflect", "replicate"):
         _hold_mirrors(mode == "reflect", x.shape, first, amounts)
@@ -177,13 +177,13 @@ def pad(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_filling(op: Arguments, dtype: str) -> None:
-    """Require the data type of `x`, or fp32, for `constant_val`. Raise Conflict.
+    """Require the data type of `x`, or fp32, for `constant_val`. Raise InputConflict.
 
     fp32 is the type of coremltools' default.
     """
     given = op.dtype("constant_val", dtype)
     if given not in (dtype, "fp32"):
-        raise Conflict(
+        raise InputConflict(
             f"is {given}, but `x` is {dtype}: they must be of one data type",
             "constant_val",
             "x",
@@ -192,14 +192,14 @@ def _hold_filling(op: Arguments, dtype: str) -> None:
 
 
 def _hold_mirrors(reflects: bool, shape: Shape, first: int, amounts: Shape) -> None:
-    """Require paddings out of `x` itself to be within its size. Raise Conflict."""
+    """Require paddings out of `x` itself to be within its size. Raise InputConflict."""
     for place, amount in enumerate(amounts):
         axis = first + place // 2
         size = shape[axis]
         most = None if size is None else size - reflects
         if amount is not None and most is not None and amount > most:
             clause = f"is {amount} at axis {axis}; this `mode` takes at most {most} from the {size} of `x` there"
-            raise Conflict(clause, "pad", "x", code=codes.POSITION_OUTSIDE_TENSOR)
+            raise InputConflict(clause, "pad", "x", code=codes.POSITION_OUTSIDE_TENSOR)
 
 
 def _padded(size: Dimension, before: Dimension, after: Dimension) -> Dimension:
@@ -210,11 +210,13 @@ def _padded(size: Dimension, before: Dimension, after: Dimension) -> Dimension:
 
 
 def _share(size: Dimension, of: str, by: int, name: str) -> Dimension:
-    """Return a size of `x` divided into equal parts, None when it is unknown. Raise Conflict when it is no multiple."""
+    """Return a size of `x` in equal parts, None when it is unknown. Raise InputConflict when it is no multiple."""
     if size is None:
         return None
     if size % by:
-        raise Conflict(f"asks for a multiple of {by}, and {of} is {size}", name, "x", code=codes.SIZES_DO_NOT_ADD_UP)
+        raise InputConflict(
+            f"asks for a multiple of {by}, and {of} is {size}", name, "x", code=codes.SIZES_DO_NOT_ADD_UP
+        )
     return size // by
 
 
@@ -265,9 +267,9 @@ def _blocks(op: Arguments, borders: str) -> tuple[tuple[int, ...], tuple[int, ..
 
 
 def _cropped(size: Dimension, by: int, what: str, name: str) -> Dimension:
-    """Return the rest of a size, None when it is unknown. Raise Conflict when nothing is left."""
+    """Return the rest of a size, None when it is unknown. Raise InputConflict when nothing is left."""
     if size is not None and by >= size > 0:
-        raise Conflict(
+        raise InputConflict(
             f"takes {by} off a {what} of {size}: nothing is left", name, "x", code=codes.POSITION_OUTSIDE_TENSOR
         )
     return linear(size, 1, -by)
@@ -289,7 +291,7 @@ def sliding_windows(op: Arguments) -> Sequence[Type]:
     axis = op.axis(len(x.shape))
     length = x.shape[axis]
     if length is not None and length < size:
-        raise Conflict(
+        raise InputConflict(
             f"is {size}, and `axis` {axis} of `x` has {length}", "size", "x", code=codes.POSITION_OUTSIDE_TENSOR
         )
     windows = None if length is None else (length - size) // stride + 1
@@ -305,18 +307,18 @@ def reverse_sequence(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_lengths(op: Arguments) -> None:
-    """Require `lengths` with one length for each row, within the sequence. Raise Conflict."""
+    """Require `lengths` with one length for each row, within the sequence. Raise InputConflict."""
     shape, [rows] = op.shape("x"), op.shape("lengths", 1)
     batch, sequence = (op.axis(len(shape), 0, name=name) for name in ("batch_axis", "seq_axis"))
     size, most = shape[batch], shape[sequence]
     named = op.given("seq_axis", "batch_axis")
     if batch == sequence and named:
         clause = f"names axis {sequence}, and `seq_axis` and `batch_axis` must be two"
-        raise Conflict(clause, named[0], *named[1:], "x", code=codes.REPEATED_AXIS)
+        raise InputConflict(clause, named[0], *named[1:], "x", code=codes.REPEATED_AXIS)
     if size is not None and rows is not None and rows != size:
         clause = f"must have a length for each of the {size} rows along `batch_axis` {batch} of `x`, not {rows}"
-        raise Conflict(clause, "lengths", "x", code=codes.WRONG_ARGUMENT_SHAPE)
+        raise InputConflict(clause, "lengths", "x", code=codes.WRONG_ARGUMENT_SHAPE)
     for length in row_of(op, "lengths"):
         if most is not None and isinstance(length, int) and length > most:
             clause = f"has a length of {length}, and `seq_axis` {sequence} of `x` is {most} long"
-            raise Conflict(clause, "lengths", "x", code=codes.VALUE_OUT_OF_RANGE)
+            raise InputConflict(clause, "lengths", "x", code=codes.VALUE_OUT_OF_RANGE)

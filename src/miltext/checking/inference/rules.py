@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TypeAlias
 
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown, position
+from miltext.checking.inference.operands import Arguments, InputConflict, Unknown, position
 from miltext.schema.types import Dimension, ListType, Shape, TensorType, Type, show
 
 Rule: TypeAlias = "Callable[[Arguments], Sequence[Type]]"
@@ -40,7 +40,7 @@ def rule(*op_types: str) -> Callable[[Rule], Rule]:
 
 
 def apply(arguments: Arguments) -> Sequence[Type] | None:
-    """Return the result of an op's rule; None without a rule, or where the rule cannot decide. Raise Conflict.
+    """Return the result of an op's rule; None without a rule, or where the rule cannot decide. Raise InputConflict.
 
     Each returned type can be written: this function refuses sizes that a rule made of unforeseen numbers.
     """
@@ -58,13 +58,13 @@ def apply(arguments: Arguments) -> Sequence[Type] | None:
 
 def followed(arguments: Arguments) -> tuple[Type, ...] | None:
     """Return the types that follow for an op's outputs; None where they are unknown, and for a wrong op."""
-    with suppress(Conflict):
+    with suppress(InputConflict):
         return tuple(apply(replace(arguments, doubts=[])) or ()) or None
     return None
 
 
 def _hold_sizes(type: Type) -> None:
-    """Require possible sizes in a type. Raise Conflict, or Unknown for too many of them."""
+    """Require possible sizes in a type. Raise InputConflict, or Unknown for too many of them."""
     if isinstance(type, ListType):
         _hold_sizes(type.element)
     elif isinstance(type, TensorType):
@@ -72,11 +72,11 @@ def _hold_sizes(type: Type) -> None:
             raise Unknown
         for size in type.shape:
             if size is not None and not 0 <= size <= LARGEST_SIZE:
-                raise Conflict(f"the shape would be {show(type.shape)}, and a size is from 0 to {LARGEST_SIZE}")
+                raise InputConflict(f"the shape would be {show(type.shape)}, and a size is from 0 to {LARGEST_SIZE}")
 
 
 def broadcast(*shapes: Shape) -> Shape:
-    """Return the shape that results from elementwise operations on these. Raise Conflict."""
+    """Return the shape that results from elementwise operations on these. Raise InputConflict."""
     rank = max(map(len, shapes))
     padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
     return tuple(_broadcast_dimension(sizes, shapes) for sizes in zip(*padded, strict=True))
@@ -86,7 +86,7 @@ def _broadcast_dimension(sizes: Sequence[Dimension], shapes: Sequence[Shape]) ->
     known = {size for size in sizes if size != 1}
     sure = known - {None}
     if len(sure) > 1:
-        raise Conflict(f"shapes {' and '.join(map(show, shapes))} do not broadcast")
+        raise InputConflict(f"shapes {' and '.join(map(show, shapes))} do not broadcast")
     if sure:
         return sure.pop()
     return None if known else 1
@@ -95,7 +95,7 @@ def _broadcast_dimension(sizes: Sequence[Dimension], shapes: Sequence[Shape]) ->
 def broadcast_of(op: Arguments, first: str, *others: str) -> Shape:
     """Return the shape that results from elementwise operations on parameters.
 
-    Raise Conflict about the first parameter that does not broadcast with those before it.
+    Raise InputConflict about the first parameter that does not broadcast with those before it.
     """
     made, before = op.shape(first), [first]
     for name in others:
@@ -105,7 +105,7 @@ def broadcast_of(op: Arguments, first: str, *others: str) -> Shape:
         if clash is not None:
             axis, size, other = clash
             clause = f"shapes {show(given)} and {show(made)} have {size} and {other} at axis {axis}"
-            raise Conflict(f"does not broadcast with {_and(before)}: {clause}", name, *before)
+            raise InputConflict(f"does not broadcast with {_and(before)}: {clause}", name, *before)
         made, before = broadcast(made, given), [*before, name]
     return made
 
@@ -119,10 +119,10 @@ def _and(names: Sequence[str]) -> str:
 
 
 def merge(sizes: Sequence[Dimension], what: str) -> Dimension:
-    """Return the one size that all of these stand for, None when none is known. Raise Conflict."""
+    """Return the one size that all of these stand for, None when none is known. Raise InputConflict."""
     known = {size for size in sizes if size is not None}
     if len(known) > 1:
-        raise Conflict(f"{what} differ: {', '.join(map(str, sizes))}")
+        raise InputConflict(f"{what} differ: {', '.join(map(str, sizes))}")
     return known.pop() if known else None
 
 

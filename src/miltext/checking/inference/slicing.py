@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.checking.inference.operands import Arguments, Conflict, Unknown
+from miltext.checking.inference.operands import Arguments, InputConflict, Unknown
 from miltext.checking.inference.positions import hold_positions, hold_shape
 from miltext.checking.inference.rules import rule, tensor
 from miltext.diagnostics import codes
@@ -51,7 +51,7 @@ class _Column(NamedTuple):
 
 
 def _slice(op: Arguments) -> Shape:
-    """Return the shape of a slice. Raise Conflict."""
+    """Return the shape of a slice. Raise InputConflict."""
     shape = op.shape("x")
     rank = len(shape)
     begin, end = (op.sizes(name, rank) if op.has(name) else (None,) * rank for name in ("begin", "end"))
@@ -67,10 +67,10 @@ def _slice(op: Arguments) -> Shape:
 
 
 def _hold(op: Arguments, column: _Column) -> None:
-    """Require bounds within one dimension, and in order. Raise Conflict."""
+    """Require bounds within one dimension, and in order. Raise InputConflict."""
     axis, size, begin, end, stride, from_start, to_end, squeezed = column
     if stride == 0:
-        raise Conflict(
+        raise InputConflict(
             f"takes steps forwards or backwards, not 0 at axis {axis}", "stride", code=codes.VALUE_OUT_OF_RANGE
         )
     if begin is not None and not from_start:
@@ -78,7 +78,7 @@ def _hold(op: Arguments, column: _Column) -> None:
     if end is None or to_end or squeezed:
         return
     if size is not None and -TO_THE_END < end < -size - 1:
-        raise Conflict(
+        raise InputConflict(
             f"is {end} at axis {axis}, and `x` has {size} there", "end", "x", code=codes.POSITION_OUTSIDE_TENSOR
         )
     if not (begin is None or from_start or stride is None):
@@ -86,7 +86,7 @@ def _hold(op: Arguments, column: _Column) -> None:
 
 
 def _hold_begin(op: Arguments, begin: int, column: _Column) -> None:
-    """Require an existing position for the begin of a slice. Raise Conflict.
+    """Require an existing position for the begin of a slice. Raise InputConflict.
 
     coremltools takes the end of a dimension, too, where a slice may be empty, and cuts off positions past it backwards.
     """
@@ -94,7 +94,7 @@ def _hold_begin(op: Arguments, begin: int, column: _Column) -> None:
     is_cut = size is not None and not column.squeezed and (begin == size or (begin > size and stride < 0))
     try:
         hold_positions([begin], size, f"axis {column.axis} of `x`", "begin", "x")
-    except Conflict as wrong:
+    except InputConflict as wrong:
         if not is_cut:
             raise
         if size:
@@ -102,13 +102,13 @@ def _hold_begin(op: Arguments, begin: int, column: _Column) -> None:
 
 
 def _hold_order(axis: int, size: Dimension, begin: int, end: int, stride: int) -> None:
-    """Require bounds in the direction of the steps, if they are known. Raise Conflict."""
+    """Require bounds in the direction of the steps, if they are known. Raise InputConflict."""
     if size is None and (begin < 0) != (end < 0):
         return
     first, last = (bound if size is None or bound >= 0 else bound + size for bound in (begin, end))
     if (last - first) * stride < 0:
         clause = f"is {_counted(begin, first)} at axis {axis}, and `end` is {_counted(end, last)}"
-        raise Conflict(
+        raise InputConflict(
             f"{clause}: steps of {stride} do not lead there", "begin", "end", code=codes.POSITION_OUTSIDE_TENSOR
         )
 
@@ -165,7 +165,7 @@ def slice_by_size(op: Arguments) -> Sequence[Type]:
 
 
 def _hold_stretch(op: Arguments, axis: int, length: Dimension, begin: Dimension, size: Dimension) -> None:
-    """Require `size` elements from `begin` on within a dimension, and doubt a size of 0. Raise Conflict."""
+    """Require `size` elements from `begin` on within a dimension, and doubt a size of 0. Raise InputConflict."""
     where = f"axis {axis} of `x`"
     if begin is not None and begin != length:
         hold_positions([begin], length, where, "begin", "x")
@@ -174,7 +174,7 @@ def _hold_stretch(op: Arguments, axis: int, length: Dimension, begin: Dimension,
     first = 0 if begin is None else begin + length if begin < 0 else begin
     if size >= 0 and first + size > length:
         clause = f"is {size} from `begin` {first} on, and {where} has {length}"
-        raise Conflict(clause, "size", "x", code=codes.POSITION_OUTSIDE_TENSOR)
+        raise InputConflict(clause, "size", "x", code=codes.POSITION_OUTSIDE_TENSOR)
     if length and (size == 0 or first == length):
         clause = f"is {size} from `begin` {first} on, and {where} has {length}: nothing is left"
         op.doubt(clause, "size", "begin", "x", code=codes.POSITION_OUTSIDE_TENSOR)

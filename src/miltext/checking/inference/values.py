@@ -11,7 +11,7 @@ from contextlib import suppress
 from miltext.checking.inference.operands import (
     LARGEST,
     Arguments,
-    Conflict,
+    InputConflict,
     Row,
     Scalar,
     Unknown,
@@ -41,7 +41,7 @@ def infer_value(op: Arguments, output: Type) -> Value:
     compute = VALUES.get(op.op_type)
     if compute is None or not isinstance(output, TensorType) or output.dtype != "int32" or len(output.shape) > 1:
         return None
-    with suppress(Unknown, Conflict):
+    with suppress(Unknown, InputConflict):
         return _fitted(compute(op), output)
     return None
 

@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from miltext.checking.inference.operands import number
-from miltext.checking.resizing.facts import Change, Follow, Resized, follows
+from miltext.checking.resizing.facts import Follow, Resized, SizeChange, follows
 from miltext.checking.resizing.numbers import form_of
 from miltext.diagnostics import codes
 from miltext.schema.types import TensorType
@@ -68,9 +68,9 @@ def numbers(op: Resized) -> Iterator[Follow]:
         yield from _number(op, name)
 
 
-def _broadcast_changes(op: Resized) -> dict[int, Change]:
+def _broadcast_changes(op: Resized) -> dict[int, SizeChange]:
     """Return the changed sizes of the broadcast operands, by axis from the back."""
-    found: dict[int, Change] = {}
+    found: dict[int, SizeChange] = {}
     for name, operands in op.operands.items():
         for place in range(len(operands)):
             rank = len(op.shape(name, place) or ())
@@ -99,7 +99,7 @@ def _number(op: Resized, name: str) -> Iterator[Follow]:
         yield Follow(name, codes.CONSTANT_RESIZED, f"{words}; it is {now:g} now", [now], shape)
 
 
-def _array(op: Resized, name: str, place: int, axes: Mapping[int, Change]) -> Iterator[Follow]:
+def _array(op: Resized, name: str, place: int, axes: Mapping[int, SizeChange]) -> Iterator[Follow]:
     """Follow an array at axes with changed sizes."""
     if not axes or any(change.before < 1 or change.now == 0 for change in axes.values()):
         return
@@ -116,7 +116,7 @@ def _array(op: Resized, name: str, place: int, axes: Mapping[int, Change]) -> It
     yield Follow(name, code, message, array.reshape(-1), array.shape, place)
 
 
-def _and(axes: Mapping[int, Change]) -> str:
+def _and(axes: Mapping[int, SizeChange]) -> str:
     return " and ".join(f"{change} at axis {axis}" for axis, change in sorted(axes.items()))
 
 
@@ -144,7 +144,7 @@ def _made_anew(array: npt.NDArray[Any] | None, axes: Mapping[int, int]) -> tuple
 def concat(op: Resized) -> Iterator[Follow]:
     """Follow constants among `values` at all axes except the joined one."""
     count, axis = len(op.operands.get("values", ())), op.value("axis")
-    changes: dict[int, Change] = {}
+    changes: dict[int, SizeChange] = {}
     for place in range(count):
         changes |= op.changes("values", place)
     if type(axis) is not int:
@@ -230,7 +230,7 @@ def at_points(op: Resized) -> Iterator[Follow]:
         yield from _places(op, axes, cannot_stay=any(_is_flat(op, name, axis) for axis in axes))
 
 
-def _places(op: Resized, axes: Mapping[int, Change], *, cannot_stay: bool) -> Iterator[Follow]:
+def _places(op: Resized, axes: Mapping[int, SizeChange], *, cannot_stay: bool) -> Iterator[Follow]:
     """Report constant `indices` into changed axes; the first places of each are counted from its start."""
     indices = op.operand("indices")
     if indices is None or not indices.constant:
@@ -243,7 +243,7 @@ def _places(op: Resized, axes: Mapping[int, Change], *, cannot_stay: bool) -> It
         yield Follow("indices", codes.CONSTANT_MAY_FOLLOW, words)
 
 
-def _evenly(array: npt.NDArray[Any], change: Change) -> npt.NDArray[Any] | None:
+def _evenly(array: npt.NDArray[Any], change: SizeChange) -> npt.NDArray[Any] | None:
     """Return indices of every so many-th element, from an index in the first step to one in the last."""
     import numpy as np
 
@@ -261,7 +261,7 @@ def _evenly(array: npt.NDArray[Any], change: Change) -> npt.NDArray[Any] | None:
     return np.arange(first, change.now, step)
 
 
-def _place(words: str, change: Change, index: int, shape: tuple[int, ...]) -> Iterator[Follow]:
+def _place(words: str, change: SizeChange, index: int, shape: tuple[int, ...]) -> Iterator[Follow]:
     """Follow one index, in the middle or before the end."""
     now = change.now or 0
     made = now // 2 if index * 2 == change.before else now - (change.before - index)
@@ -303,7 +303,7 @@ def aligned(op: Resized) -> Iterator[Follow]:
         operand, shape = op.operand(name), op.shape(name) or ()
         if operand is None or not operand.constant:
             continue
-        held: dict[int, Change] = {}
+        held: dict[int, SizeChange] = {}
         for axis, (other, at) in axes.items():
             rank = len(op.shape(other) or ())
             change = op.changes(other).get(at % rank) if rank else None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from miltext.schema.types import Dimension, Shape
 
 
-class Change(NamedTuple):
+class SizeChange(NamedTuple):
     """The old size of a dimension, and the new one; None where a range leaves it open.
 
     Of several dimensions together it is `spread` if the changed size was a 1, usually a batch: a constant with one
@@ -38,7 +38,7 @@ class Sizes(NamedTuple):
     `places` are the single sizes among the steady ones, with their axes from the back.
     """
 
-    changed: frozenset[Change] = frozenset()
+    changed: frozenset[SizeChange] = frozenset()
     steady: frozenset[int] = frozenset()
     places: frozenset[tuple[int, int]] = frozenset()
 
@@ -122,11 +122,11 @@ class Resized:
         known = self._before.get(operand) if operand is not None else None
         return known.shape if known is not None else self.shape(name, place)
 
-    def changes(self, name: str, place: int = 0) -> dict[int, Change]:
+    def changes(self, name: str, place: int = 0) -> dict[int, SizeChange]:
         """Return the changed sizes of a parameter's operand, by axis."""
         return changes_of(self.was(name, place), self.shape(name, place))
 
-    def change_of(self, size: int, axis: int = 0) -> Change | None:
+    def change_of(self, size: int, axis: int = 0) -> SizeChange | None:
         """Return the change of a size that an operand depends on; None where no such size changed.
 
         Of several changes it is one at an `axis`, from the back; none of them counts where a size of the same value
@@ -160,13 +160,13 @@ def follows(*op_types: str) -> Callable[[Rule], Rule]:
     return enter
 
 
-def changes_of(old: Shape | None, new: Shape | None) -> dict[int, Change]:
+def changes_of(old: Shape | None, new: Shape | None) -> dict[int, SizeChange]:
     """Return the sizes that changed from one shape to another of its rank, by axis."""
     if old is None or new is None or len(old) != len(new):
         return {}
     pairs = enumerate(zip(old, new, strict=True))
     return {
-        axis: Change(before, now, axis=axis - len(old))
+        axis: SizeChange(before, now, axis=axis - len(old))
         for axis, (before, now) in pairs
         if before is not None and before != now
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from miltext.checking.inference.operands import elements
 from miltext.checking.resizing import constants, shapes, slices, windows  # noqa: F401  # they enter their rules
-from miltext.checking.resizing.facts import RULES, Change, Follow, Resized, Sizes, changes_of
+from miltext.checking.resizing.facts import RULES, Follow, Resized, SizeChange, Sizes, changes_of
 from miltext.checking.resizing.lineage import Factor, lineage_of, recast, sizes_of
 from miltext.schema.types import TensorType
 
@@ -114,7 +114,7 @@ class Following:
                 return lineage[back]
         return factors
 
-    def stays(self, made: Operand) -> Change | None:
+    def stays(self, made: Operand) -> SizeChange | None:
         """Return the change of a size that a value depends on and still has, unless its own sizes changed so."""
         before = self._before.get(made)
         if before is None or not isinstance(made.type, TensorType):
@@ -125,7 +125,7 @@ class Following:
         held = (each for each in self._sizes.get(made, NONE).changed if each.before in made.type.shape)
         return min((each for each in held if each.before > 1 and not each.spread), key=str, default=None)
 
-    def changed(self, given: Iterable[Operand]) -> frozenset[Change]:
+    def changed(self, given: Iterable[Operand]) -> frozenset[SizeChange]:
         """Return the changed sizes that any of some values depend on."""
         return frozenset(change for each in given for change in self._sizes.get(each, NONE).changed)
 
@@ -179,10 +179,10 @@ def _runs(rank: int) -> Iterator[tuple[int, int]]:
     return ((start, end) for start in range(rank) for end in range(start + 1, rank + 1))
 
 
-def _products(old: Shape, new: Shape) -> frozenset[Change]:
+def _products(old: Shape, new: Shape) -> frozenset[SizeChange]:
     """Return changed sizes, of one dimension and of several that stand side by side."""
     changes = changes_of(old, new)
-    found: set[Change] = set()
+    found: set[SizeChange] = set()
     for start, end in _runs(len(old) if changes else 0):
         run = [*zip(old[start:end], new[start:end], strict=True)]
         if any(before is None for before, _ in run) or not any(start <= axis < end for axis in changes):
@@ -190,7 +190,7 @@ def _products(old: Shape, new: Shape) -> frozenset[Change]:
         now = None if any(size is None for _, size in run) else prod(size or 0 for _, size in run)
         is_spread = len(run) > 1 and any(before == 1 != size for before, size in run)
         axis = start - len(old) if len(run) == 1 else 0
-        found.add(Change(prod(size or 0 for size, _ in run), now, is_spread, axis))
+        found.add(SizeChange(prod(size or 0 for size, _ in run), now, is_spread, axis))
     return frozenset(each for each in found if each.before != each.now)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from miltext.checking.resizing.facts import Change, Sizes
+    from miltext.checking.resizing.facts import SizeChange, Sizes
 
 FORMS: dict[str, Callable[[float], float]] = {
     "{n}": lambda n: n,
@@ -44,16 +44,16 @@ USUAL = frozenset({0.5, 2.0, 3.0, 6.0, 10.0, 100.0})
 """Numbers that usually stand in programs for other reasons: they stay, and their possible meaning is reported."""
 
 
-class Form(NamedTuple):
+class SizeFunction(NamedTuple):
     """A function of a size that gives a number: its spelling, its present result, and its certainty."""
 
     words: str
-    change: Change
+    change: SizeChange
     now: float | None
     is_sure: bool
 
 
-def form_of(number: float, dtype: str, sizes: Sizes) -> Form | None:
+def form_of(number: float, dtype: str, sizes: Sizes) -> SizeFunction | None:
     """Return the first form that gives a number of a data type for a size before; None if no form does.
 
     A form is uncertain if a size that stays gives the number as well, or if programs have the number for other reasons.
@@ -77,7 +77,7 @@ def form_of(number: float, dtype: str, sizes: Sizes) -> Form | None:
             now = None if change.now is None else _computed(compute, change.now)
             is_sure = magnitude not in USUAL and not any(gives(compute, size) for size in sizes.steady)
             signed = None if now is None else math.copysign(now, number)
-            return Form(words.format(n=change.before), change, signed, is_sure)
+            return SizeFunction(words.format(n=change.before), change, signed, is_sure)
     return None
 
 

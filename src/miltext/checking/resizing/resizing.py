@@ -13,13 +13,13 @@ from miltext.checking.resizing.facts import RULES
 from miltext.checking.resizing.following import Following
 from miltext.checking.sizes import GREATEST, WAY_OUT, too_large
 from miltext.diagnostics import codes
+from miltext.files.refusals import WeightsError
 from miltext.ir.parts import Value as Made
 from miltext.ir.parts import literal_of
-from miltext.models.model_weights import Weights
-from miltext.models.refusals import WeightsError
 from miltext.parsing.parser import parse_value
 from miltext.schema.paths import Key
 from miltext.schema.types import TensorType, read_type, spelled
+from miltext.weights.model_weights import Weights
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from miltext.checking.resizing.facts import Change, Follow, Resized, follows
+from miltext.checking.resizing.facts import Follow, Resized, SizeChange, follows
 from miltext.checking.resizing.lineage import OPEN, Factor, recast
 from miltext.diagnostics import codes
 from miltext.schema.types import show
@@ -104,7 +104,7 @@ def tile(op: Resized) -> Iterator[Follow]:
         yield Follow("reps", code, f"`reps` of `tile` is {why}", elements, (len(made),))
 
 
-def _near(number: int, upstream: frozenset[Change]) -> Change | None:
+def _near(number: int, upstream: frozenset[SizeChange]) -> SizeChange | None:
     """Return a size that a number is one less, one more, half, or a multiple of."""
     near = (each for each in sorted(upstream, key=str) if each.before > 1 and not each.spread)
     return next((each for each in near if abs(number - each.before) == 1 or number in _multiples(each.before)), None)
@@ -114,7 +114,7 @@ def _multiples(size: int) -> tuple[int, ...]:
     return (size // 2 if size % 2 == 0 else -1, size * 2, size * 4)
 
 
-def _now(change: Change) -> str:
+def _now(change: SizeChange) -> str:
     return "?" if change.now is None else str(change.now)
 
 

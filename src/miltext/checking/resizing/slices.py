@@ -11,7 +11,7 @@ from miltext.checking.resizing.facts import Follow, Resized, follows
 from miltext.diagnostics import codes
 
 if TYPE_CHECKING:
-    from miltext.checking.resizing.facts import Change
+    from miltext.checking.resizing.facts import SizeChange
 
 PARTS = (2, 3, 4, 8)
 """The likely divisors of a size where a bound is a part of it."""
@@ -58,7 +58,7 @@ def _follow_cut(
     rows: dict[str, list[int]],
     reasons: dict[str, list[tuple[str, str]]],
     axis: int,
-    change: Change,
+    change: SizeChange,
     span: tuple[int, int],
     count: int,
 ) -> None:
@@ -85,7 +85,7 @@ def _told(
         yield Follow(name, code, f"`{name}` of `{op.op_type}` is {why}", elements, (len(now),))
 
 
-def _bound(name: str, bound: int, first: int, last: int, change: Change) -> tuple[int | None, str | None, str]:
+def _bound(name: str, bound: int, first: int, last: int, change: SizeChange) -> tuple[int | None, str | None, str]:
     """Return the new value of a bound, None where it stays, the code of its finding, if any, and the reason."""
     size, now = change.before, change.now
     if bound < 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from miltext.checking.inference.operands import number
-from miltext.checking.resizing.facts import Change, Follow, Resized, follows
+from miltext.checking.resizing.facts import Follow, Resized, SizeChange, follows
 from miltext.diagnostics import codes
 
 MARGIN = 1e-4
@@ -66,7 +66,7 @@ def _is_adaptive(count: int, kernel: int) -> bool:
     return count == 1 or (kernel > 3 and count <= 8)
 
 
-def _now(change: Change) -> str:
+def _now(change: SizeChange) -> str:
     return "?" if change.now is None else str(change.now)
 
 

@@ -13,7 +13,7 @@ from miltext.evaluation.comparing.runners import Feeder, arranged, arranged_agai
 from miltext.evaluation.comparing.thresholds import UNEVEN, OwnNumbers, usual_against, usual_between
 from miltext.evaluation.comparing.verdict import Verdict
 from miltext.evaluation.evaluator import require_seed
-from miltext.models.pairing.keyed import Keys
+from miltext.pairing.keyed import Keys
 
 if TYPE_CHECKING:
     import os

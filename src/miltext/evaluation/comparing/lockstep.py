@@ -79,7 +79,7 @@ class Oddity(NamedTuple):
 
 
 @dataclass
-class Side:
+class WaitingRun:
     """One run: the values that wait for partners, by value and turn, their bytes but for constants, how often each was
     made.
     """
@@ -107,7 +107,7 @@ class Lockstep:
     def __init__(self, old: Walked | None, partners: Partners, thresholds: Sequence[float]) -> None:
         self.partners = partners
         self.thresholds = thresholds
-        self.sides = (Side(old), Side(partners.new))
+        self.sides = (WaitingRun(old), WaitingRun(partners.new))
         self.tracks = [Track() for _ in partners.pairs]
         self._of: tuple[dict[Held, list[int]], dict[Held, list[int]]] = ({}, {})
         for index, pair in enumerate(partners.pairs):
@@ -199,7 +199,7 @@ class Lockstep:
         if track.fall is None and has_fallen(found, self.thresholds[index]):
             track.fall = sighting
 
-    def _look_for_oddities(self, side: Side, value: Value, array: Any, turn: int) -> None:
+    def _look_for_oddities(self, side: WaitingRun, value: Value, array: Any, turn: int) -> None:
         if len(side.oddities) == 2 or not isinstance(array, np.ndarray) or array.dtype.kind != "f":
             return
         if not np.isfinite(array).all():

@@ -6,13 +6,13 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.ir.parts import Block, Op, Value
-from miltext.models.pairing.keyed import EXACT
-from miltext.models.pairing.matching import match_names
+from miltext.pairing.keyed import EXACT
+from miltext.pairing.matching import match_names
 from miltext.schema.paths import Key
 
 if TYPE_CHECKING:
-    from miltext.models.pairing.keyed import KeyedGraph
-    from miltext.models.pairing.pairing import PairedBlock
+    from miltext.pairing.keyed import KeyedGraph
+    from miltext.pairing.pairing import PairedBlock
     from miltext.schema.paths import Path
 
 

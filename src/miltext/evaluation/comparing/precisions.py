@@ -10,7 +10,7 @@ import numpy as np
 
 from miltext.evaluation.values import Constants
 from miltext.ir.parts import Op, Value
-from miltext.models.pairing.keyed import NAME
+from miltext.pairing.keyed import NAME
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import TensorType
 

@@ -19,9 +19,9 @@ from miltext.evaluation.planning import steps_of
 from miltext.evaluation.random_inputs import random_inputs
 from miltext.evaluation.subjects import Runnable, Subject, opened
 from miltext.ir.parts import Value
-from miltext.models.pairing.contents import Contents
-from miltext.models.pairing.keyed import KeyedGraph, Keys
-from miltext.models.pairing.pairing import pair_functions
+from miltext.pairing.contents import ProgramContents
+from miltext.pairing.keyed import KeyedGraph, Keys
+from miltext.pairing.pairing import pair_functions
 from miltext.schema.types import StateType, TensorType, Type, compatible, show, spelled
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from miltext.schema.paths import Path
 
 
-class Side(NamedTuple):
+class ComparedProgram(NamedTuple):
     """A program to be compared: its name, its source, and its graph."""
 
     name: str
@@ -47,11 +47,11 @@ def compared_subject(source: Runnable | Subject, weights: str | os.PathLike[str]
     return subject
 
 
-def side(source: Runnable | Subject, name: str, keys: Keys, weights: str | os.PathLike[str] | None) -> Side:
+def side(source: Runnable | Subject, name: str, keys: Keys, weights: str | os.PathLike[str] | None) -> ComparedProgram:
     """Return a program to be compared; a program without a name of its own gets `name`. Raise MiltextError."""
     subject = compared_subject(source, weights)
-    graph = KeyedGraph(subject.program, keys, Contents(keys, subject.folder))
-    return Side(name if subject.name in (None, "<text>") else str(subject.name), subject, graph)
+    graph = KeyedGraph(subject.program, keys, ProgramContents(keys, subject.folder))
+    return ComparedProgram(name if subject.name in (None, "<text>") else str(subject.name), subject, graph)
 
 
 @dataclass
@@ -86,7 +86,7 @@ class Runner:
         return next(each for each in self.walked.function.inputs if each.name == name)
 
 
-def runner(side: Side, function: str, compute: str) -> Runner:
+def runner(side: ComparedProgram, function: str, compute: str) -> Runner:
     """Return the runner of one side's function. Raise MiltextError where it cannot be run."""
     evaluator = Evaluator(side.subject, function, compute=compute)
     blocks, steps = side.graph.functions[evaluator.function].blocks, evaluator.plan.steps
@@ -112,7 +112,7 @@ class Arrangement:
         yield from (f"the output {named(name)} is only in {new.name}" for name in self.partners.gained)
 
 
-def arranged(old: Side, new: Side, function: str, compute: str) -> Arrangement:
+def arranged(old: ComparedProgram, new: ComparedProgram, function: str, compute: str) -> Arrangement:
     """Return two programs whose functions correspond. Raise MiltextError: MIL842 and MIL843 where they do not."""
     first = runner(old, function, compute)
     chosen = first.evaluator.function
@@ -141,7 +141,7 @@ def arranged(old: Side, new: Side, function: str, compute: str) -> Arrangement:
     return Arrangement([first, second], partners, names)
 
 
-def arranged_against(side: Side, arrays: Mapping[str, Any], function: str, compute: str) -> Arrangement:
+def arranged_against(side: ComparedProgram, arrays: Mapping[str, Any], function: str, compute: str) -> Arrangement:
     """Return one program, to be compared with arrays. Raise MiltextError (MIL844) for a name that it does not have."""
     only = runner(side, function, compute)
     outputs = only.walked.block.outputs

@@ -12,11 +12,11 @@ from miltext.evaluation.comparing.comparison import ComparedValue, FirstOddity, 
 from miltext.evaluation.comparing.partners import VALUE, between
 from miltext.evaluation.comparing.precisions import are_made_alike_but_rounded
 from miltext.ir.parts import Op, Value
-from miltext.models.pairing.keyed import label
+from miltext.pairing.keyed import label
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
-    from miltext.evaluation.comparing.lockstep import Lockstep, Side, Sighting
+    from miltext.evaluation.comparing.lockstep import Lockstep, Sighting, WaitingRun
     from miltext.evaluation.comparing.partners import Held
 
 HEALED = 40.0
@@ -228,7 +228,7 @@ class Verdict:
         for name, side in zip(("old", "new"), self._lockstep.sides, strict=True):
             yield from (self._oddity(name, side, kind) for kind in sorted(side.oddities))
 
-    def _oddity(self, name: str, side: Side, kind: str) -> FirstOddity:
+    def _oddity(self, name: str, side: WaitingRun, kind: str) -> FirstOddity:
         found = side.oddities[kind]
         return FirstOddity(name, kind, found.value.name, _operation(found.value), found.elements, found.turn)
 

@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from miltext.evaluation.rules import Array, Held, Ints, Unfit, rule
+from miltext.evaluation.rules import Array, Held, Ints, UnfitValues, rule
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import packed_size, unpack_array
 from miltext.schema.types import show
@@ -163,7 +163,7 @@ def _dense(data: Held, mask: Held, name: str) -> Held:
     made = np.zeros(mask.shape, data.dtype)
     ones = mask != 0
     if np.count_nonzero(ones) != data.size:
-        raise Unfit(f"`{name}` has {np.count_nonzero(ones)} ones, for {data.size} elements")
+        raise UnfitValues(f"`{name}` has {np.count_nonzero(ones)} ones, for {data.size} elements")
     made[ones] = data
     return made
 
@@ -173,5 +173,5 @@ def _unpacked(octets: Held, bits: int, shape: Ints) -> Held:
     count = prod(shape)
     if octets.size != packed_size(count, bits):
         needed = f"{count} numbers of {bits} bits take {packed_size(count, bits)} bytes"
-        raise Unfit(f"`shape` is {show(shape)}: {needed}, not {octets.size}")
+        raise UnfitValues(f"`shape` is {show(shape)}: {needed}, not {octets.size}")
     return unpack_array(octets.tobytes(), bits, count, signed=False).reshape(shape)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from miltext.evaluation.rules import Array, Blocks, Held, Ints, Made, Unfit, Value, Values, rule
+from miltext.evaluation.rules import Array, Blocks, Held, Ints, Made, UnfitValues, Value, Values, rule
 from miltext.evaluation.values import CARRIERS, FixedList
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def make_list(init_length: int, dynamic_length: bool, elem_shape: Values, dtype:
     Where `elem_shape` contains a symbolic size, the tensors are None until written.
     """
     if init_length < 0:
-        raise Unfit(f"`init_length` is {init_length}, and cannot be negative")
+        raise UnfitValues(f"`init_length` is {init_length}, and cannot be negative")
     sizes = [size.item() for size in elem_shape]
     named = any(isinstance(size, str) for size in sizes)
     elements = [None if named else np.zeros(sizes, CARRIERS[dtype])] * init_length
@@ -88,7 +88,7 @@ def list_write(ls: Value, index: int, value: Held) -> list[Held | None]:
 def list_scatter(ls: Value, indices: Ints, value: Held) -> list[Held | None]:
     """Return `ls` with value[i] at indices[i]; a list that grows does so, by zeros, to have that many elements."""
     if len(indices) != len(value):
-        raise Unfit(f"`indices` names {len(indices)} places, for {len(value)} elements of `value`")
+        raise UnfitValues(f"`indices` names {len(indices)} places, for {len(value)} elements of `value`")
     return _written(ls, indices, list(value), "indices")
 
 
@@ -109,18 +109,18 @@ def list_gather(ls: Value, indices: Ints, made: Made) -> Held:
 
 def _read(ls: list[Held | None], index: int, name: str) -> Held:
     if not 0 <= index < len(ls):
-        raise Unfit(f"`{name}` is {index}, and `ls` has {len(ls)} elements")
+        raise UnfitValues(f"`{name}` is {index}, and `ls` has {len(ls)} elements")
     if (element := ls[index]) is None:
-        raise Unfit(f"`ls` has nothing at {index}: its elements have no shape before one is written")
+        raise UnfitValues(f"`ls` has nothing at {index}: its elements have no shape before one is written")
     return element
 
 
 def _written(ls: list[Held | None], indices: Ints, values: list[Held], name: str) -> list[Held | None]:
     least, end = min(indices, default=0), max(indices, default=-1) + 1
     if least < 0:
-        raise Unfit(f"`{name}` is {least}, and cannot be negative")
+        raise UnfitValues(f"`{name}` is {least}, and cannot be negative")
     if end > len(ls) and isinstance(ls, FixedList):
-        raise Unfit(f"`{name}` is {end - 1}, and `ls` has {len(ls)} elements and does not grow")
+        raise UnfitValues(f"`{name}` is {end - 1}, and `ls` has {len(ls)} elements and does not grow")
     written = [*ls, *[None] * (end - len(ls))]
     for index, value in zip(indices, values, strict=True):
         written[index] = value
@@ -136,5 +136,5 @@ def classify(probabilities: Array, classes: Value) -> tuple[Any, dict[Any, float
     """Return the class of the greatest of `probabilities`, and each class with its own."""
     labels, chances = [label.item() for label in classes], probabilities.reshape(-1)
     if not labels or len(labels) != chances.size:
-        raise Unfit(f"`classes` names {len(labels)}, for {chances.size} probabilities")
+        raise UnfitValues(f"`classes` names {len(labels)}, for {chances.size} probabilities")
     return labels[int(chances.argmax())], dict(zip(labels, chances.tolist(), strict=True))

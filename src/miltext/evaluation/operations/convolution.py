@@ -11,7 +11,7 @@ import numpy as np
 
 from miltext.evaluation.operations.depthwise import by_rows, has_rows
 from miltext.evaluation.operations.windows import WORKING_ELEMENTS, Sliding, blocks, every, seen, sliding
-from miltext.evaluation.rules import Array, Held, Ints, Unfit, rule
+from miltext.evaluation.rules import Array, Held, Ints, UnfitValues, rule
 
 
 @rule("conv")
@@ -56,7 +56,7 @@ def conv_quantized(
     ("lut").
     """
     if quantization_type != "linear":
-        raise Unfit(f'`quantization_type` is "{quantization_type}", of which only "linear" is defined')
+        raise UnfitValues(f'`quantization_type` is "{quantization_type}", of which only "linear" is defined')
     each = (-1, *(1,) * (weight.ndim - 1))
     scale, offset = (values.reshape(each) if values.ndim <= 1 else values for values in (quant_scale, quant_bias))
     dequantized = weight.astype(scale.dtype) * scale + offset

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from miltext.evaluation.operations.counts import count_of
-from miltext.evaluation.rules import Array, Held, Ints, Made, Random, Unfit, rule
+from miltext.evaluation.rules import Array, Held, Ints, Made, Random, UnfitValues, rule
 from miltext.evaluation.values import CARRIERS
 from miltext.schema.types import show
 
@@ -31,16 +31,16 @@ def range_1d(end: float, start: float, step: float, made: Made) -> Array:
     numbers.
     """
     if not step:
-        raise Unfit("`step` is 0")
+        raise UnfitValues("`step` is 0")
     steps = (end - start) / step
     if not isfinite(steps):
-        raise Unfit(f"`step` is {step}, and does not lead from `start`, {start}, to `end`, {end}")
+        raise UnfitValues(f"`step` is {step}, and does not lead from `start`, {start}, to `end`, {end}")
     return start + np.arange(max(0, count_of(steps, ceil, made[0], 0))) * step
 
 
 def _sizes(shape: Ints) -> Ints:
     if min(shape, default=0) < 0:
-        raise Unfit(f"`shape` is {show(shape)}, and a size cannot be negative")
+        raise UnfitValues(f"`shape` is {show(shape)}, and a size cannot be negative")
     return shape
 
 
@@ -76,13 +76,13 @@ def random_categorical(x: Array, mode: str, size: int, seed: int, random: Random
     `x` are probabilities ("probs"), or their logarithms ("logits"), but for a factor.
     """
     if not x.shape[-1]:
-        raise Unfit("`x` has nothing to draw in rows without elements")
+        raise UnfitValues("`x` has nothing to draw in rows without elements")
     weights = x.astype(np.float64)
     if mode == "logits":
         weights = np.exp(weights - weights.max(axis=-1, keepdims=True))
     sums = weights.cumsum(axis=-1)
     if not (weights >= 0).all() or not np.isfinite(sums[..., -1:]).all() or not sums[..., -1:].all():
-        raise Unfit("`x` has a row that is not a distribution")
+        raise UnfitValues("`x` has a row that is not a distribution")
     rows = sums.reshape(-1, x.shape[-1]) / sums[..., -1:].reshape(-1, 1)
     firsts = np.arange(len(rows))[:, np.newaxis]  # row after row, the sums go up from 0 to the number of rows
     drawn = _generator(seed, random).random((len(rows), size)) + firsts

@@ -12,7 +12,7 @@ import numpy as np
 
 from miltext.evaluation import pointwise
 from miltext.evaluation.pointwise import in_pieces
-from miltext.evaluation.rules import Array, Held, Made, Unfit, Value, rule
+from miltext.evaluation.rules import Array, Held, Made, UnfitValues, Value, rule
 from miltext.evaluation.values import rounded
 from miltext.schema.types import TensorType
 
@@ -61,16 +61,16 @@ def mod(x: Array, y: Array) -> Array:
 
 
 def _refuse_zero(divisor: Array) -> None:
-    """Raise Unfit for integers that divide by 0."""
+    """Raise UnfitValues for integers that divide by 0."""
     if divisor.dtype.kind != "f" and not np.all(divisor):
-        raise Unfit("`y` has a 0, and integers are not divided by it")
+        raise UnfitValues("`y` has a 0, and integers are not divided by it")
 
 
 @rule("pow")
 def power(x: Array, y: Array) -> Array:
     """Return x to the power of y; NaN for negative x where y is not whole."""
     if y.dtype.kind != "f" and np.any(y < 0):
-        raise Unfit("`y` has a negative number, and integers are not raised to it")
+        raise UnfitValues("`y` has a negative number, and integers are not raised to it")
     return np.power(x, y)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from miltext.checking.inference.rules import TOLERANCE
 from miltext.evaluation.operations.counts import count_of
-from miltext.evaluation.rules import Array, Held, Ints, Made, Unfit, rule
+from miltext.evaluation.rules import Array, Held, Ints, Made, UnfitValues, rule
 
 GRIDS: dict[str, Callable[[Array, int, float], Array]] = {
     "STRICT_ALIGN_CORNERS": lambda steps, size, span: span * steps / max(size - 1, 1),
@@ -83,7 +83,7 @@ def upsample_bilinear(
     # By the definition, the factor is the quotient of the two sizes, as it is with torch's recompute_scale_factor.
     # By default, half_pixel_centers is the opposite of align_corners.
     if align_corners and half_pixel_centers:
-        raise Unfit("`half_pixel_centers` is true, and so is `align_corners`: only one of them can be")
+        raise UnfitValues("`half_pixel_centers` is true, and so is `align_corners`: only one of them can be")
     centers = not align_corners if half_pixel_centers is None else half_pixel_centers
     mode = "STRICT_ALIGN_CORNERS" if align_corners else "UNALIGN_CORNERS" if centers else "DEFAULT"
     return _linear(x, _scaled(x, (scale_factor_height, scale_factor_width), made), mode)
@@ -142,10 +142,10 @@ def _nearest(x: Held, sizes: Sequence[int], mode: str) -> Held:
 
 
 def _some(x: Array, axis: int, size: int) -> int:
-    """Return the number of elements along an axis. Raise Unfit where there are none to make `size` of."""
+    """Return the number of elements along an axis. Raise UnfitValues where there are none to make `size` of."""
     old: int = x.shape[axis]
     if size and not old:
-        raise Unfit(f"`x` has no elements along dimension {x.ndim + axis}, and {size} are to be made of them")
+        raise UnfitValues(f"`x` has no elements along dimension {x.ndim + axis}, and {size} are to be made of them")
     return old
 
 
@@ -215,13 +215,13 @@ def crop_resize(
 
 
 def _pictures(x: Array, boxes: Array, indices: Held | None) -> Sequence[Array]:
-    """Return the picture of each box. Raise Unfit for a number without a picture."""
+    """Return the picture of each box. Raise UnfitValues for a number without a picture."""
     name, numbers = "box_indices", np.arange(len(boxes)) if indices is None else indices
     if boxes.shape[1] == 5:
         name, numbers = "roi", boxes[:, 0]
     for number in numbers:
         if not 0 <= number < len(x):
-            raise Unfit(f"`{name}` names picture {number:g}, and `x` has {len(x)}")
+            raise UnfitValues(f"`{name}` names picture {number:g}, and `x` has {len(x)}")
     return [x[int(number)] for number in numbers]
 
 
@@ -334,7 +334,7 @@ def _pixels(picture: Array, rows: Array, columns: Array, padding: Array) -> Arra
     """Return the pixels of whole rows and columns, `padding` outside of the picture, NaN where row or column is NaN."""
     channels, height, width = picture.shape
     if not height * width:
-        raise Unfit(f"`x` has no pixels in pictures of {height} x {width}")
+        raise UnfitValues(f"`x` has no pixels in pictures of {height} x {width}")
     row, column = (np.nan_to_num(each).astype(np.intp) for each in (rows, columns))
     inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
     pixels = picture.reshape(channels, height * width).take(np.where(inside, row * width + column, 0), 1)

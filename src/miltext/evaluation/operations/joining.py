@@ -6,7 +6,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from miltext.evaluation.rules import Held, Helds, Ints, Unfit, rule
+from miltext.evaluation.rules import Held, Helds, Ints, UnfitValues, rule
 from miltext.schema.types import show
 
 
@@ -39,8 +39,10 @@ def split(x: Held, num_splits: int | None, split_sizes: Ints | None, axis: int) 
     size = x.shape[axis]
     if split_sizes is None:
         if not num_splits or size % num_splits:
-            raise Unfit(f"`num_splits` is {num_splits}, and `axis` {axis} of `x` has {size}: no number of equal parts")
+            raise UnfitValues(
+                f"`num_splits` is {num_splits}, and `axis` {axis} of `x` has {size}: no number of equal parts"
+            )
         split_sizes = (size // num_splits,) * num_splits
     if min(split_sizes, default=0) < 0 or sum(split_sizes) != size:
-        raise Unfit(f"`split_sizes` are {show(split_sizes)}, and `axis` {axis} of `x` has {size}")
+        raise UnfitValues(f"`split_sizes` are {show(split_sizes)}, and `axis` {axis} of `x` has {size}")
     return tuple(np.split(x, list(accumulate(split_sizes))[:-1], axis))

@@ -11,7 +11,7 @@ from math import inf, prod
 
 import numpy as np
 
-from miltext.evaluation.rules import Array, Held, Opset, Unfit, rule
+from miltext.evaluation.rules import Array, Held, OpsetText, UnfitValues, rule
 
 # ---- elements taken from places
 
@@ -48,7 +48,7 @@ def gather_nd(x: Held, indices: Held, batch_dims: int | None, validate_indices: 
 
 
 def _places(indices: Held, size: int, validated: bool | None) -> Held:
-    """Return places along an axis of so many elements, counted from its start. Raise Unfit where there is none."""
+    """Return places along an axis of so many elements, from its start. Raise UnfitValues where there is none."""
     places = indices.astype(np.intp)
     if (
         places.size == 1 and 0 <= places.item() < size
@@ -57,7 +57,7 @@ def _places(indices: Held, size: int, validated: bool | None) -> Held:
     least, low, high = 0 if validated else -size, places.min(initial=0), places.max(initial=-1)
     if low < least or high >= size:
         takes = f"from {least} to {size - 1}" if size else "nothing from an axis without elements"
-        raise Unfit(f"`indices` holds {low if low < least else high}, and takes {takes}")
+        raise UnfitValues(f"`indices` holds {low if low < least else high}, and takes {takes}")
     return places if low >= 0 else np.where(places < 0, places + size, places)
 
 
@@ -127,7 +127,7 @@ def scatter_nd(data: Array, indices: Held, updates: Array, mode: str, validate_i
 
 def _write(made: Array, where: tuple[Held, ...], updates: Array, mode: str) -> None:
     if mode == "div" and made.dtype.kind != "f" and not updates.all():
-        raise Unfit("`updates` has a 0, and integers are not divided by it")
+        raise UnfitValues("`updates` has a 0, and integers are not divided by it")
     if mode == "update":
         made[where] = updates
     else:
@@ -157,10 +157,10 @@ def topk(
     """
     size = x.shape[axis]
     if not -1 <= k <= size:
-        raise Unfit(f"`k` is {k}, and `x` has {size} elements along `axis` {axis}")
+        raise UnfitValues(f"`k` is {k}, and `x` has {size} elements along `axis` {axis}")
     places = argsort(x, axis, ascending).take(np.arange(size if k == -1 else k), axis)
     if output_indices_dtype == "uint16" and places.max(initial=0) > 65535:
-        raise Unfit(f"`output_indices_dtype` is uint16, which ends at 65535, and there is a place {places.max()}")
+        raise UnfitValues(f"`output_indices_dtype` is uint16, which ends at 65535, and there is a place {places.max()}")
     values = np.take_along_axis(x, places, axis)
     return values if return_indices is False else (values, places)
 
@@ -181,7 +181,7 @@ def one_hot(indices: Held, one_hot_vector_size: int, axis: int, on_value: Held, 
     A row is all `off_value` where the index is not a place along it.
     """
     if one_hot_vector_size < 0:
-        raise Unfit(f"`one_hot_vector_size` is {one_hot_vector_size}, and cannot be negative")
+        raise UnfitValues(f"`one_hot_vector_size` is {one_hot_vector_size}, and cannot be negative")
     wide = np.expand_dims(indices, axis)
     [places] = _mesh([*wide.shape[:-1], one_hot_vector_size], [wide.ndim - 1])
     return np.where(wide == np.moveaxis(places, -1, axis), on_value, off_value)
@@ -198,7 +198,7 @@ def non_maximum_suppression(
     score_threshold: float | None,
     max_boxes: int,
     per_class_suppression: bool,
-    opset: Opset,
+    opset: OpsetText,
 ) -> tuple[Array, ...]:
     """Return the boxes kept, their scores, their places and (before ios17) how many they are, from the best score down.
 
@@ -210,7 +210,7 @@ def non_maximum_suppression(
     boxes, scores = (each.swapaxes(1, 2) if last else each for each in (boxes, scores))
     if boxes.shape[2] != 4 or boxes.shape[:2] != scores.shape[:2]:
         asked = "[batches, 4, boxes]" if last else "[batches, boxes, 4]"
-        raise Unfit(f"`boxes` must be {asked}, and `scores` have as many of them in the same order")
+        raise UnfitValues(f"`boxes` must be {asked}, and `scores` have as many of them in the same order")
     # a box that shares exactly the threshold is kept before ios17, and dropped since: coremltools' TestNms, of devices
     most = np.nextafter(np.float32(iou_threshold), np.float32(0)) if last else iou_threshold
     places = np.full((len(boxes), max_boxes), -1)

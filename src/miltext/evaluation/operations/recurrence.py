@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from miltext.evaluation.rules import Array, Unfit, rule
+from miltext.evaluation.rules import Array, UnfitValues, rule
 
 Function: TypeAlias = Callable[[Array], Array]
 Layer: TypeAlias = "tuple[Array, Array, Array | None, Array | None]"
@@ -189,7 +189,7 @@ def _of_batch(state: Array, x: Array) -> Array:
     # of these the result of torch with the rows of the batch.
     batch = x.shape[1]
     if len(state) < batch:
-        raise Unfit(f"`x` is a batch of {batch}, and an initial state has {len(state)}")
+        raise UnfitValues(f"`x` is a batch of {batch}, and an initial state has {len(state)}")
     return state[:batch]
 
 

@@ -10,7 +10,7 @@ from math import prod
 
 import numpy as np
 
-from miltext.evaluation.rules import Array, Ints, Unfit, rule
+from miltext.evaluation.rules import Array, Ints, UnfitValues, rule
 
 # ---- sums and products
 
@@ -50,7 +50,7 @@ def reduce_mean(x: Array, axes: Ints | None, keep_dims: bool) -> Array:
     """Return the sum along `axes`, divided by the number of elements; NaN of none."""
     count = _count(x, axes)
     if not count and x.dtype.kind != "f":
-        raise Unfit("`x` has no elements along `axes`, and integers no mean of none")
+        raise UnfitValues("`x` has no elements along `axes`, and integers no mean of none")
     # as numpy's mean has it, which warns of no elements: fp16 is added up in float32
     dtype = np.float32 if x.dtype == np.float16 else None
     return np.divide(np.sum(x, axis=axes, keepdims=keep_dims, dtype=dtype), count)
@@ -108,7 +108,7 @@ def _stated(places: Array, dtype: str | None) -> Array:
     """Return places, after a check that all fit the declared data type: uint16, or int32."""
     last = int(np.max(places, initial=0))
     if last > 65535 and dtype and dtype.lower() == "uint16":
-        raise Unfit(f"`output_dtype` is uint16, which ends at 65535, and there is a place {last}")
+        raise UnfitValues(f"`output_dtype` is uint16, which ends at 65535, and there is a place {last}")
     return places
 
 
@@ -142,4 +142,4 @@ def _count(x: Array, axes: Ints | None) -> int:
 
 def _refuse_none(count: int) -> None:
     if not count:
-        raise Unfit("`x` has no elements along the axes, and so none that is the greatest or the least")
+        raise UnfitValues("`x` has no elements along the axes, and so none that is the greatest or the least")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from miltext.evaluation.rules import Held, Helds, Ints, Made, Opset, Unfit, Value, rule
+from miltext.evaluation.rules import Held, Helds, Ints, Made, OpsetText, UnfitValues, Value, rule
 from miltext.schema.types import TensorType, compatible, show
 
 
@@ -25,7 +25,7 @@ def shape(x: Held) -> Held:
 
 
 @rule("reshape")
-def reshape(x: Held, shape: Ints, opset: Opset) -> Held:
+def reshape(x: Held, shape: Ints, opset: OpsetText) -> Held:
     """Return the elements of `x`, in their order, as `shape`.
 
     A 0 stands for the size of `x` at the same axis; since ios17 axes are counted from the last one for this, and where
@@ -41,7 +41,7 @@ def reshape(x: Held, shape: Ints, opset: Opset) -> Held:
 def _zeros_kept(sizes: Ints, shape: Ints, *, from_back: bool) -> Ints:
     """Return a shape with the sizes that its zeros stand for."""
     if not from_back and len(sizes) != len(shape):
-        raise Unfit(f"`shape` keeps sizes of `x` with 0, and must have {len(sizes)} numbers, not {len(shape)}")
+        raise UnfitValues(f"`shape` keeps sizes of `x` with 0, and must have {len(sizes)} numbers, not {len(shape)}")
     missing = max(0, len(shape) - len(sizes))
     olds = ((1,) * missing + sizes)[-len(shape) :]
     return tuple(size or old for size, old in zip(shape, olds, strict=True))
@@ -51,13 +51,13 @@ def _rest_filled(elements: int, shape: Ints) -> Ints:
     """Return a shape with the remaining size in place of its -1."""
     others = prod(size for size in shape if size != -1)
     if shape.count(-1) > 1 or others <= 0 or elements % others:
-        raise Unfit(f"`shape` is {show(shape)}, and the {elements} elements of `x` leave no one size for its -1")
+        raise UnfitValues(f"`shape` is {show(shape)}, and the {elements} elements of `x` leave no one size for its -1")
     return tuple(elements // others if size == -1 else size for size in shape)
 
 
 def _reshaped(x: Held, shape: Ints, name: str) -> Held:
     if min(shape, default=0) < 0 or prod(shape) != x.size:
-        raise Unfit(f"`{name}` asks for {show(shape)}, and `x`, {show(x.shape)}, has {x.size} elements")
+        raise UnfitValues(f"`{name}` asks for {show(shape)}, and `x`, {show(x.shape)}, has {x.size} elements")
     return x.reshape(shape)
 
 
@@ -129,9 +129,11 @@ def reverse_sequence(x: Held, lengths: Ints, seq_axis: int, batch_axis: int) -> 
     """Return `x` where the first `lengths[b]` along `seq_axis` are backwards in row b along `batch_axis`."""
     time, batch = seq_axis % x.ndim, batch_axis % x.ndim
     if time == batch:
-        raise Unfit(f"`seq_axis` and `batch_axis` are both {time}, and must be two")
+        raise UnfitValues(f"`seq_axis` and `batch_axis` are both {time}, and must be two")
     if len(lengths) != x.shape[batch] or not all(0 <= length <= x.shape[time] for length in lengths):
-        raise Unfit(f"`lengths` must be {x.shape[batch]} numbers from 0 to {x.shape[time]}, the length of the sequence")
+        raise UnfitValues(
+            f"`lengths` must be {x.shape[batch]} numbers from 0 to {x.shape[time]}, the length of the sequence"
+        )
     places = _along(np.arange(x.shape[time]), time, x.ndim)
     until = _along(np.array(lengths, int), batch, x.ndim)
     return np.take_along_axis(x, np.where(places < until, until - 1 - places, places), time)
@@ -151,13 +153,13 @@ def pad(x: Held, pad: Ints, mode: str, constant_val: float) -> Held:
     """
     first = x.ndim - len(pad) // 2
     if len(pad) % 2 or first < 0 or min(pad, default=0) < 0:
-        raise Unfit(f"`pad` is {show(pad)}, and takes two numbers from 0 on for each dimension that it pads")
+        raise UnfitValues(f"`pad` is {show(pad)}, and takes two numbers from 0 on for each dimension that it pads")
     widths = [(0, 0)] * first + list(zip(pad[::2], pad[1::2], strict=True))
     if mode == "constant":
         return np.pad(x, widths, constant_values=constant_val)
     for axis, (size, width) in enumerate(zip(x.shape, widths, strict=True)):
         if max(width) > size - (mode == "reflect"):
-            raise Unfit(f"`pad` is {max(width)} at axis {axis}, more than the {size} of `x` there can fill")
+            raise UnfitValues(f"`pad` is {max(width)} at axis {axis}, more than the {size} of `x` there can fill")
     return np.pad(x, widths, "reflect" if mode == "reflect" else "edge")
 
 
@@ -181,7 +183,7 @@ def band_part(x: Held, lower: int, upper: int) -> Held:
     A negative number stands for all of them.
     """
     if x.ndim < 2:
-        raise Unfit(f"`x` is {show(x.shape)}, and has no matrices")
+        raise UnfitValues(f"`x` is {show(x.shape)}, and has no matrices")
     rows, columns = x.shape[-2:]
     above = np.arange(columns) - np.arange(rows)[:, None]
     within = ((lower < 0) | (above >= -lower)) & ((upper < 0) | (above <= upper))
@@ -284,7 +286,7 @@ def _squares(x: Held, sizes: Ints, name: str) -> Held:
 
 
 def _share(size: int, by: int, of: str, name: str) -> int:
-    """Return a size divided into equal parts. Raise Unfit where it is no multiple."""
+    """Return a size divided into equal parts. Raise UnfitValues where it is no multiple."""
     if by < 1 or size % by:
-        raise Unfit(f"`{name}` asks for a multiple of {by}, and {of} is {size}")
+        raise UnfitValues(f"`{name}` asks for a multiple of {by}, and {of} is {size}")
     return size // by

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from miltext.evaluation.rules import Bools, Held, Ints, Unfit, rule
+from miltext.evaluation.rules import Bools, Held, Ints, UnfitValues, rule
 from miltext.schema.types import show
 
 Index: TypeAlias = "tuple[int | slice, ...]"
@@ -44,7 +44,7 @@ def slice_update(
     """Return `x` with `update` in place of the slice that `slice_by_index` takes."""
     index = _index(x, begin, end, stride, begin_mask, end_mask, squeeze_mask)
     if x[index].shape != update.shape:
-        raise Unfit(f"`update` is {show(update.shape)}, and takes the place of a slice of {show(x[index].shape)}")
+        raise UnfitValues(f"`update` is {show(update.shape)}, and takes the place of a slice of {show(x[index].shape)}")
     updated = np.array(x)
     updated[index] = update
     return updated
@@ -74,7 +74,7 @@ def _place(
         return slice(None if from_start else begin, None if to_end else end, stride)
     place = 0 if from_start else begin
     if not -size <= place < size:
-        raise Unfit(f"`begin` is {place} at axis {axis}, and `x` has {size} there")
+        raise UnfitValues(f"`begin` is {place} at axis {axis}, and `x` has {size} there")
     return place
 
 
@@ -92,5 +92,5 @@ def _stretch(axis: int, length: int, begin: int, size: int) -> slice:
     first = begin + length if begin < 0 else begin
     last = length if size == -1 else first + size
     if not 0 <= first <= last <= length:
-        raise Unfit(f"`size` is {size} from `begin` {begin} on, and axis {axis} of `x` has {length}")
+        raise UnfitValues(f"`size` is {size} from `begin` {begin} on, and axis {axis} of `x` has {length}")
     return slice(first, last)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.inference.operands import NestedBlock, Operand
 from miltext.generation.recipes.table import recipe
-from miltext.generation.scope import Item
+from miltext.generation.scope import ScopedValue
 from miltext.schema.types import TensorType, Type
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ def cond(call: Call) -> None:
     outputs = [item for item in first.items if _may_leave(item)][-most:] or [first.value_of(TensorType("fp32", (1,)))]
     second = call.growth.inner()
     second.grow(call.choices.integer(0, INNER))
-    others: list[Item] = []
+    others: list[ScopedValue] = []
     for item in outputs:
         others.append(_computed(second, item.type, others) or second.value_of(item.type))
     for branch, given in ((first, outputs), (second, others)):
         _add_block(call, branch, [], given)
 
 
-def _computed(growth: Growing, type: Type, others: Sequence[Item]) -> Item | None:
+def _computed(growth: Growing, type: Type, others: Sequence[ScopedValue]) -> ScopedValue | None:
     """Return a value of a type, computed in a block or around it, and not given yet."""
     made = [item for item in growth.items if item.type == type and item not in others]
     around = growth.outer.in_reach() if growth.outer else []
@@ -48,7 +48,7 @@ def _computed(growth: Growing, type: Type, others: Sequence[Item]) -> Item | Non
     return made[-1] if made else growth.call("identity", x=found[-1])[0] if found else None
 
 
-def _may_leave(item: Item) -> bool:
+def _may_leave(item: ScopedValue) -> bool:
     return isinstance(item.type, TensorType) and None not in item.type.shape
 
 
@@ -61,7 +61,7 @@ def while_loop(call: Call) -> None:
         call.give_item("loop_vars", item)
     stem, types = call.scope.name("loop"), (COUNTER, *(item.type for item in held))
     one, other = (
-        [Item(f"{stem}_{part}_{place}", Operand(each, constant=False)) for place, each in enumerate(types)]
+        [ScopedValue(f"{stem}_{part}_{place}", Operand(each, constant=False)) for place, each in enumerate(types)]
         for part in ("while", "body")
     )
     condition = call.growth.inner(one)
@@ -77,7 +77,7 @@ def while_loop(call: Call) -> None:
     _add_block(call, body, other, given[len(other) :])
 
 
-def _held(call: Call) -> Item:
+def _held(call: Call) -> ScopedValue:
     """Choose the tensor that the loop carries."""
     found = [item for item in call.growth.in_reach() if _may_leave(item) and not item.operand.constant]
     return (
@@ -85,6 +85,6 @@ def _held(call: Call) -> Item:
     )
 
 
-def _add_block(call: Call, growth: Growing, inputs: Sequence[Item], outputs: Sequence[Item]) -> None:
+def _add_block(call: Call, growth: Growing, inputs: Sequence[ScopedValue], outputs: Sequence[ScopedValue]) -> None:
     call.messages.append(growth.block([item.name for item in outputs], inputs))
     call.blocks.append(NestedBlock([item.type for item in inputs], [item.type for item in outputs]))

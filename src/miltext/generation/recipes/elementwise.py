@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.generation.calls import Wanted
+from miltext.generation.calls import Requirements
 from miltext.generation.recipes.table import recipe
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def made_of_shape(call: Call) -> None:
 @recipe("random_categorical")
 def random_categorical(call: Call) -> None:
     """Give finite numbers to draw by."""
-    call.tensor("x", Wanted(fresh=True))
+    call.tensor("x", Requirements(fresh=True))
     if call.choices.rarely():
         call.number("mode", "logits")  # "probs" takes distributions alone
     call.leave_out("mode")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.generation.calls import Wanted
+from miltext.generation.calls import Requirements
 from miltext.generation.recipes.table import recipe
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def old_crop_resize(call: Call) -> None:
 def warped(call: Call) -> None:
     """Give finite numbers for the places to read."""
     call.tensor("x")
-    call.tensor("transform_matrix" if call.has("transform_matrix") else "coordinates", Wanted(fresh=True))
+    call.tensor("transform_matrix" if call.has("transform_matrix") else "coordinates", Requirements(fresh=True))
 
 
 @recipe("upsample_nearest_neighbor", "upsample_bilinear")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.generation.calls import Wanted
+from miltext.generation.calls import Requirements
 from miltext.generation.recipes.table import recipe
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def einsum(call: Call) -> None:
     rank = call.choices.integer(3, 4)
     dtype = call.choices.pick(["fp32", "fp16"])
     sizes = [call.choices.integer(1, 4) for _ in range(rank)]
-    call.tensor("values", Wanted(where=lambda shape: len(shape) == rank), dtype=dtype, new=lambda: tuple(sizes))
+    call.tensor("values", Requirements(where=lambda shape: len(shape) == rank), dtype=dtype, new=lambda: tuple(sizes))
     *batch, _, h, w = call.shape("values")
     call.of_shape("values", (*batch, w, h, call.choices.integer(1, 4)), dtype)
     call.number("equation", "chw,whu->chu" if rank == 3 else "nchw,nwhu->nchu")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.inference.operands import Operand
 from miltext.generation.recipes.table import recipe
-from miltext.generation.scope import Item, Redraw
+from miltext.generation.scope import Redraw, ScopedValue
 from miltext.schema.types import ListType, StateType, TensorType, is_whole
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def make_list(call: Call) -> None:
     call.leave_out("init_length", "dtype", "dynamic_length")
 
 
-def a_list(call: Call, least: int = 0) -> tuple[Item, TensorType]:
+def a_list(call: Call, least: int = 0) -> tuple[ScopedValue, TensorType]:
     """Give a list of so many elements or more: one in scope, or a new one. Return it, and its elements' type.
 
     In that type, a size with only a name is chosen.
@@ -112,13 +112,13 @@ def a_state(call: Call) -> TensorType:
     return found.type.wrapped
 
 
-def new_state(call: Call) -> Item:
+def new_state(call: Call) -> ScopedValue:
     """Add a state to the function."""
     scope, choices = call.scope, call.choices
     held = TensorType(HELD, tuple(choices.integer(1, 4) for _ in range(choices.integer(1, 3))))
     if not scope.options.allows_dtype(HELD):
         raise Redraw
-    item = Item(scope.name("state"), Operand(StateType(held), constant=False))
+    item = ScopedValue(scope.name("state"), Operand(StateType(held), constant=False))
     scope.states.append(item)
     return item
 

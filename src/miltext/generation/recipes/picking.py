@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import TYPE_CHECKING
 
-from miltext.generation.calls import Wanted
+from miltext.generation.calls import Requirements
 from miltext.generation.constants import list_constant
 from miltext.generation.recipes.table import recipe
 from miltext.schema.types import ListType, TensorType
@@ -161,7 +161,7 @@ def classify(call: Call) -> None:
     """Give a probability for each of a few classes."""
     call.tensor(
         "probabilities",
-        Wanted(where=lambda shape: len(shape) == 1),
+        Requirements(where=lambda shape: len(shape) == 1),
         dtype="fp32",
         new=lambda: (call.choices.integer(1, 4),),
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import codes
 from miltext.parsing.lowering import values
-from miltext.parsing.lowering.blobs import BlobLiteral, Record, blob_field, blob_message
+from miltext.parsing.lowering.blobs import BlobLiteral, DraftBlob, blob_field, blob_message
 from miltext.parsing.lowering.errors import INFER
 from miltext.parsing.lowering.errors import LoweringError as LoweringError
 from miltext.parsing.lowering.maps import Entries, entries, repeated, unique
@@ -50,7 +50,7 @@ def opset_bytes(token: str) -> bytes:
     return proto.encode() if proto else name_bytes(token)
 
 
-class Opset(NamedTuple):
+class OpsetSpelling(NamedTuple):
     """An opset as the text and as the proto has it."""
 
     token: str
@@ -98,7 +98,7 @@ class Lowering:
     def function(self, children: Children) -> tuple[str, bytes, bytes]:
         """`func main<ios18>(...) [a = v] { ... } -> (y);` -> its name and Function"""
         _, name, opset, inputs, attributes, bodies, _ = children
-        own_opset = opset or Opset("", b"")
+        own_opset = opset or OpsetSpelling("", b"")
         blocks = unique(((*(opset or own_opset), body) for opset, body in bodies), "a block")
         own = (
             repeated(fields.FUNCTION_INPUTS, inputs),
@@ -107,9 +107,9 @@ class Lowering:
         maps = *entries(fields.FUNCTION_ATTRIBUTES, attributes), *entries(fields.FUNCTION_BLOCKS, blocks)
         return name, name_bytes(name), b"".join([*own, *maps])
 
-    def opset(self, children: Children) -> Opset:
+    def opset(self, children: Children) -> OpsetSpelling:
         """`<ios18>`"""
-        return Opset(children[1], opset_bytes(children[1]))
+        return OpsetSpelling(children[1], opset_bytes(children[1]))
 
     operation_opset = opset
 
@@ -123,7 +123,7 @@ class Lowering:
         name: str = children[1]
         return sized(fields.NAME, name_bytes(name)) + value_type.field
 
-    def bodies(self, children: Children) -> list[tuple[Opset | None, bytes]]:
+    def bodies(self, children: Children) -> list[tuple[OpsetSpelling | None, bytes]]:
         """Return the function's blocks, each with its opset, None for the function's own."""
         bodies = [child for child in children if not isinstance(child, str)]
         if len(bodies) != len(children) and bodies:
@@ -134,7 +134,7 @@ class Lowering:
             )
         return [body if isinstance(body, tuple) else (None, body) for body in bodies]
 
-    def specialization(self, children: Children) -> tuple[Opset, bytes]:
+    def specialization(self, children: Children) -> tuple[OpsetSpelling, bytes]:
         """`$block<ios17>(...) { ... } -> (y)`"""
         _, opset, inputs, block = children
         return opset, repeated(fields.BLOCK_INPUTS, inputs or ()) + block
@@ -384,4 +384,4 @@ class Lowering:
 
     def record(self, children: Children) -> Raw:
         """`$blob("weights/weight.bin", 64)`"""
-        return Record(children)
+        return DraftBlob(children)

@@ -28,7 +28,7 @@ class BlobLiteral(Raw):
         return sized(fields.BLOB, self.children[1])
 
 
-class Record(Raw):
+class DraftBlob(Raw):
     """`$blob("weights/weight.bin", 64)`: the form of a BLOBFILE in a draft."""
 
     code = codes.SHORT_SPELLING

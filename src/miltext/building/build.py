@@ -1,0 +1,260 @@
+"""Building: a model from MIL text, from a text and its original model, or from a compiled model.
+
+`prepare` makes the whole model, step by step, and `write` writes it: only whole models are written.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.building.choices import NO_CHOICES, BuildOptions
+from miltext.building.compiling.judging import refuse_kinds
+from miltext.building.compiling.other_files import files_beside
+from miltext.building.compiling.writing import compiled_work, write_compiled
+from miltext.building.decompiling import order_inputs, strip
+from miltext.building.default_functions import unreached
+from miltext.building.description_updates import follow
+from miltext.building.filling import Array, Filled, program_of
+from miltext.building.given_weights import GivenFolder
+from miltext.building.inherited_faults import known_faults
+from miltext.building.new_model import NewModel, path_to, way_to
+from miltext.building.new_names import rename
+from miltext.building.originals import remade, version_before
+from miltext.building.placing import placed
+from miltext.building.pruning import compared_work, note_unused, prune
+from miltext.building.redescribing import Edited, redescribe, redescribe_whole
+from miltext.building.storing import WIDE_INTEGERS_SINCE, Storing
+from miltext.building.writing import work, write_model
+from miltext.descriptions.changes import around, changes
+from miltext.descriptions.losses import warnings_of
+from miltext.descriptions.program_descriptions import describe, known_version
+from miltext.diagnostics import ModelError, Note, PrintError, codes, warning
+from miltext.files.refusals import WeightsError, refusal
+from miltext.files.writing import WITH_DESCRIPTION
+from miltext.models.outputs import check_kept, check_target
+from miltext.schema.proto import Model as Spec
+from miltext.schema.proto.kinds import PROGRAM
+from miltext.schema.walk import values
+from miltext.schema.wire import wire_of
+from miltext.weights.model_weights import LooseFolder
+from miltext.weights.paths import MODEL_PATH, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.model import Model
+    from miltext.schema.proto import Program
+
+PACKAGE, COMPILED = ".mlpackage", ".mlmodelc"
+OUTPUTS = (PACKAGE, ".mlmodel", COMPILED)
+
+
+def build(source: Model, output: str | os.PathLike[str], choices: BuildOptions = NO_CHOICES) -> list[Diagnostic]:
+    """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return the warnings.
+
+    It does and raises what `miltext.build` does, but refuses drafts: ParseError, MIL112 or MIL113.
+    """
+    output = Path(output)
+    new = prepare(source, output, choices)
+    return write(new, source, output, choices)
+
+
+def prepare(source: Model, output: Path, choices: BuildOptions) -> NewModel:
+    """Return the model to write, whole except for values stored later. Raise as `build` does."""
+    if output.suffix.lower() not in OUTPUTS:
+        message = f"a model is built as an .mlpackage, an .mlmodel or an .mlmodelc, not as {output.name!r}"
+        raise refusal(codes.WRONG_ENDING, message, output)
+    original = choices.original
+    is_compiled = output.suffix.lower() == COMPILED
+    if not is_compiled and (choices.versions is not None or choices.allow_unproven):
+        message = "only an .mlmodelc states versions of Apple's compiler, and has parts that are unproven"
+        raise refusal(codes.OPTION_FOR_COMPILED, message, output)
+    check_target(output, choices.force, [source, original] if original else [source])
+    if original is None and source.kind in WITH_DESCRIPTION:
+        original = source
+    if is_compiled and original is not None:
+        refuse_kinds(original)
+    try:
+        new = _assembled(source, original, choices)
+        _check_read(new, output, choices)
+        if choices.renames:
+            rename(new.spec, original, choices.renames, choices)
+        new.warnings += warnings_of(new.losses, refused=choices.no_loss)
+        if choices.check:
+            new.warnings += [*known_faults(new), *unreached(new)]
+        new.changes = [*changes(new.around, around(new.spec), new.known, choices.renames or {})]
+        _prune(new, output, choices) if choices.prune_weights else note_unused(new, output)
+    except ModelError as failure:
+        raise placed(failure, source) from failure
+    return new
+
+
+def _work(new: NewModel, output: Path) -> int:
+    """Return the bytes that `write` reports as progress."""
+    return compiled_work(new) if output.suffix.lower() == COMPILED else work(new, output)
+
+
+def _prune(new: NewModel, output: Path, choices: BuildOptions) -> None:
+    """Leave out weights; report the compared records, and the bytes that need not be written, as progress."""
+    compared, written = compared_work(new), _work(new, output)
+    if choices.expect:
+        choices.expect(lambda: compared + written)
+    prune(new, output, choices.progress)
+    if choices.progress:
+        choices.progress(written - _work(new, output))
+
+
+def write(new: NewModel, source: Model, output: Path, choices: BuildOptions) -> list[Diagnostic]:
+    """Write a prepared model; return the warnings. Raise as `build` does."""
+    is_compiled = output.suffix.lower() == COMPILED
+    if new.package is not None and output.suffix.lower() != PACKAGE and (others := files_beside(new)):
+        message = f"what is in the package beside its model and its weights is not kept: {', '.join(others)}"
+        new.warnings.append(warning(codes.FILES_NOT_KEPT, message))
+    if choices.expect and not choices.prune_weights:
+        choices.expect(partial(_work, new, output))
+    try:
+        if is_compiled:
+            new.warnings += write_compiled(new, output, choices)
+        else:
+            write_model(new, output, choices.force, choices.progress)
+    except ModelError as failure:
+        raise placed(failure, source) from failure
+    except PrintError as failure:
+        failure.path = failure.path or source.name
+        raise
+    if choices.on_change:
+        for change in new.changes:
+            choices.on_change(change)
+    return new.warnings
+
+
+def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = None) -> None:
+    """Write a text's program, with the arrays that it names in a weight file, as an `.mlmodel` without a description.
+
+    It is for running the program. The weight files that it names are in the folder `weights`, or in the text's. Raise
+    as `build` does.
+    """
+    program, arrays = program_of(source, [])
+    new = NewModel(Spec(specificationVersion=WIDE_INTEGERS_SINCE, mlProgram=program))
+    try:
+        write_model(_with_weights(new, source, arrays, BuildOptions(weights=weights)), output, False, None)
+    except ModelError as failure:
+        raise placed(failure, source) from failure
+
+
+# ---- the program, with its surroundings
+
+
+def _assembled(source: Model, original: Model | None, choices: BuildOptions) -> NewModel:
+    """Return the model of a program: by itself, or in its original; a whole model without edits as it is."""
+    if choices.asked and choices.description is not None:
+        raise refusal(
+            codes.IMPOSSIBLE_RANGE, "sizes of inputs are asked for beside a description, which says them itself"
+        )
+    if original is None:
+        return _alone(source, choices)
+    if original.kind not in WITH_DESCRIPTION:
+        raise refusal(
+            codes.NO_MODEL_IN_ORIGINAL, f"a model of the kind `{original.kind}` has only a program", original.name
+        )
+    is_any = choices.description is not None or choices.any_kind
+    is_whole = source is original and (source.models or (source.type != PROGRAM and is_any))
+    new = _whole(source, choices) if is_whole else _edited(original, source, choices)
+    if original.is_compiled:
+        order_inputs(new.spec)
+    return new
+
+
+def _alone(source: Model, choices: BuildOptions) -> NewModel:
+    """Return the model of a program by itself."""
+    program, arrays = _edited_program(source, [], choices)
+    new = NewModel(Spec(mlProgram=program))
+    if choices.description is not None:
+        redescribe(new.spec, choices.description, Edited(new.spec, {}))
+    else:
+        new.spec.description.CopyFrom(describe(program, choices.asked))
+        new.spec.specificationVersion = known_version(program, new.spec.description)
+    return _with_weights(new, source, arrays, choices)
+
+
+def _whole(source: Model, choices: BuildOptions) -> NewModel:
+    """Return a pipeline, or a model that is not an ML Program, as it is, or with a new description."""
+    if choices.asked:
+        raise refusal(codes.IMPOSSIBLE_RANGE, "sizes are asked for an input of a whole pipeline", source.name)
+    new = remade(source, {}, source, choices)
+    if choices.description is not None:
+        redescribe_whole(new, choices.description, None, check=choices.check)
+    return new
+
+
+def _edited(original: Model, source: Model, choices: BuildOptions) -> NewModel:
+    """Return the original with the program of the source at its place."""
+    chosen = original.select(choices.model)
+    before = version_before(chosen, is_changed=source is original and "program" in vars(chosen))
+    program, arrays = _edited_program(source, [chosen.program], choices)
+    new = remade(original, {chosen: program}, source, choices)
+    if original.is_compiled:
+        strip(program)
+    way = way_to(chosen, original, new.spec)
+    is_edited = before.program is None or wire_of(before.program) != wire_of(program)
+    if choices.description is not None:
+        edited = Edited(way[-1], before.interfaces) if is_edited else None
+        redescribe_whole(new, choices.description, edited, check=choices.check)
+    elif (is_edited or choices.asked) and not _is_described_by_types(chosen):
+        new.known[path_to(chosen, original) or ""] = follow(new, way, before, choices)
+    _store(new, way[-1], arrays, choices.externalize, original.model_path)
+    return new
+
+
+def _is_described_by_types(chosen: Model) -> bool:
+    """Return whether a model's description is made from the types of the written program."""
+    return chosen.is_compiled and chosen.description is None
+
+
+def _edited_program(source: Model, originals: Sequence[Program], choices: BuildOptions) -> Filled:
+    """Return the program of a source, as it will be written."""
+    program, arrays = program_of(source, originals)
+    return Filled(program, choices.edit(program, arrays) if choices.edit else arrays)
+
+
+# ---- files
+
+
+def _check_read(new: NewModel, output: Path, choices: BuildOptions) -> None:
+    """Refuse a target that contains an array of the text or the description; a rewritten package keeps its contents."""
+    is_kept = new.package is not None and output.exists() and output.samefile(new.package)
+    if not is_kept:
+        described = [] if choices.description is None else [Path(choices.description)]
+        check_kept(output, [*(new.storing.sources if new.storing is not None else ()), *described])
+
+
+def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choices: BuildOptions) -> NewModel:
+    """Return the model of a program by itself, with its weight files and the arrays to store."""
+    try:
+        own, is_edited = LooseFolder(source.model_path or Path.cwd()), choices.edit is not None
+        folder = GivenFolder(own, choices.weights, [new.spec.mlProgram], is_edited=is_edited)
+        new.find_files(folder)
+    except WeightsError as failure:
+        found = failure.diagnostics[0]
+        if found.code == codes.MISSING_WEIGHT_FILE:
+            way = "name the folder of the weights with --weights, or with --from the model that the program is of"
+            failure.diagnostics[0] = found._replace(notes=(*found.notes[:-1], Note(way)))
+        raise
+    _store(new, new.spec, arrays, choices.externalize, None)
+    return new
+
+
+def _store(new: NewModel, spec: Spec, arrays: dict[str, Array], externalize: int | None, folder: Path | None) -> None:
+    """Note the values to store, in the first weight file that the program names or else in coremltools'.
+
+    `folder` is the original's; an existing file is kept, and added to.
+    """
+    new.storing = Storing(spec.mlProgram, arrays, externalize, spec.specificationVersion)
+    named = {held.value.blobFileValue.fileName.partition("/")[2] for held in values(spec.mlProgram)}
+    new.store = min(named & set(new.files), key=lambda name: (name in new.given, name), default=new.store)
+    if folder and new.store not in new.files and os.path.lexists(folder / new.store):
+        new.files[new.store] = resolve(f"{MODEL_PATH}/{new.store}", folder)

@@ -1,0 +1,92 @@
+"""The judgment of a compiled model: its obstacles, the facts that it cannot hold, and its unproven parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from miltext.building.compiling.lost_parts import unheld_of
+from miltext.building.new_model import ml_programs
+from miltext.compiled.coremldata import FILE_NAME, FORM_VERSIONS
+from miltext.compiled.doubts import Doubt
+from miltext.compiled.unproven_features import unseen
+from miltext.diagnostics import Note, codes, warning
+from miltext.files.contents import kind_of_model, stages
+from miltext.files.refusals import refusal
+from miltext.printing.coremlc import unproven_shapes
+from miltext.schema.proto.kinds import MODEL_KINDS, PROGRAM
+
+if TYPE_CHECKING:
+    from miltext.building.choices import BuildOptions
+    from miltext.building.new_model import NewModel
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.model import Model
+    from miltext.schema.proto import Model as Spec
+
+COMPILED = ("mlProgram", "pipeline")
+"""The kinds of models that can be compiled here."""
+
+
+def refuse_kinds(model: Model) -> None:
+    """Refuse a model of a kind with an unknown compiled form, before anything is made of it (MIL440)."""
+    if model.type not in COMPILED:
+        message = f"a model of the kind `{model.type}` cannot be compiled here: its compiled form is not known"
+        raise refusal(codes.UNCOMPILABLE_MODEL, message, model.name)
+    for stage in model.models:
+        if stage.type not in MODEL_KINDS.values():
+            stage.select(None)  # raises the reason why its kind is unknown
+        if stage.type != PROGRAM:
+            message = f"the pipeline has a stage of the kind `{stage.type}`, whose compiled form is not known"
+            raise refusal(codes.UNCOMPILABLE_MODEL, message, model.name)
+    if model.is_pipeline and not model.models:
+        raise refusal(codes.UNCOMPILABLE_MODEL, "the pipeline has no models", model.name)
+
+
+def refuse(new: NewModel, choices: BuildOptions) -> None:
+    """Refuse a model that cannot be compiled, or not by these choices: MIL440, MIL441, MIL454, MIL215, MIL302."""
+    wheres = ["", *(f" of the model {index}" for index in range(len(stages(new.spec))))]
+    for each, where in zip((new.spec, *stages(new.spec)), wheres, strict=True):
+        if (version := each.specificationVersion) < 1:
+            message = f"the specification version{where} is {version}, but models have those from 1 on"
+            raise refusal(codes.UNCOMPILABLE_MODEL, message)
+    if not all(program.functions for program in ml_programs(new.spec)):
+        raise refusal(codes.UNCOMPILABLE_MODEL, "the program has no functions")
+    for failure in new.missing.values():
+        failure.path = None  # the model lacks the file, and the folder around an .mlmodel has any name
+        raise failure
+    if choices.versions is not None:
+        choices.versions.entries()
+    refused = [doubt for doubt in _doubts(new.spec) if doubt.is_refused]
+    if refused and not choices.allow_unproven:
+        message = f"no known output of Apple's compiler contains {'; '.join(_distinct(refused))}"
+        raise refusal(codes.UNPROVEN_PART_REFUSED, message)
+    if choices.no_loss and (lost := unheld_of(new)):
+        raise refusal(codes.DESCRIPTION_LOSS, f"a compiled model does not have this: {', '.join(lost)}")
+
+
+def warnings_of(new: NewModel, shown: Sequence[Doubt]) -> Iterator[Diagnostic]:
+    """Yield warnings about lost facts of a model, and about unproven parts; `shown` are the doubts in its
+    `metadata.json`.
+    """
+    if lost := unheld_of(new):
+        yield warning(codes.NO_COMPILED_PART, f"a compiled model does not have this, and it is lost: {', '.join(lost)}")
+    if doubts := [*_doubts(new.spec), *shown]:
+        parts = [Note(what) for what in _distinct(doubts)]
+        message = "parts of the compiled model are guesses, as no known output of Apple's compiler contains them"
+        yield warning(codes.UNPROVEN_PART, message, None, *parts)
+
+
+def _doubts(spec: Spec) -> Iterator[Doubt]:
+    """Yield the doubts about the files that Core ML reads."""
+    for each in (spec, *stages(spec)):
+        version = each.specificationVersion
+        if kind_of_model(each) == PROGRAM:
+            if version not in FORM_VERSIONS:
+                yield Doubt(f"the {FILE_NAME} of specification version {version}", is_refused=True)
+            for what in unproven_shapes(each.mlProgram, each.description):
+                yield Doubt(what, is_refused=True)
+        yield from unseen(each)
+
+
+def _distinct(doubts: Iterable[Doubt]) -> list[str]:
+    return sorted({doubt.what for doubt in doubts})

@@ -1,0 +1,177 @@
+"""Writing a compiled model: the `.mlmodelc` that Apple's compiler would write for a model, file by file.
+
+A stage of a pipeline is an inner folder, `model0` and so on, with its weights.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from miltext.building.compiling.compiler_additions import restate, uncompiled
+from miltext.building.compiling.judging import refuse, warnings_of
+from miltext.building.decompiling import order_inputs
+from miltext.building.writing import place_of, serialized, write_weights
+from miltext.compiled import analytics
+from miltext.compiled.coremldata import FILE_NAME, NAMES, TEXT, coremldata, names_data
+from miltext.compiled.metadata import metadata
+from miltext.compiled.metadata_json import FILE_NAME as METADATA
+from miltext.diagnostics import MiltextError, codes, warning
+from miltext.files.contents import kind_of_model, parse_spec, stages
+from miltext.files.refusals import BlamedPart, refusal
+from miltext.files.staging import Staging
+from miltext.files.writing import copy_file, write_new
+from miltext.printing.coremlc import as_coremlc
+from miltext.schema.proto import Model as Spec
+from miltext.schema.proto.kinds import PROGRAM
+from miltext.weights.model_weights import blob_values
+from miltext.weights.paths import MODEL_PATH
+
+if TYPE_CHECKING:
+    from miltext.building.choices import BuildOptions
+    from miltext.building.new_model import NewModel
+    from miltext.diagnostics import Diagnostic
+    from miltext.files.writing import Progress
+
+OWN_FILES = (TEXT, FILE_NAME, METADATA, "analytics", "modelNames")
+"""The own files of a compiled model, which cannot be weight files."""
+
+
+def write_compiled(new: NewModel, output: Path, choices: BuildOptions) -> list[Diagnostic]:
+    """Write a model as an `.mlmodelc`; return warnings about lost facts and unproven parts.
+
+    An existing one is replaced when all is written, if the choices allow it. Raise FileExistsError, OSError,
+    WeightsError, PrintError, and ModelError as `refuse` does, and MIL301, MIL405, and MIL454 for omissions of the
+    compiler.
+    """
+    restate(new)
+    refuse(new, choices)
+    with Staging(replace=choices.force, parents=True) as staging:
+        made = staging.place(output)
+        _make_folders(new, new.spec, made, choices.progress, {})
+        left_out = _write_model(new.spec, made, choices)
+        if choices.no_loss and left_out:
+            raise refusal(codes.DESCRIPTION_LOSS, "; ".join(each.message for each in left_out))
+        shown = metadata(new.spec, output.stem)  # of what is stored by now
+        write_new(made / METADATA, [shown.text.encode()])
+        _write_analytics(new.spec, made, analytics.details_of(_source(new)))
+        staging.commit()
+    return [*left_out, *warnings_of(new, shown.doubts)]
+
+
+def compiled_work(new: NewModel) -> int:
+    """Return the bytes that `write_compiled` reports as progress."""
+    found = 0
+    for spec in (new.spec, *stages(new.spec)):
+        for name in _weights(new, spec):
+            if name in new.pruned:
+                found += sum(record.size for record in new.pruned[name])
+            elif name in new.files:
+                found += new.files[name].stat().st_size
+            found += new.storing.size if new.storing and new.is_stored_in(name) else 0
+    return found
+
+
+def _make_folders(new: NewModel, spec: Spec, folder: Path, progress: Progress | None, written: dict[str, Path]) -> None:
+    """Make the folder of a model and of its stages, with their weight files: values to store get their places.
+
+    A file of several stages is `written` once, and then copied.
+    """
+    folder.mkdir()
+    for index, stage in enumerate(stages(spec)):
+        _make_folders(new, stage, folder / f"model{index}", progress, written)
+    for name in sorted(_weights(new, spec)):
+        _check_name(name)
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if name in written:
+            copy_file(written[name], target, progress)
+        else:
+            write_weights(new, name, name, target, progress)
+        written.setdefault(name, target)
+
+
+def _weights(new: NewModel, spec: Spec) -> set[str]:
+    """Return the existing weight files of a model itself, by their paths below `@model_path`."""
+    if kind_of_model(spec) != PROGRAM:
+        return set()
+    names = {held.value.blobFileValue.fileName.partition("/")[2] for held in blob_values(spec.mlProgram)}
+    is_stored = new.storing and new.storing.program is spec.mlProgram
+    return names & {*new.files} | ({new.store} if is_stored else set())
+
+
+def _check_name(name: str) -> None:
+    first = PurePosixPath(name).parts[0].casefold()
+    if first in map(str.casefold, OWN_FILES) or re.fullmatch(r"model\d+", first):
+        file_name = f"{MODEL_PATH}/{name}"
+        message = f"the weight file {file_name!r} would be where a compiled model has a file of its own"
+        raise refusal(codes.WEIGHT_FILE_OUTSIDE, message, about=BlamedPart("weight", file_name))
+
+
+def _write_model(spec: Spec, folder: Path, choices: BuildOptions) -> list[Diagnostic]:
+    """Write the text and the description of a model, or of each stage; return the warnings."""
+    left_out: list[Diagnostic] = _reordered(spec)
+    for index, stage in enumerate(stages(spec)):
+        with _told_of(index):
+            inner = _write_model(stage, folder / f"model{index}", choices)
+        left_out += [each._replace(message=f"the model {index}: {each.message}") for each in inner]
+        _write_analytics(stage, folder / f"model{index}", None)
+    if kind_of_model(spec) == PROGRAM:
+        told: list[Diagnostic] = []
+        given = (spec.specificationVersion, spec.description, choices.versions, told.append)
+        write_new(folder / TEXT, [as_coremlc(spec.mlProgram, *given).encode()])
+        left_out += [each for each in told if each.code != codes.UNPROVEN_OUTPUT]
+    elif spec.pipeline.names:
+        (folder / NAMES).parent.mkdir()
+        write_new(folder / NAMES, [names_data(spec.pipeline.names)])
+    write_new(folder / FILE_NAME, [coremldata(spec)])
+    return left_out
+
+
+@contextmanager
+def _told_of(index: int) -> Iterator[None]:
+    """Make errors in a `with` block name the model of the pipeline."""
+    try:
+        yield
+    except MiltextError as failure:
+        failure.diagnostics = [
+            each._replace(message=f"the model {index}: {each.message}") for each in failure.diagnostics
+        ]
+        raise
+
+
+def _reordered(spec: Spec) -> list[Diagnostic]:
+    """Return a warning about functions whose order of inputs neither text nor description restores."""
+    made = Spec(description=spec.description)
+    for name in spec.mlProgram.functions if kind_of_model(spec) == PROGRAM else ():
+        inputs = sorted(spec.mlProgram.functions[name].inputs, key=lambda value: value.name.encode())
+        made.mlProgram.functions[name].inputs.extend(inputs)
+    order_inputs(made)
+    lost = [
+        f"the order of the inputs of `{name}`"
+        for name, function in sorted(made.mlProgram.functions.items())
+        if list(function.inputs) != list(spec.mlProgram.functions[name].inputs)
+    ]
+    return [warning(codes.LEFT_OUT_BY_COMPILER, f"Apple's compiler leaves this out: {', '.join(lost)}")] if lost else []
+
+
+def _write_analytics(spec: Spec, folder: Path, details: analytics.Tables | None) -> None:
+    target = folder / analytics.FILE_NAME
+    target.parent.mkdir()
+    write_new(target, [analytics.analytics({**analytics.tables_of(spec), **(details or {})})])
+
+
+def _source(new: NewModel) -> tuple[bytes, str]:
+    """Return the bytes of the compiled `.mlmodel`, and its name without the ending.
+
+    It is the model's own file if unchanged, else a package's.
+    """
+    data = serialized(uncompiled(new))
+    if new.origin is not None:
+        origin = new.origin.read_bytes()
+        if serialized(parse_spec(origin, str(new.origin))) == data:
+            return origin, new.origin.stem
+    return data, place_of(new).stem

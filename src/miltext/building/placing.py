@@ -1,0 +1,56 @@
+"""Building errors, placed in the text of the program that cannot be built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.building.editing import function_name, name_in, outputs_of, parameters_of
+from miltext.building.filling import blame
+from miltext.diagnostics import MiltextError, ModelError, Note
+from miltext.files.refusals import BlamedPart
+from miltext.parsing.locating import string_of
+from miltext.parsing.parser import parse_tree
+from miltext.syntax.tree import walk
+
+if TYPE_CHECKING:
+    from miltext.models.model import Model
+    from miltext.syntax.tree import Node
+
+
+def placed(failure: ModelError, source: Model) -> MiltextError:
+    """Return an error about the program of a source, with the place in its text if there is one, else with its name."""
+    subject = failure.about
+    text = None if "program" in vars(source) else source.text  # a program that was already read may have changed
+    if not isinstance(subject, BlamedPart) or text is None:
+        failure.path = failure.path or source.name
+        return failure
+    if subject.kind == "array":
+        return blame(text, source.name, subject.name, failure)
+    phrase = next(_phrases(parse_tree(text).root, subject), None)
+    if phrase is None:
+        return failure
+    found = failure.diagnostics[0]
+    files = [Note(f"the file is {failure.path}")] if failure.path and Path(failure.path).is_file() else []
+    made = found._replace(span=phrase.span, notes=(*files, *found.notes))
+    return type(failure)([made], text=text, path=source.name)
+
+
+def _phrases(root: Node, subject: BlamedPart) -> Iterator[Node]:
+    if subject.kind == "weight":
+        blobs = (phrase for phrase in walk(root) if phrase.name == "blob_path")
+        tokens = (token for blob in blobs for token in blob.children if token.name == "STRING")
+        return (token for token in tokens if string_of(token) == subject.name)
+    functions = [child for child in root.children if child.name == "function"]
+    own = [function for function in functions if function_name(function) == subject.function]
+    return (phrase for function in own for phrase in _in_function(function, subject))
+
+
+def _in_function(function: Node, subject: BlamedPart) -> Iterator[Node]:
+    if subject.kind == "opset":
+        yield from [child for child in function.children if child.name in ("opset", "NAME")][::-1]
+    elif subject.kind == "output":
+        yield from (token for token in outputs_of(function).children if name_in(token) == subject.name)
+    else:
+        yield from (value for value in parameters_of(function) if name_in(value.children[-1]) == subject.name)

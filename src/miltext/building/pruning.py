@@ -1,0 +1,281 @@
+"""Weight files without unused records: the remaining records, each once, and the removed files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from posixpath import normpath
+from typing import TYPE_CHECKING
+
+from miltext.building.new_model import ml_programs
+from miltext.building.packaging import contents_of
+from miltext.building.sibling_weights import NAMING, is_own, leads_elsewhere, mentions
+from miltext.diagnostics import Diagnostic, Note, codes
+from miltext.files.contents import stages
+from miltext.files.refusals import refusal
+from miltext.models.manifest import model_file
+from miltext.schema.packing import packed_size
+from miltext.schema.proto import Program
+from miltext.schema.proto.kinds import PROGRAM
+from miltext.weights.blob_storage import BlobFile, pieces_at
+from miltext.weights.known_records import KnownRecords
+from miltext.weights.model_weights import blob_values, is_weight_file
+from miltext.weights.paths import MODEL_PATH, suspicion
+from miltext.weights.usage import layout, used_bytes, used_sizes
+
+if TYPE_CHECKING:
+    from miltext.building.new_model import NewModel
+    from miltext.files.writing import Progress
+    from miltext.schema.dtypes import DType
+    from miltext.schema.proto import Model as Spec
+    from miltext.schema.proto import Value
+    from miltext.weights.blob_storage import BlobWriter
+
+
+MANY = 1 << 20
+"""The least unused bytes that a build reports on its own."""
+
+
+@dataclass
+class WeightRecord:
+    """A record that values refer to: the place of its data, and its offset; that of the new file, once known."""
+
+    dtype: DType
+    elements: int
+    path: Path
+    start: int
+    offset: int
+    values: list[Value] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """The bytes of its data."""
+        return packed_size(self.elements, self.dtype.bits)
+
+
+def copy_records(records: Iterable[WeightRecord], writer: BlobWriter) -> KnownRecords[int]:
+    """Write records to the new file, and return them by their offsets there."""
+    known = KnownRecords[int]()
+    for record in records:
+        pieces = pieces_at(record.path, record.start, record.size)
+        offset = writer.add_pieces(record.dtype, record.elements, pieces)
+        assert offset == record.offset
+        known.add(offset, record.dtype, record.elements, record.path, record.start)
+    return known
+
+
+@dataclass
+class _File:
+    """A weight file: the values by the offset that they refer to, the programs of the model that contain them, and the
+    records that they refer to.
+    """
+
+    name: str
+    path: Path
+    values: dict[int, list[Value]] = field(default_factory=dict)
+    programs: set[int] = field(default_factory=set)
+    records: list[WeightRecord] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+
+def compared_work(new: NewModel) -> int:
+    """Return the bytes that `prune` reports as progress: of the records that values refer to, each once, though a file
+    may have several names.
+    """
+    used = used_sizes(ml_programs(new.spec))
+    found: dict[tuple[str, int], int] = {}
+    for name in new.files:
+        for offset, size in used.get(f"{MODEL_PATH}/{name}", {}).items():
+            found[normpath(name), offset] = size
+    return sum(found.values())
+
+
+def prune(new: NewModel, output: Path, progress: Progress | None = None) -> None:
+    """Keep only the records of a model's weight files that its programs refer to, and equal ones once.
+
+    Values get the offsets of the new files. Files without references are dropped. Records stay in their order, in their
+    own file; but of two files that the same programs name, only the first keeps a record that both have. A file that
+    would not become smaller is kept as it is, and so is a file that another model in the same package names. Raise
+    ModelError (MIL427) if a program may refer to weights in an unknown way.
+    """
+    for program in ml_programs(new.spec):
+        _refuse_unknown_fields(program)
+    is_package = output.suffix.lower() == ".mlpackage"
+    files, shared = _files(new), _shared_names(new) if is_package else set[str]()
+    _find_records(files, progress)
+    kept = sum(_keep(new, file, file.name in shared) for file in files)
+    new.dropped = _unnamed_files(new) if is_package else _unnamed_beside(new, output)
+    there = {os.path.realpath(path) for path in (*new.dropped, *[file.path for file in files])}
+    total = sum(map(os.path.getsize, there))
+    if total:
+        stays = [] if is_package else _staying(new, output)
+        new.warnings.append(_left_out(total - kept, total)._replace(notes=tuple(stays)))
+
+
+def _refuse_unknown_fields(program: Program) -> None:
+    known = Program()
+    known.CopyFrom(program)
+    known.DiscardUnknownFields()
+    if known.ByteSize() != program.ByteSize():
+        raise refusal(
+            codes.UNKNOWN_WEIGHT_REFERENCES,
+            "the program has fields that are unknown here, and may refer to weights by them",
+        )
+
+
+def _files(new: NewModel) -> list[_File]:
+    """Return the weight files of a model, the original's first; several names of one file become the first."""
+    files: dict[str, _File] = {}
+    for name in sorted(new.files, key=lambda name: (name in new.given, name)):
+        files.setdefault(normpath(name), _File(name, new.files[name]))
+    for index, program in enumerate(ml_programs(new.spec)):
+        for held in blob_values(program):
+            blob = held.value.blobFileValue
+            name = blob.fileName.partition("/")[2]
+            if name in new.files:
+                file = files[normpath(name)]
+                file.programs.add(index)
+                file.values.setdefault(blob.offset, []).append(held.value)
+    new.files = {file.name: file.path for file in files.values()}
+    return list(files.values())
+
+
+def _find_records(files: Iterable[_File], progress: Progress | None) -> None:
+    """Find the records that values refer to, in their order; equal ones become the first."""
+    for _, alike in groupby(sorted(files, key=lambda file: sorted(file.programs)), lambda file: file.programs):
+        known = KnownRecords[WeightRecord]()
+        for file in alike:
+            with BlobFile(file.path) as opened:
+                for offset in sorted(file.values):
+                    blob = opened.blob(offset)
+                    record = known.find(blob.dtype, blob.count, blob.pieces())
+                    if record is None:
+                        record = WeightRecord(blob.dtype, blob.count, blob.path, blob.start, offset)
+                        file.records.append(record)
+                        known.add(record, record.dtype, record.elements, record.path, record.start)
+                    record.values += file.values[offset]
+                    if progress:
+                        progress(blob.size)
+
+
+def _keep(new: NewModel, file: _File, is_shared: bool) -> int:
+    """Note the remaining records of a weight file, make the values refer to them, and return their bytes."""
+    offsets, size = layout(record.size for record in file.records)
+    if is_shared or (file.records and size >= file.size):
+        size = file.size
+    elif file.records:
+        for record, offset in zip(file.records, offsets, strict=True):
+            record.offset = offset
+        new.pruned[file.name] = file.records
+    else:
+        del new.files[file.name]
+        size = 0
+    for record in file.records:
+        for value in record.values:
+            value.blobFileValue.fileName = f"{MODEL_PATH}/{file.name}"
+            value.blobFileValue.offset = record.offset
+    return size
+
+
+def _left_out(size: int, total: int) -> Diagnostic:
+    if not size:
+        return Diagnostic(
+            "note", codes.UNUSED_WEIGHTS, f"all of the {total:,} bytes of weights are used: none were left out"
+        )
+    return Diagnostic(
+        "note", codes.UNUSED_WEIGHTS, f"{size:,} of {total:,} bytes of weights were left out: nothing needs them"
+    )
+
+
+def note_unused(new: NewModel, output: Path) -> None:
+    """Note that more than half of the written weights are unused, if they are many bytes.
+
+    The unnamed files of a package count, too.
+    """
+    unnamed = _unnamed_files(new) if output.suffix.lower() == ".mlpackage" else []
+    total = sum(path.stat().st_size for path in (*new.files.values(), *unnamed))
+    if total < MANY:
+        return
+    sizes = used_sizes(ml_programs(new.spec))
+    unused = total - sum(used_bytes(sizes.get(f"{MODEL_PATH}/{name}", {})) for name in new.files)
+    total += new.storing.size if new.storing else 0
+    if unused >= MANY and unused * 2 > total:
+        message = f"nothing refers to {unused:,} of the {total:,} bytes of weights"
+        new.warnings.append(
+            Diagnostic("note", codes.UNUSED_WEIGHTS, message, None, (Note("--prune-weights leaves them out"),))
+        )
+
+
+# ---- files without references
+
+
+def _staying(new: NewModel, output: Path) -> Iterator[Note]:
+    """Yield a note for each weight file beside the replaced `.mlmodel` that stays because another file names it."""
+    for name in sorted(each for each in new.former if each in new.pruned or each not in new.files):
+        is_there = not suspicion(f"{MODEL_PATH}/{name}") and output.is_file() and (output.parent / name).is_file()
+        if is_there and not is_own(output, name):
+            yield Note(f"{name} stays beside the model as it was: another file there names it, or it is behind a link")
+
+
+def _unnamed_beside(new: NewModel, output: Path) -> list[Path]:
+    """Return the weight files that belong only to the replaced `.mlmodel`, and that the new one does not name."""
+    names = [name for name in sorted(new.former - {*new.files}) if not suspicion(f"{MODEL_PATH}/{name}")]
+    elsewhere = leads_elsewhere(output.parent, names)
+    there = [output.parent / name for name in names if is_own(output, name, elsewhere)]
+    return [path for path in there if is_weight_file(path)]
+
+
+def _unnamed_files(new: NewModel) -> list[Path]:
+    """Return the weight files beside the model in its package without a name in it."""
+    if not new.package:
+        return []
+    folder = _folder(new.package)
+    there = [path for path in contents_of(new.package) if path.is_relative_to(folder) and is_weight_file(path)]
+    named = {folder / name for name in new.files}
+    unknown = [path for path in there if path not in named]
+    if unknown:  # the names of missing files are not in `files`
+        values = (held.value for each in ml_programs(new.spec) for held in blob_values(each))
+        named = {folder / normpath(value.blobFileValue.fileName.partition("/")[2]) for value in values}
+    return [path for path in unknown if path not in named and not _is_spoken_of(new, path)]
+
+
+def _folder(package: Path) -> Path:
+    """Return the folder for `@model_path` in a package."""
+    return package / os.path.normpath(model_file(package).parent.relative_to(package))
+
+
+def _is_spoken_of(new: NewModel, path: Path) -> bool:
+    """Whether another file of the package, or an inner model that is not an ML Program, contains the file's name."""
+    name = path.name.encode()
+    if any(name in each.SerializeToString() for each in _others(new.spec)):
+        return True
+    assert new.package
+    return any(mentions(each, path.relative_to(_folder(new.package)).as_posix()) for each in _naming(new.package))
+
+
+def _others(spec: Spec) -> Iterator[Spec]:
+    """Yield the models inside a model, or itself, that are neither ML Programs nor pipelines."""
+    models = stages(spec)
+    if not models and spec.WhichOneof("Type") != PROGRAM:
+        yield spec
+    for model in models:
+        yield from _others(model)
+
+
+def _naming(package: Path) -> list[Path]:
+    """Return the files of a package, apart from its model, that may name weight files."""
+    model = model_file(package)
+    files = [path for path in contents_of(package) if path.suffix.lower() in NAMING and path.is_file()]
+    return [path for path in files if not path.samefile(model)]
+
+
+def _shared_names(new: NewModel) -> set[str]:
+    """Return the weight files that another model in the package names."""
+    naming = _naming(new.package) if new.package else []
+    return {name for name in new.files if any(mentions(path, name) for path in naming)}

@@ -1,0 +1,184 @@
+"""A description in TOML put around the programs of a built model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.descriptions.contradictions import contradictions
+from miltext.descriptions.labels import NoFit, replace_labels
+from miltext.descriptions.mismatches import misfits
+from miltext.descriptions.model_texts import text_of
+from miltext.descriptions.parts import beside_kinds
+from miltext.descriptions.program_descriptions import known_version, required_version
+from miltext.descriptions.reading import read_description, refuse
+from miltext.descriptions.surroundings import head_of
+from miltext.descriptions.words import LABELS, STAGES, UNSPELLED
+from miltext.diagnostics import Note, codes, warning
+from miltext.files.contents import kind_of_model, pipeline_of, stages
+from miltext.files.refusals import refusal
+from miltext.pipelines.faults import faults
+from miltext.schema.function_io import interfaces
+from miltext.schema.proto.kinds import PROGRAM
+from miltext.schema.wire import wire_of
+from miltext.toml.places import start_span, value_span
+from miltext.toml.reading import Mistake
+
+if TYPE_CHECKING:
+    from miltext.building.new_model import NewModel
+    from miltext.descriptions.surroundings import Surroundings
+    from miltext.diagnostics import ModelError
+    from miltext.pipelines.faults import Fault
+    from miltext.schema.function_io import Interface
+    from miltext.schema.proto import Model as Spec
+    from miltext.toml.reading import Keys
+
+
+class Edited(NamedTuple):
+    """The model with the edited program, and the functions that its description had `before`; none without a
+    description.
+    """
+
+    spec: Spec
+    before: Mapping[str, Interface]
+
+
+def redescribe(spec: Spec, path: str | os.PathLike[str], edited: Edited | None) -> None:
+    """Describe a model as a file states; equal parts are left as they are.
+
+    A changed description, and that of the model with the `edited` program, must be valid for Core ML and fit the
+    program; but former mistakes may stay. Raise ModelError: MIL250 for an unreadable file, MIL452 and MIL470 to MIL479
+    for mistakes in it, at their places.
+    """
+    text = text_of(Path(path))
+    around = read_description(text, os.fspath(path))
+    refuse([*_redescribed(spec, around, edited)], text, os.fspath(path))
+
+
+def redescribe_whole(new: NewModel, path: str | os.PathLike[str], edited: Edited | None, *, check: bool) -> None:
+    """Describe a model before it is written, as `redescribe` does.
+
+    Refuse a description that breaks connections in a pipeline; without `check`, only warn of it.
+    """
+    before = {fault.tells for fault in faults(new.spec)}
+    redescribe(new.spec, path, edited)
+    for fault in [each for each in faults(new.spec) if each.tells not in before]:
+        if check:
+            raise _refused(fault, path)
+        new.warnings.append(warning(fault.code, fault.message))
+
+
+def _refused(fault: Fault, path: str | os.PathLike[str]) -> ModelError:
+    """Return the error of a fault that a description causes, at the model with the unmatched input."""
+    text = text_of(Path(path))
+    at: Keys = tuple(each for step in fault.where.split("/") if step for each in (STAGES, int(step)))
+    made = refusal(fault.code, fault.message, path, Note("`miltext rename` changes a name in all models at once"))
+    made.diagnostics = [made.diagnostics[0]._replace(span=value_span(text, at) or start_span(text))]
+    made.text = text
+    return made
+
+
+def _redescribed(spec: Spec, around: Surroundings, edited: Edited | None) -> Iterator[Mistake]:
+    """Describe a model and its inner models anew, and yield the misfits."""
+    kind, models = kind_of_model(spec), [*stages(spec)]
+    if around.kind not in (None, kind):
+        yield Mistake(
+            codes.DESCRIPTION_OF_NOTHING,
+            f'this model is of the kind "{kind}", not "{around.kind}"',
+            (*around.at, "kind"),
+        )
+    if len(models) != len(around.stages):
+        there, said = len(models), len(around.stages)
+        message = f"the model has {there} stage{'s' * (there != 1)}, and the description {said} `[[model]]`"
+        yield Mistake(codes.DESCRIPTION_OF_NOTHING, message, (*around.at, "model") if said else around.at)
+        return
+    for stage, inner in zip(models, around.stages, strict=True):
+        yield from _redescribed(stage, inner, edited)
+    is_edited = edited is not None and spec is edited.spec
+    is_described = is_edited or wire_of(around.head) != wire_of(head_of(spec))
+    before = edited.before if edited is not None and is_edited else interfaces(spec.mlProgram)
+    known = {mistake.message for mistake in _wrong(spec, before, around.at)}
+    _rename_stages(spec, kind, around)
+    yield from _relabelled(spec, kind, around)
+    if is_described:
+        yield from _beside(spec, around)
+        _describe(spec, around.head)
+    found = _wrong(spec, interfaces(spec.mlProgram), around.at)
+    yield from (mistake for mistake in found if mistake.message not in known)
+    if is_described:
+        yield from _versioned(spec, kind, around)
+
+
+def _wrong(spec: Spec, functions: Mapping[str, Interface], at: Keys) -> Iterator[Mistake]:
+    """Yield the mistakes in the description of a model whose program has these functions."""
+    if spec.WhichOneof("Type") == PROGRAM and functions:
+        yield from misfits(functions, spec.description, at)
+    yield from contradictions(spec, at)
+
+
+def _beside(spec: Spec, around: Surroundings) -> Iterator[Mistake]:
+    """Give a model the fields that the schema does not know; yield a mistake if it has others, which are kept."""
+    own, said = beside_kinds(spec), beside_kinds(around.head)
+    if not own:
+        spec.MergeFromString(said)
+    elif said not in (b"", own):
+        message = f"`{UNSPELLED}` says other fields than the model has, which cannot be changed: leave it as it was"
+        yield Mistake(codes.DESCRIPTION_OF_NOTHING, message, (*around.at, UNSPELLED))
+
+
+def _describe(spec: Spec, head: Spec) -> None:
+    """Give a model another head."""
+    spec.isUpdatable = head.isUpdatable
+    spec.specificationVersion = head.specificationVersion or spec.specificationVersion
+    spec.ClearField("description")
+    if head.HasField("description"):
+        spec.description.CopyFrom(head.description)
+
+
+def _versioned(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[Mistake]:
+    """Give a model the least specification version that it needs, if the description has none; yield a version that is
+    too small.
+    """
+    said = around.head.specificationVersion
+    if kind == PROGRAM:
+        needed = (required_version if said else known_version)(spec.mlProgram, spec.description)
+    else:
+        needed = max((stage.specificationVersion for stage in stages(spec)), default=0)
+    if not said:
+        spec.specificationVersion = needed or spec.specificationVersion
+    elif kind == PROGRAM and said < needed:
+        message = (
+            f"`specificationVersion` is {said}, and what the model uses needs {needed}: write {needed}, or nothing"
+        )
+        yield Mistake(
+            codes.SPECIFICATION_TOO_SMALL, message, (*around.at, "specificationVersion"), suggestion=str(needed)
+        )
+
+
+def _rename_stages(spec: Spec, kind: str | None, around: Surroundings) -> None:
+    """Give the stages of a pipeline other names; a stage without a name in the middle has an empty one."""
+    pipeline = pipeline_of(spec, kind)
+    if pipeline is None:
+        return
+    before = [name or None for name in [*pipeline.names, *[""] * len(pipeline.models)][: len(pipeline.models)]]
+    after = [stage.name or None for stage in around.stages]
+    if before != after:
+        while after and after[-1] is None:
+            after.pop()
+        pipeline.names[:] = [name or "" for name in after]
+
+
+def _relabelled(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[Mistake]:
+    """Give classifiers other labels, and yield impossible ones."""
+    functions = spec.mlProgram.functions if kind == PROGRAM else {}
+    for name, labels in around.labels.items():
+        only = next(iter(functions)) if len(functions) == 1 else ""
+        wanted, at = name or only, around.at_function(name)
+        try:
+            if wanted not in functions:
+                raise NoFit("says labels, and there is no program for them here")
+            replace_labels(functions[wanted], labels)
+        except NoFit as failure:
+            yield Mistake(codes.MISFIT_LABELS, f"`{LABELS}` {failure}", (*at, LABELS))

@@ -1,0 +1,211 @@
+"""The values of a program that move into its weight file, and the weight files that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import ModelError, Note, codes
+from miltext.files.refusals import BlamedPart, WeightsError, refusal
+from miltext.parsing.lowering.left_out import MARK
+from miltext.schema.packing import packed_size
+from miltext.schema.walk import Held, values
+from miltext.weights.blob_storage import ALIGNMENT
+from miltext.weights.known_records import KnownRecords
+from miltext.weights.model_weights import BlobFolder, blob_values
+from miltext.weights.paths import MODEL_PATH
+from miltext.weights.tensors import literal, tensor_dtype, tensor_shape, tensor_value
+
+if TYPE_CHECKING:
+    from miltext.building.filling import Array
+    from miltext.schema.dtypes import DType
+    from miltext.schema.proto import Program, Value
+    from miltext.weights.blob_storage import BlobWriter
+    from miltext.weights.tensors import Literal
+
+WEIGHT_FILE = "weights/weight.bin"
+"""The place of coremltools' weights, below the folder for `@model_path`."""
+
+WIDE_INTEGERS_SINCE = 9
+"""The first specification version in which integers of 16 and 32 bits may stand in a weight file."""
+
+
+LARGEST = (1 << 31) - 1
+"""The most bytes that protobuf's readers accept in one message."""
+
+
+class Storing:
+    """The values of a program to store: arrays that its text names, and large immediates.
+
+    A value that cannot stand in a weight file of that specification version becomes, or stays, an immediate value.
+    `sources` are the files of the arrays.
+    """
+
+    def __init__(
+        self, program: Program, arrays: dict[str, Array], externalize: int | None, specification_version: int
+    ) -> None:
+        self.program = program
+        self.sources = {array.stored.path for array in arrays.values() if array.stored.path is not None}
+        self._wide = specification_version >= WIDE_INTEGERS_SINCE
+        self._arrays: list[tuple[Value, Array]] = []
+        self._immediates: list[Value] = []
+        for held in list(values(program)):
+            name = held.value.blobFileValue.fileName
+            if name.startswith(MARK) and name in arrays:
+                self._add(held.value, arrays[name])
+            elif externalize is not None and self._moves(held, externalize):
+                self._immediates.append(held.value)
+
+    def __bool__(self) -> bool:
+        return bool(self._arrays or self._immediates)
+
+    def _storable(self, dtype: DType) -> bool:
+        return dtype.blob is not None and (self._wide or dtype.kind == "float" or dtype.bits <= 8)
+
+    def _moves(self, held: Held, fewest: int) -> bool:
+        shape = tensor_shape(held.value.type)
+        if not held.is_weight or shape is None or prod(shape) < fewest:
+            return False
+        found = literal(held.value)
+        return found is not None and self._storable(found.dtype)
+
+    @property
+    def size(self) -> int:
+        """The bytes that `write` reports as progress."""
+        arrays = {_identity(array): array.stored.work(array.dtype) for _, array in self._arrays}
+        return sum(arrays.values()) + sum(map(_packed_size, self._immediates))
+
+    def _add(self, value: Value, array: Array) -> None:
+        """Note an array, or make an immediate of it if no weight file can have its type."""
+        if self._storable(array.dtype):
+            self._arrays.append((value, array))
+            return
+        with _about(value):
+            size = array.stored.size(array.dtype)
+            if size > LARGEST:
+                message = f"a weight file cannot hold {array.dtype.name}, and {size} bytes are too many for the program"
+                raise refusal(codes.UNSTORABLE_VALUE, message, array.stored.path)
+            made = tensor_value(array.dtype, b"".join(array.stored.pieces(array.dtype)))
+        value.immediateValue.tensor.CopyFrom(made)
+
+    def write(self, writer: BlobWriter, file_name: str, known: KnownRecords[int]) -> None:
+        """Write the values to store, each once and unless it is `known`, and make them refer to the file."""
+        adding = _Adding(writer, known)
+        offsets: dict[object, int] = {}
+        for value, array in self._arrays:
+            same = _identity(array)
+            if same not in offsets:
+                with _about(value):
+                    offsets[same] = adding.array(array)
+            _refer(value, file_name, offsets[same])
+        for value in self._immediates:
+            found = literal(value)
+            assert found is not None
+            _refer(value, file_name, adding.data(found))
+
+
+class _Adding:
+    """Add records to a weight file, none twice, and no `known` one; each method returns the offset."""
+
+    def __init__(self, writer: BlobWriter, known: KnownRecords[int]) -> None:
+        self._writer = writer
+        self._known = known
+        self._added = KnownRecords[int]()
+
+    def array(self, array: Array) -> int:
+        """Store an array. For the comparison with those added before, it is read again from the new file."""
+        dtype, stored, writer = array.dtype, array.stored, self._writer
+        count = prod(stored.shape)
+        there = self._known.find(dtype, count, stored.pieces(dtype, folder=writer.folder))
+        if there is not None:
+            writer.advance(stored.work(dtype))
+            return there
+        offset = writer.add_pieces(dtype, count, stored.pieces(dtype, writer.advance, writer.folder))
+        there = self._added.find(dtype, count, writer.last_pieces())
+        if there is not None:
+            writer.take_back()
+            return there
+        return self._new(dtype, count, offset)
+
+    def data(self, literal: Literal) -> int:
+        """Store the elements of a literal."""
+        dtype, count, data = literal.dtype, literal.count, literal.data
+        there = self._known.find(dtype, count, [data])
+        if there is None:
+            there = self._added.find(dtype, count, [data])
+        if there is not None:
+            self._writer.advance(len(data))
+            return there
+        offset = self._writer.add_packed(dtype, data, len(data) * 8 - count * dtype.bits)
+        return self._new(dtype, count, offset, data)
+
+    def _new(self, dtype: DType, count: int, offset: int, data: bytes | None = None) -> int:
+        self._added.add(offset, dtype, count, self._writer.growing, offset + ALIGNMENT, data)
+        return offset
+
+
+def _identity(array: Array) -> tuple[object, ...]:
+    """Return the properties that arrays share if they are stored once."""
+    return array.dtype, array.stored.identity
+
+
+def _packed_size(value: Value) -> int:
+    """Return the size of an immediate value of a known type and shape in a weight file."""
+    dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
+    assert dtype is not None
+    return packed_size(prod(shape or ()), dtype.bits)
+
+
+@contextmanager
+def _about(value: Value) -> Iterator[None]:
+    """Make an error in a `with` block be about the array of a value."""
+    try:
+        yield
+    except ModelError as failure:
+        failure.about = BlamedPart("array", value.blobFileValue.fileName)
+        raise
+
+
+def _refer(value: Value, file_name: str, offset: int) -> None:
+    value.blobFileValue.fileName = f"{MODEL_PATH}/{file_name}"
+    value.blobFileValue.offset = offset
+
+
+def named_files(program: Program, folder: BlobFolder) -> tuple[dict[str, Path], dict[str, WeightsError]]:
+    """Return the weight files that a program names, by their path below `@model_path`; and the missing ones, each an
+    error by fileName.
+
+    Every record that the program names is checked. Raise WeightsError for a record that does not match its value.
+    """
+    found: dict[str, Path] = {}
+    missing: dict[str, WeightsError] = {}
+    for held in blob_values(program):
+        name = held.value.blobFileValue.fileName
+        if name in missing or name.startswith(MARK):
+            continue
+        try:
+            found[name.partition("/")[2]] = folder.path(name)
+        except WeightsError as failure:
+            failure.about = BlamedPart("weight", name)
+            if failure.diagnostics[0].code != codes.MISSING_WEIGHT_FILE:
+                raise
+            missing[name] = failure
+        else:
+            _check(held, folder)
+    return found, missing
+
+
+def _check(held: Held, folder: BlobFolder) -> None:
+    """Check the record of a value; an error names the value."""
+    try:
+        folder.blob(held.value)
+    except WeightsError as failure:
+        finding = failure.diagnostics[0]
+        place = f" in the function `{held.function}`" if held.function else ""
+        note = Note(f"the record is that of `{held.name}`{place}")
+        failure.diagnostics[0] = finding._replace(notes=(note, *finding.notes))
+        failure.about = BlamedPart("weight", held.value.blobFileValue.fileName)
+        raise

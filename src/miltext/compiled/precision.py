@@ -1,0 +1,123 @@
+"""Data types in `metadata.json`: the types in which a function computes, and in which its weights are stored.
+
+Both rules were read off the 30 known compiled models, and hold on all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from math import log2
+from typing import TYPE_CHECKING
+
+from miltext.compiled.doubts import Doubt
+from miltext.schema.walk import is_compressed
+from miltext.weights.tensors import tensor_dtype, tensor_shape
+
+if TYPE_CHECKING:
+    from miltext.schema.dtypes import DType
+    from miltext.schema.proto import Function, Operation, Value
+
+STORAGE = "storagePrecision"
+"""The key of the storage types of weights."""
+
+_TABLES = ((), *[(1 << bits,) for bits in range(1, 9)])
+"""The first dimension of a table of values: the number of values of a number of bits."""
+
+_UNCOUNTED = ("bool", "string")
+
+_WORDS = {"fp": "Float", "int": "Int", "uint": "UInt", "bf": "BFloat"}
+
+_SEEN = {"Float16", "Float32", "Int8", "Sparse", *(f"Palettized ({bits} bits)" for bits in (2, 4, 6, 8))}
+"""How weights were seen to be stored."""
+
+_COMPRESSED = ("constexpr_affine_dequantize", "constexpr_lut_to_dense", "constexpr_sparse_to_dense")
+"""The operations whose weights were seen in a weight file, with their parts as attributes."""
+
+_DENSE = {"constexpr_affine_dequantize": "quantized_data", "constexpr_blockwise_shift_scale": "data", "const": "val"}
+"""The attribute or argument whose data type is a weight's, by the operation that makes the weight."""
+
+
+def used_types(function: Function, operations: Collection[Operation]) -> set[str]:
+    """Return the data types of all values of a function, its inputs included; truth values and strings do not count."""
+    types = [value.type for value in function.inputs]
+    types += [output.type for operation in operations for output in operation.outputs]
+    dtypes = {dtype.name: dtype for dtype in map(tensor_dtype, types) if dtype is not None}
+    return {_word(dtype) for name, dtype in dtypes.items() if name not in _UNCOUNTED}
+
+
+def stored_as(operations: Collection[Operation]) -> tuple[set[str], list[Doubt]]:
+    """Return how the weights in weight files are stored, and the doubts about unseen forms.
+
+    A weight given only to a loop does not count.
+    """
+    used = {name for operation in operations if operation.type != "while_loop" for name in _taken(operation)}
+    found: set[str] = set()
+    doubts: set[str] = set()
+    for operation in operations:
+        if any(output.name in used for output in operation.outputs):
+            words = _words_of(operation)
+            found |= words
+            if not words <= _SEEN or _is_compressed_otherwise(operation):
+                doubts.add(operation.type)
+    told = [
+        Doubt(f"how weights of `{name}` are called in the storage precision", (STORAGE,)) for name in sorted(doubts)
+    ]
+    return found, told
+
+
+def _is_compressed_otherwise(operation: Operation) -> bool:
+    """Return whether a weight is compressed in a way without a known compiled model: any that iOS18 brought, too, and
+    by a table other than one row of values for a number of bits.
+    """
+    if not is_compressed(operation.type):
+        return False
+    table = _table(operation) if operation.type == "constexpr_lut_to_dense" else ()
+    return operation.type not in _COMPRESSED or bool(operation.inputs) or len(table) > 1 or table[:1] not in _TABLES
+
+
+def _taken(operation: Operation) -> Iterator[str]:
+    return (each.name for argument in operation.inputs.values() for each in argument.arguments)
+
+
+def _words_of(operation: Operation) -> set[str]:
+    """Return how a weight is stored; nothing for an operation without a weight, or with the weight in the program."""
+    kind = operation.type
+    if kind == "constexpr_lut_to_dense":
+        values = _table(operation)[-2:-1] or _table(operation)
+        return {f"Palettized ({round(log2(values[0]))} bits)"} if values and values[0] else set()
+    if kind == "constexpr_sparse_to_dense":
+        return {"Sparse"}
+    value = _part(operation, _DENSE.get(kind, ""))
+    dtype = _dtype_in_file(value) if value is not None else None
+    return {_word(dtype)} if dtype is not None else set()
+
+
+def _table(operation: Operation) -> tuple[int, ...]:
+    """Return the shape of a table of values: [2 ** bits] up to iOS17; then [..., 2 ** bits, values of each entry], with
+    one table for each group of weights.
+    """
+    value = _part(operation, "lut")
+    return (tensor_shape(value.type) or ()) if value is not None else ()
+
+
+def _part(operation: Operation, name: str) -> Value | None:
+    """Return an operation's value of an attribute or, from iOS18 on, of a literal argument."""
+    if name in operation.attributes:
+        return operation.attributes[name]
+    bound = operation.inputs[name].arguments if name in operation.inputs else ()
+    return bound[0].value if bound and bound[0].HasField("value") else None
+
+
+def _dtype_in_file(value: Value) -> DType | None:
+    return tensor_dtype(value.type) if value.WhichOneof("value") == "blobFileValue" else None
+
+
+def _word(dtype: DType) -> str:
+    prefix = dtype.name.rstrip("0123456789")
+    return dtype.name.replace(prefix, _WORDS[prefix], 1) if prefix in _WORDS else dtype.name
+
+
+def joined(words: set[str]) -> str:
+    """Return the words as one: sorted, and in brackets where there are several."""
+    listed = ", ".join(sorted(words))
+    return f"Mixed ({listed})" if len(words) > 1 else listed

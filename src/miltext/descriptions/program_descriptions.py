@@ -1,0 +1,332 @@
+"""Descriptions of programs: made from the types alone, or updated when a program is edited.
+
+Losses are reported as DescriptionLoss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from miltext.descriptions.counterparts import Counterpart, Version, counterparts
+from miltext.descriptions.fitted_entries import UNTOLD, ProgramFeature, fitted, new_entry, rounding, said
+from miltext.descriptions.losses import DescriptionLoss
+from miltext.descriptions.ranges import by_function
+from miltext.diagnostics import codes
+from miltext.files.refusals import BlamedPart, refusal
+from miltext.printing.flexible_shapes import ATTRIBUTE, read_information
+from miltext.schema.features import PREDICTIONS
+from miltext.schema.function_io import SIDES, interfaces
+from miltext.schema.opsets import SPECIFICATION_BY_PROTO, TEXT_BY_PROTO
+from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, ModelDescription
+from miltext.schema.walk import blocks_of, operations_in, own_block
+
+if TYPE_CHECKING:
+    from miltext.descriptions.sizes import Sizes
+    from miltext.printing.flexible_shapes import Flexible
+    from miltext.schema.function_io import Interface, Types
+    from miltext.schema.proto import FunctionDescription, Program
+
+Described: TypeAlias = "ModelDescription | FunctionDescription"
+
+SINCE = {ArrayFeatureType.FLOAT16: 7, ArrayFeatureType.INT8: 10, ImageFeatureType.GRAYSCALE_FLOAT16: 7}
+"""The specification version that brought an element type to multi-arrays, or a colour space to images."""
+
+SEVERAL_FUNCTIONS = STATES = 9
+"""The specification version that brought these."""
+
+DEFAULT_FUNCTION = "main"
+
+NO_SIZES: Mapping[str, Sizes] = {}
+"""The requested sizes if there are none."""
+
+
+class Updated(NamedTuple):
+    """The result of an update: its losses, and the former counterpart of each function, by its new name."""
+
+    losses: list[DescriptionLoss]
+    functions: Mapping[str, Counterpart]
+
+
+def describe(program: Program, asked: Mapping[str, Sizes] | None = NO_SIZES) -> ModelDescription:
+    """Return a description made from the program alone, and the sizes `asked` for its inputs.
+
+    With None, if nobody can be asked, a `?` is any size from 1 on. Raise ModelError as `update` does.
+    """
+    described = ModelDescription()
+    update(described, Version({}, None), program, interfaces(program), asked)
+    return described
+
+
+# ---- an edited program under the description of the original
+
+
+def update(
+    description: ModelDescription,
+    before: Version,
+    program: Program,
+    after: dict[str, Interface],
+    asked: Mapping[str, Sizes] | None = NO_SIZES,
+    *,
+    keeps_names: bool = False,
+) -> Updated:
+    """Fit a description to a changed program, and the sizes `asked` for its inputs.
+
+    An entry stays with its feature: it gets the feature's new name, and keeps everything that fits the new type.
+    Entries for new features are made from the type; those for removed features are removed. After an edit that
+    `keeps_names`, no feature counts as renamed. A description without any entry stays empty until there is a new
+    feature, and then gets all entries. Raise ModelError: MIL420 and MIL422 for a type that cannot be described, MIL424
+    for a value that is not an image any more, MIL425 for sizes that do not fit, MIL452 for a `?` without a range.
+    """
+    sizes = by_function(asked or {}, after)
+    known = counterparts(before, Version(after, program), keeps_names=keeps_names)
+    losses: list[DescriptionLoss] = []
+    if before.interfaces and not _says_anything(description):
+        if not asked and not _has_more(after, known):
+            return Updated(losses, known)
+        before, known = Version({}, None), {}  # else half of the model would be described
+    if description.functions or len(after) > 1 or _has_to_be_listed(program, before, after):
+        described = _described_functions(description, before, after, known, losses)
+    else:
+        described = dict.fromkeys(after, description)
+    for name, each in described.items():
+        own = None if asked is None else sizes[name]
+        losses += _update_function(each, known.get(name), after[name], program, name, own)
+    return Updated(losses, known)
+
+
+def _says_anything(description: ModelDescription) -> bool:
+    """Return whether a description has an entry, of any side, or a function."""
+    return any(getattr(description, field) for field in ("functions", *SIDES))
+
+
+def _has_more(after: Mapping[str, Interface], known: Mapping[str, Counterpart]) -> bool:
+    """Return whether there is a new function, input, output or state."""
+    return any(
+        name not in known or {*types} - {*known[name].sides[side].values()}
+        for name, each in after.items()
+        for side, types in each.sides.items()
+    )
+
+
+def _has_to_be_listed(program: Program, before: Version, after: Collection[str]) -> bool:
+    """Return whether an only function needs its name, and can have it listed: of a model that lists no functions, Core
+    ML runs `main`.
+    """
+    return any(
+        name != DEFAULT_FUNCTION
+        and name not in before.interfaces
+        and SPECIFICATION_BY_PROTO.get(program.functions[name].opset, 0) >= SEVERAL_FUNCTIONS
+        for name in after
+    )
+
+
+def _described_functions(
+    description: ModelDescription,
+    before: Version,
+    after: Collection[str],
+    known: Mapping[str, Counterpart],
+    losses: list[DescriptionLoss],
+) -> dict[str, Described]:
+    """Make the description list the functions `after`, and return its part for each.
+
+    Losses are added to `losses`.
+    """
+    renamed = {counterpart.name: name for name, counterpart in known.items()}
+    if before.interfaces and not description.functions:
+        only = description.functions.add(name=next(iter(before.interfaces)))
+        description.defaultFunctionName = only.name
+        for field in SIDES:
+            getattr(only, field).extend(getattr(description, field))
+            description.ClearField(field)
+        for field in PREDICTIONS:
+            setattr(only, field, getattr(description, field))
+            description.ClearField(field)
+    for index in reversed(range(len(description.functions))):
+        function = description.functions[index]
+        if function.name in before.interfaces and function.name not in renamed:
+            losses += _lost_with(function, before.interfaces[function.name])
+            del description.functions[index]
+            continue
+        function.name = renamed.get(function.name, function.name)
+    default = renamed.get(description.defaultFunctionName, description.defaultFunctionName)
+    fallback = DEFAULT_FUNCTION if DEFAULT_FUNCTION in after else min(after, default="")
+    description.defaultFunctionName = default if default in after else fallback
+    listed = {function.name: function for function in description.functions}
+    return {name: listed.get(name) or description.functions.add(name=name) for name in after}
+
+
+def _lost_with(function: FunctionDescription, interface: Interface) -> list[DescriptionLoss]:
+    """Return the losses with a removed function."""
+    found = []
+    for field, types in interface.sides.items():
+        for entry in getattr(function, field):
+            if what := said(entry, types.get(entry.name), field):
+                noun = f"the {field} `{entry.name}` of `{function.name}`"
+                found.append(
+                    DescriptionLoss(f"{noun} is gone with its function, and had {_listed(what)}", is_meant=True)
+                )
+    return found
+
+
+def _listed(words: Collection[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _update_function(
+    described: Described,
+    was: Counterpart | None,
+    after: Interface,
+    program: Program,
+    name: str,
+    asked: Mapping[str, Sizes] | None,
+) -> list[DescriptionLoss]:
+    losses: list[DescriptionLoss] = []
+    told = read_information(program.functions[name].attributes.get(ATTRIBUTE))
+    for field, types in after.sides.items():
+        side = _Side(field, name, was, types, asked if field == "input" else NO_SIZES, told)
+        entries = side.entries(getattr(described, field))
+        losses += side.losses
+        described.ClearField(field)
+        getattr(described, field).extend(entries)
+        if field == "output":
+            losses += _follow_predictions(described, side)
+    if was is None:
+        _name_predictions(described, program, name)
+    return losses
+
+
+def _follow_predictions(described: Described, side: _Side) -> list[DescriptionLoss]:
+    """Update the fields that name the outputs of a classifier to the new names."""
+    losses = []
+    for prediction in PREDICTIONS:
+        old = getattr(described, prediction)
+        new = side.name(old)
+        setattr(described, prediction, new)
+        if old and not new:
+            losses.append(DescriptionLoss(f"the output `{old}` is gone, which was the {prediction}", is_meant=True))
+    return losses
+
+
+class _Side:
+    """One side of a function before and after an edit; `losses` grows as its entries are made."""
+
+    def __init__(
+        self,
+        side: str,
+        function: str,
+        was: Counterpart | None,
+        new: Types,
+        asked: Mapping[str, Sizes] | None,
+        told: Mapping[str, Flexible],
+    ) -> None:
+        self._side, self._function = side, function
+        self._old = was.interface.sides[side] if was else {}
+        self._names = was.sides[side] if was else {}
+        self._keeps_names = was is not None and was.keeps_names
+        self._new = new
+        self._asked, self._told = asked, told
+        self.losses: list[DescriptionLoss] = []
+
+    def name(self, old: str) -> str:
+        """Return the current name of an entry; empty for a removed one. A name outside the program stays."""
+        if old in self._old:
+            return self._names.get(old, "")
+        return "" if old in self._names.values() else old
+
+    def entries(self, listed: Iterable[FeatureDescription]) -> list[FeatureDescription]:
+        """Return the kept entries, in their order, then the new ones, in the program's order."""
+        named = [(entry, self.name(entry.name)) for entry in listed]
+        kept = [self._kept(entry, name) for entry, name in named if name]
+        gone = [entry for entry, name in named if not name]
+        there = {*self._names.values(), *(entry.name for entry in kept)}
+        added = [name for name in self._new if name not in there]
+        for entry in gone:
+            self._tell_gone(entry, [] if self._keeps_names else added)
+        return [*kept, *[new_entry(self._value(name), is_bounded=self._asked is not None) for name in added]]
+
+    def _value(self, name: str) -> ProgramFeature:
+        asked = (self._asked or {}).get(name) or None
+        return ProgramFeature(
+            name, self._new.get(name), self._side, self._function, asked, self._told.get(name, UNTOLD)
+        )
+
+    def _kept(self, entry: FeatureDescription, name: str) -> FeatureDescription:
+        old = self._old.get(entry.name)
+        if name not in self._new:
+            return entry
+        made, lost = fitted(entry, old, self._value(name))
+        if lost:
+            renamed = f" (now `{name}`)" if name != entry.name else ""
+            message = f"the type of the {self._side} `{entry.name}`{renamed} changed, and its description loses"
+            self.losses.append(DescriptionLoss(f"{message} {_listed(lost)}"))
+        if rounded := rounding(entry, made):
+            message = f"the type of the {self._side} `{entry.name}` changed: {rounded}"
+            self.losses.append(DescriptionLoss(message, is_rounding=True))
+        return made
+
+    def _tell_gone(self, entry: FeatureDescription, added: Iterable[str]) -> None:
+        """Note the losses with a removed entry; a new entry may be the same feature, a new one with its type first."""
+        old = self._old.get(entry.name)
+        what = said(entry, old, self._side)
+        if not what:
+            return
+        same = [name for name in added if self._new[name] == old] or [*added]
+        if same:
+            message = f"`{same[0]}` is described by its type alone: nothing shows that it was `{entry.name}`, which"
+            self.losses.append(DescriptionLoss(f"{message} is gone, and had {_listed(what)}"))
+        else:
+            self.losses.append(
+                DescriptionLoss(f"the {self._side} `{entry.name}` is gone, and had {_listed(what)}", is_meant=True)
+            )
+
+
+def _name_predictions(described: Described, program: Program, function: str) -> None:
+    """Name the classifier's outputs of a new function."""
+    block = own_block(program.functions[function])
+    if block is None:
+        return
+    for operation in operations_in(block):
+        names = [output.name for output in operation.outputs]
+        if operation.type == "classify" and len(names) == 2 and set(names) <= set(block.outputs):
+            described.predictedFeatureName, described.predictedProbabilitiesName = names
+
+
+# ---- the specification version
+
+
+def required_version(program: Program, description: ModelDescription) -> int:
+    """Return the least specification version for all constructs of the program and its description; 0 if no opset is
+    known.
+    """
+    functions = [program.functions[name] for name in program.functions]
+    opsets = {opset for function in functions for opset in (function.opset, *blocks_of(function))}
+    versions = [SPECIFICATION_BY_PROTO.get(opset, 0) for opset in opsets]
+    described: list[Described] = [description, *description.functions]
+    for each in described:
+        versions += [STATES] * bool(each.state)
+        for entry in (*each.input, *each.output):
+            versions.append(SINCE.get(entry.type.multiArrayType.dataType, 0))
+            versions.append(SINCE.get(entry.type.imageType.colorSpace, 0))
+    if len(functions) > 1:
+        versions.append(SEVERAL_FUNCTIONS)
+    return max(versions, default=0)
+
+
+def known_version(program: Program, description: ModelDescription) -> int:
+    """Return the specification version for a program by itself.
+
+    Raise ModelError (MIL421) for an unknown opset, and a program without functions.
+    """
+    if not program.functions:
+        raise refusal(
+            codes.UNKNOWN_SPECIFICATION, "the program has no function: nothing says which opset a model of it needs"
+        )
+    for name in sorted(program.functions):
+        opset = program.functions[name].opset
+        if opset not in SPECIFICATION_BY_PROTO:
+            known = ", ".join(TEXT_BY_PROTO.values())
+            message = f"the opset {opset!r} of `{name}` is unknown; known opsets are {known}"
+            raise refusal(codes.UNKNOWN_SPECIFICATION, message, about=BlamedPart("opset", opset, name))
+    return required_version(program, description)

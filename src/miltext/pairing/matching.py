@@ -1,0 +1,215 @@
+"""The operations of two blocks that correspond: by likeness and connections, then by name.
+
+No operation is compared with all others. A step gives each unpaired operation a key, and makes partners of those whose
+key is unique on either side; or it follows the connections of partners. Strict steps come first, and looser ones build
+on the pairs that these found: keys do not distinguish partners.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from miltext.pairing.connections import Flood, agreeing, only_pairs
+from miltext.pairing.keyed import EXACT, HELD, LOOSE, SHAPED, TYPED
+from miltext.pairing.likeness import BlockOperations
+from miltext.pairing.sequences import Pair, common, in_order
+
+if TYPE_CHECKING:
+    from miltext.ir.parts import Block, Value
+    from miltext.pairing.keyed import KeyedGraph
+
+__all__ = ["match_blocks", "match_names"]
+
+
+def match_blocks(old: KeyedGraph, a: Block, new: KeyedGraph, b: Block) -> list[Pair]:
+    """Return the pairs of operations of two blocks, by index, in the order of the first.
+
+    All values from outside, and the inputs of both, must have their tokens; the values made in the blocks get theirs.
+    """
+    matcher = _Matcher(BlockOperations(old, a), BlockOperations(new, b))
+    matcher.run()
+    return matcher.finish()
+
+
+def match_names(old: KeyedGraph, a: Sequence[Value], new: KeyedGraph, b: Sequence[Value]) -> list[Pair]:
+    """Return the pairs of values, by index: of the same name, else of the same type, in order.
+
+    The rest is paired in order, if both sides have the same number.
+    """
+    left, free = dict(enumerate(a)), dict(enumerate(b))
+    pairs: list[Pair] = []
+    keys: list[Callable[[KeyedGraph, Value], Hashable]] = [
+        lambda _, value: value.name,
+        lambda graph, value: graph.types[value],
+    ]
+    for key in keys:
+        found = _pair_off(
+            {i: key(old, value) for i, value in left.items()}, {j: key(new, value) for j, value in free.items()}
+        )
+        pairs += found
+        for i, j in found:
+            del left[i], free[j]
+    if len(left) == len(free):
+        pairs += zip(left, free, strict=True)
+    return sorted(pairs)
+
+
+def _pair_off(old: Mapping[int, Hashable], new: Mapping[int, Hashable]) -> list[Pair]:
+    """Return pairs with equal keys, in order."""
+    waiting: dict[Hashable, deque[int]] = {}
+    for j, key in new.items():
+        waiting.setdefault(key, deque()).append(j)
+    return [(i, waiting[key].popleft()) for i, key in old.items() if waiting.get(key)]
+
+
+Keyed = Callable[[BlockOperations, int], Mapping[int, Hashable]]
+"""A function that gives each unpaired operation of a side a key."""
+
+
+class _Matcher:
+    def __init__(self, a: BlockOperations, b: BlockOperations) -> None:
+        self._a = a
+        self._b = b
+        self._keys = a.graph.keys
+        exits = match_names(a.graph, a.block.outputs, b.graph, b.block.outputs)
+        for side, place in ((a, 0), (b, 1)):
+            tokens = [self._keys.fresh() for _ in side.block.outputs]
+            for pair in exits:
+                tokens[pair[place]] = self._keys["exit", pair]
+            side.set_exits(tokens)
+
+    def run(self) -> None:
+        """Look for partners, by one kind of evidence after another, while both sides have unpaired operations."""
+        for step in self._steps():
+            if not (self._a.single() and self._b.single()):
+                return
+            step()
+
+    def _steps(self) -> Iterator[Callable[[], None]]:
+        yield partial(self._match_closures, EXACT)
+        yield partial(self._match_by, _lines, EXACT)
+        yield partial(self._flood, SHAPED, constants=True)
+        yield partial(self._match_by, _weights, EXACT)
+        yield self._match_twins
+        for level in (EXACT, SHAPED, TYPED):
+            if level is TYPED:  # a weight in another form has the same users, among all values of its new type
+                yield partial(self._flood, HELD, constants=True)
+            if level is not EXACT:
+                yield partial(self._match_closures, level)
+            yield partial(self._align, level)
+            yield partial(self._match_by, _named, level)
+        for level in (EXACT, TYPED, HELD):
+            yield partial(self._match_by, _constants, level)
+        yield partial(self._flood, LOOSE, needed=2)
+
+    def finish(self) -> list[Pair]:
+        """Return the pairs, and give all other values a token of their own."""
+        for side in (self._a, self._b):
+            for value in side.block.made():
+                if value not in side.graph.tokens:
+                    side.graph.tokens[value] = self._keys.fresh()
+        return self._pairs()
+
+    def _pairs(self) -> list[Pair]:
+        return [(i, j) for i, j in enumerate(self._a.mates) if j is not None]
+
+    def _match(self, i: int, j: int) -> None:
+        a, b = self._a, self._b
+        a.mates[i], b.mates[j] = j, i
+        a.tokens[i] = b.tokens[j] = self._keys.fresh()
+        for old, new in zip(a.ops[i].outputs, b.ops[j].outputs, strict=False):  # one may have more outputs
+            a.graph.tokens[old] = b.graph.tokens[new] = self._keys.fresh()
+            a.graph.known_as[old] = new.name
+
+    def _match_closures(self, level: int) -> None:
+        """Match by all sources of operations, then by all their results."""
+        self._match_keys(_sources, level)
+        self._match_by(_results, level)
+
+    def _match_by(self, keys: Keyed, level: int) -> None:
+        """Match by a key, then by the connections of the new partners."""
+        self._match_keys(keys, level)
+        self._flood(level)
+
+    def _match_keys(self, keys: Keyed, level: int) -> None:
+        """Make partners of operations whose key is unique on both sides."""
+        for i, j in only_pairs(keys(self._a, level).items(), keys(self._b, level).items()):
+            self._match(i, j)
+
+    def _match_twins(self) -> None:
+        """Make partners of operations that differ only in name or order."""
+        a, b = self._a, self._b
+        old, new = _surroundings(a), _surroundings(b)
+        for i, j in _pair_off(
+            {i: (key, a.names[i]) for i, key in old.items()}, {j: (key, b.names[j]) for j, key in new.items()}
+        ):
+            self._match(i, j)
+            del old[i], new[j]
+        for i, j in _pair_off(old, new):
+            self._match(i, j)
+
+    def _align(self, level: int) -> None:
+        """Make partners of operations in the same order between the same partners, if their connections agree.
+
+        Constants are not matched by order, but by their users.
+        """
+        a, b = self._a, self._b
+        found: dict[int, int] = {}
+        start, stop = 0, 0
+        for end, edge in [*in_order(self._pairs()), (len(a.ops), len(b.ops))]:
+            left = [i for i in a.single(start, end) if a.facts[i].grounded]
+            free = [j for j in b.single(stop, edge) if b.facts[j].grounded]
+            pairs = common([a.local(i, level) for i in left], [b.local(j, level) for j in free])
+            found.update((left[i], free[j]) for i, j in pairs)
+            start, stop = end + 1, edge + 1
+        for i in agreeing(a, b, found):
+            self._match(i, found[i])
+        self._flood(level)
+
+    def _flood(self, level: int, needed: int = 1, constants: bool = False) -> None:
+        """Make partners of operations with the same connections to partners."""
+        for i, j in Flood(self._a, self._b, level, constants).pairs(needed):
+            self._match(i, j)
+
+
+def _sources(side: BlockOperations, level: int) -> dict[int, Hashable]:
+    """Return the keys of operations with all their sources, except of constants.
+
+    Constants are known by their users: if several change, one often becomes equal to the old value of another, and
+    converters number them anew.
+    """
+    return {index: key for index, key in side.upward(level).items() if side.facts[index].grounded}
+
+
+def _results(side: BlockOperations, level: int) -> dict[int, Hashable]:
+    """Return the keys of operations with all their results."""
+    return {index: key for index, key in side.downward(level).items() if side.is_used(index)}
+
+
+def _lines(side: BlockOperations, _: int) -> dict[int, Hashable]:
+    """Return operations as written, except constants."""
+    return {index: side.line(index) for index in side.single() if side.is_telling(index)}
+
+
+def _weights(side: BlockOperations, _: int) -> dict[int, Hashable]:
+    """Return the contents of weights."""
+    return {index: side.facts[index].kinds[EXACT] for index in side.single() if side.facts[index].weighty}
+
+
+def _surroundings(side: BlockOperations) -> dict[int, Hashable]:
+    """Return the keys of operations with all their sources, and all their results."""
+    down = side.downward(EXACT)
+    return {index: (key, down[index]) for index, key in side.upward(EXACT).items()}
+
+
+def _named(side: BlockOperations, level: int) -> dict[int, Hashable]:
+    """Return operations by themselves, and their names, except constants."""
+    return {index: key for index, key in _constants(side, level).items() if side.is_telling(index)}
+
+
+def _constants(side: BlockOperations, level: int) -> dict[int, Hashable]:
+    """Return operations by themselves, and their names: for constants that their users do not identify."""
+    return {index: (side.local(index, level), side.names[index]) for index in side.single()}

@@ -1,0 +1,233 @@
+"""Edits of a text: other words in place of some of its stretches, and the proof that the rest is unchanged."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from miltext.diagnostics import Diagnostic, MiltextError, Note, Span, codes, error
+from miltext.schema.wire import wire_of
+from miltext.syntax.lexer import END, FINE, lexer
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import Program
+
+Edit: TypeAlias = "tuple[int, int, str]"
+"""A stretch of text, its start and end, and its replacement."""
+
+_WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@+-.")
+"""The characters of names, words and numbers, which are one token where they touch."""
+
+
+class TextPiece(NamedTuple):
+    """A piece of an edited text: a copy of a span of the text before, or text written in place of that span.
+
+    In the long form of a draft, written text may stand for a mistake, and `is_draft` is true where only a draft has it.
+    """
+
+    text: str
+    span: Span
+    is_copy: bool
+    is_wrong: bool = False
+    is_draft: bool = True
+
+
+class EditedText:
+    """A text made of pieces of the text `before`, and the map between the places of both.
+
+    `diagnostics` are the errors of the text before, and `wrong` the places that these errors make wrong. `first` is the
+    first written text that only a draft has.
+    """
+
+    def __init__(self, before: str, pieces: Iterable[TextPiece], diagnostics: Iterable[Diagnostic] = ()) -> None:
+        self._before = before
+        self._pieces: list[TextPiece] = []
+        self._starts = [0]
+        words = list[str]()
+        for piece in pieces:
+            if piece.text:
+                self._add(piece)
+                words.append(piece.text)
+        self.text = "".join(words)
+        self.diagnostics = [*diagnostics]
+        made = [(piece, start) for piece, start in zip(self._pieces, self._starts, strict=False) if not piece.is_copy]
+        self.first = next((start for piece, start in made if piece.is_draft), None)
+        self.wrong = [start for piece, start in made if piece.is_wrong]
+
+    def _add(self, piece: TextPiece) -> None:
+        """Note the place of a piece; two copies of adjacent text become one."""
+        end = self._starts[-1] + len(piece.text)
+        last = self._pieces[-1] if self._pieces else None
+        if last is not None and last.is_copy and piece.is_copy and last.span.end == piece.span.start:
+            self._pieces[-1] = last._replace(span=Span(last.span.start, piece.span.end))
+            self._starts[-1] = end
+        else:
+            self._pieces.append(piece._replace(text=""))
+            self._starts.append(end)
+
+    # ---- places
+
+    def written(self, span: Span) -> Span:
+        """Return the place in the text before of a span of this one: of written text, the span that it replaced."""
+        first = self._at(span.start)
+        if span.start == span.end:
+            return Span(first.start, first.start)
+        last = self._at(span.end - 1)
+        return Span(min(first.start, last.start), max(first.end, last.end))
+
+    def _at(self, offset: int) -> Span:
+        """Return the place in the text before of the character at an offset, or of the replaced text."""
+        if offset >= self._starts[-1]:
+            return Span(len(self._before), len(self._before))
+        place = bisect_right(self._starts, offset) - 1
+        piece = self._pieces[place]
+        start = piece.span.start + offset - self._starts[place]
+        return Span(start, start + 1) if piece.is_copy else piece.span
+
+    @cached_property
+    def _copies(self) -> list[tuple[int, int, int]]:
+        """The copied spans in the order of the text before, each with its start in this one."""
+        placed = zip(self._pieces, self._starts, strict=False)
+        return sorted((*piece.span, start) for piece, start in placed if piece.is_copy)
+
+    def _copy_at(self, offset: int) -> tuple[int, int, int]:
+        """Return the copied span that an offset of the text before is in, or else the last one before it."""
+        index = bisect_left(self._copies, offset, key=lambda copy: copy[0]) - 1
+        found = self._copies[index] if index >= 0 else (0, 0, 0)
+        following = self._copies[index + 1 : index + 2]
+        return following[0] if found[1] < offset and following and following[0][0] == offset else found
+
+    def place(self, offset: int) -> int:
+        """Return the place in this text of an offset of the text before: of replaced text, the replacement's start."""
+        start, end, there = self._copy_at(offset)
+        return there + min(offset, end) - start
+
+    def place_of(self, span: Span) -> Span | None:
+        """Return the place in this text of a span of the text before, if that was copied as a whole."""
+        for start, end, there in (self._copy_at(span.start), self._copy_at(span.start + 1)):
+            if start <= span.start and span.end <= end:
+                return Span(span.start + there - start, span.end + there - start)
+        return None
+
+    # ---- diagnostics
+
+    def told(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """Return diagnostics of this text as diagnostics of the text before, after its own.
+
+        A suggestion to change words that the text before does not have is left out.
+        """
+        return [*self.diagnostics, *map(self._told, found)]
+
+    def _told(self, found: Diagnostic) -> Diagnostic:
+        notes = tuple(Note(note.message, note.span and self.written(note.span)) for note in found.notes)
+        span = found.span and self.written(found.span)
+        is_copy = found.span is None or self.copies(found.span)
+        return found._replace(span=span, notes=notes, suggestion=found.suggestion if is_copy else None)
+
+    def copies(self, span: Span) -> bool:
+        """Return whether a span of this text has the same words in the text before."""
+        return self.text[slice(*span)] == self._before[slice(*self.written(span))]
+
+
+def edited(text: str, edits: Iterable[Edit]) -> EditedText:
+    """Return a text with edits, none overlapping another; words that would join stay apart.
+
+    Edits at one place keep their order.
+    """
+    return EditedText(text, pieces(text, apart(text, edits)))
+
+
+def pieces(text: str, changes: Iterable[Edit], start: int = 0, end: int | None = None) -> Iterator[TextPiece]:
+    """Yield the pieces of a text, or of a stretch of it, with the changes, which come in the order of the text."""
+    for first, last, written in changes:
+        if start < first:
+            yield TextPiece(text[start:first], Span(start, first), is_copy=True)
+        yield TextPiece(written, Span(first, last), is_copy=False)
+        start = last
+    end = len(text) if end is None else end
+    yield TextPiece(text[start:end], Span(start, end), is_copy=True)
+
+
+def proven(text: str, edits: Iterable[Edit], path: str | None = None) -> str:
+    """Edit a text, and prove the result: its tokens are the unedited tokens and the edits' tokens, in order.
+
+    Comments are tokens here. Raise MiltextError, which would be a fault of miltext's own, if the proof fails.
+    """
+    changes = apart(text, edits)
+    made = "".join(piece.text for piece in pieces(text, changes))
+    if _words(made) != _expected(text, changes):
+        raise changed_meaning(path)
+    return made
+
+
+def require_program(made: Program | None, meant: Program | None, path: str | None = None) -> None:
+    """Prove that an edited text spells a Program, where one is `meant`. Raise MiltextError as `proven` does."""
+    if meant is not None and (made is None or wire_of(made) != wire_of(meant)):
+        raise changed_meaning(path)
+
+
+def changed_meaning(path: str | None) -> MiltextError:
+    """Return the error about an edit that would change more than it is to change."""
+    message = "the edited text would not say what it is to say: a fault in miltext; the text is left as it is"
+    return MiltextError([error(codes.INTERNAL_ERROR, message)], path=path)
+
+
+def apart(text: str, edits: Iterable[Edit]) -> list[Edit]:
+    """Return edits in the order of the text, with a blank where two words would join to one."""
+    places, ordered = _Places(text), sorted(edits, key=lambda edit: edit[:2])
+    found, done, before = list[Edit](), 0, ""
+    following = [*(start for start, _, _ in ordered), -1][1:]
+    for (start, end, written), beside in zip(ordered, following, strict=True):
+        before = text[start - 1 : start] if start > done else before
+        new = written
+        if new and _touch(before, new) and places.part(start):
+            new = f" {new}"
+        before = new[-1:] or before
+        if end != beside and _touch(before, text[end : end + 2]) and places.part(start) and places.part(end):
+            new = f"{new} "
+            before = " "
+        found.append((start, end, new))
+        done = end
+    return found
+
+
+def _touch(before: str, after: str) -> bool:
+    """Return whether the end of `before` and the beginning of `after` would be read as one token."""
+    return before[-1:] in _WORD and after[:1] in _WORD and bool(before and after)
+
+
+class _Places:
+    """The places between the tokens of a text, which is read only on demand."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def _tokens(self) -> tuple[Sequence[int], Sequence[int]]:
+        found = [(at, at + len(word)) for _, word, at in lexer(FINE).tokens(self.text, 0)]
+        return [start for start, _ in found], [end for _, end in found]
+
+    def part(self, place: int) -> bool:
+        """Return whether no token is on both sides of a place."""
+        starts, ends = self._tokens
+        last = bisect_left(starts, place) - 1
+        return last < 0 or ends[last] <= place
+
+
+def _words(text: str) -> list[str]:
+    return [word for terminal, word, _ in lexer(FINE).tokens(text, 0) if terminal != END]
+
+
+def _expected(text: str, changes: Sequence[Edit]) -> list[str]:
+    """Return the words of a text with others in place of those in the stretches of the changes."""
+    found, left = list[str](), iter([*changes, (len(text) + 1, len(text) + 1, "")])
+    start, end, written = next(left)
+    for terminal, word, at in lexer(FINE).tokens(text, 0):
+        while at >= end and at >= start and start <= len(text):
+            found += _words(written)
+            start, end, written = next(left)
+        if terminal != END and at + len(word) <= start:
+            found.append(word)
+    return found

@@ -1,0 +1,1 @@
+"""Weights: weight files read and written, and the values that name them."""

@@ -1,0 +1,366 @@
+"""Weight files: blob storage version 2, the `weight.bin` of an ML Program, read and written.
+
+Little-endian: a header of 64 bytes, then records, each a metadata of 64 bytes at a multiple of 64 and its data. The
+layout is from Apple's `MILBlob/Blob/StorageFormat.hpp`, published with coremltools, and the written files equal
+coremltools 9.0's for the same values, byte for byte.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from miltext.diagnostics import codes
+from miltext.files.contents import LFS_POINTER
+from miltext.files.refusals import refusal
+from miltext.files.staging import Staging
+from miltext.files.writing import Progress, copy_pieces
+from miltext.schema.dtypes import BY_BLOB, DType
+from miltext.weights.mapping import map_file
+from miltext.weights.tensors import CHUNK, Tensor, views_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from miltext.diagnostics import ModelError
+
+ALIGNMENT = 64
+"""Header, metadata and data start at multiples of this many bytes; the two former are as long."""
+
+SENTINEL = 0xDEADBEEF
+VERSION = 2
+_ZEROS = bytes(CHUNK)
+
+_HEADER = struct.Struct("<II56x")  # count, version
+_RECORD = struct.Struct("<IIQQQ32x")  # sentinel, dtype, size, absolute offset of the data, padding bits
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Blob(Tensor):
+    """One record of a weight file: a tensor whose shape is not known.
+
+    `offset` is its metadata's, which a BlobFileValue names; `size` is in bytes; `padding_bits` of the last byte hold no
+    element; `data` is the packed bytes themselves, in the mapped file, which start at `start`.
+    """
+
+    path: Path = field()
+    offset: int = field()
+    dtype: DType = field()
+    size: int = field()
+    padding_bits: int = field()
+    start: int = field()
+    data: memoryview = field(repr=False)
+
+    @property
+    def count(self) -> int:
+        """The number of elements."""
+        return (self.size * 8 - self.padding_bits) // self.dtype.bits
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.count,)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return self.path, self.offset
+
+    def require(self, dtype: DType, count: int) -> Blob:
+        """Return this blob if it holds `count` elements of `dtype`. Raise WeightsError (MIL309) if not."""
+        if (self.dtype, self.count) == (dtype, count):
+            return self
+        message = f"the record at offset {self.offset} holds {self.count} elements of {self.dtype.name}"
+        raise refusal(codes.MISFIT_RECORD, f"{message}, not {count} of {dtype.name}", self.path)
+
+    def array(self, shape: tuple[int, ...] | None = None) -> npt.NDArray[Any]:
+        """Return the elements in the given shape, or flat, as any Tensor does.
+
+        Raise WeightsError (MIL309) when the shape has another number of elements.
+        """
+        if shape is not None:
+            self.require(self.dtype, prod(shape))
+        return Tensor.array(self, shape)
+
+    def views(self) -> Iterator[memoryview]:
+        return views_of(self.data, self.dtype)
+
+    def pieces(self, *_: object) -> Iterator[bytes]:
+        """Yield the packed bytes, read from the file and not mapped: no more than a CHUNK of them is in memory."""
+        return pieces_at(self.path, self.start, self.size)
+
+
+class BlobFile:
+    """A weight file, mapped read-only: no more of it is in memory than the system chooses to keep.
+
+    Data and arrays stay valid after `close`; the mapping lasts as long as the last of them. Nobody may
+    shorten the file meanwhile: replace it, as BlobWriter does.
+
+    Raise WeightsError: MIL302 when the file is missing, a link, or not a regular file, MIL303 or MIL304 when it is not
+    blob storage version 2.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        mapping = map_file(self.path)
+        self.size = len(mapping)
+        self._count = _record_count(mapping, self.path)
+        self._view = memoryview(mapping)
+
+    def __enter__(self) -> BlobFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file. Blobs and arrays that were read keep it mapped for as long as they live."""
+        # Not mmap.close, which would pull the pages from under an array that holds them without a buffer export.
+        self._view.release()
+
+    def __len__(self) -> int:
+        """Return the number of records in the header; raise WeightsError (MIL307) if the file has no room for them."""
+        # `list` calls this, and would make room for a damaged header's count.
+        if self._count > self.size // ALIGNMENT - 1:
+            message = f"the header counts {self._count} records, too many for a file of {self.size} bytes"
+            raise refusal(codes.WRONG_RECORD_COUNT, message, self.path)
+        return self._count
+
+    def __iter__(self) -> Iterator[Blob]:
+        """All records in the order of the file.
+
+        Raise WeightsError: as `blob` does, and MIL307 for more records than the header counts, or for data before its
+        record, after which the next place is unknown.
+        """
+        offset = ALIGNMENT
+        for _ in range(self._count):
+            blob = self.blob(offset)
+            yield blob
+            if blob.start < offset + ALIGNMENT:
+                message = f"the data of the record at offset {offset} is before the record itself, at {blob.start}"
+                raise refusal(codes.WRONG_RECORD_COUNT, message, self.path)
+            offset = aligned(blob.start + blob.size)
+        if self._view[offset : offset + 4] == struct.pack("<I", SENTINEL):
+            message = f"the header counts {self._count} records, but another begins at offset {offset}"
+            raise refusal(codes.WRONG_RECORD_COUNT, message, self.path)
+
+    def blob(self, offset: int) -> Blob:
+        """Return the record with its metadata at `offset` bytes.
+
+        Raise WeightsError: MIL305 when no record is there, MIL306 when its type is unknown, its data lies outside the
+        file, or its size and padding are not of whole elements.
+        """
+        self._check_place(offset)
+        sentinel, number, size, start, padding = _RECORD.unpack_from(self._view, offset)
+        if sentinel != SENTINEL:
+            message = f"no record at offset {offset}: found {sentinel:#010x} instead of {SENTINEL:#010x}"
+            raise refusal(codes.NO_RECORD_AT_OFFSET, message, self.path)
+        if number not in BY_BLOB:
+            raise self._lie(offset, f"has the unknown data type {number}")
+        if start < ALIGNMENT or start + size > self.size:
+            raise self._lie(offset, f"refers to {size} bytes at {start}, outside the file of {self.size} bytes")
+        dtype = BY_BLOB[number]
+        # Files from before iOS 18 leave the padding field uninitialised, and have no sub-byte types.
+        padding = padding if dtype.packed else 0
+        if not _whole(dtype, size, padding):
+            raise self._lie(offset, f"has {size} bytes with {padding} bits of padding: not whole {dtype.name} elements")
+        return Blob(self.path, offset, dtype, size, padding, start, self._view[start : start + size])
+
+    def _check_place(self, offset: int) -> None:
+        if offset < ALIGNMENT or offset % ALIGNMENT:
+            message = f"a record cannot begin at offset {offset}, which is not a multiple of {ALIGNMENT} above 0"
+            raise refusal(codes.NO_RECORD_AT_OFFSET, message, self.path)
+        if offset + ALIGNMENT > self.size:
+            raise refusal(
+                codes.NO_RECORD_AT_OFFSET, f"no record at offset {offset}: the file ends at {self.size}", self.path
+            )
+
+    def _lie(self, offset: int, what: str) -> ModelError:
+        return refusal(codes.INVALID_RECORD, f"the record at offset {offset} {what}", self.path)
+
+
+class BlobWriter:
+    """A weight file being written, record after record, none of it kept in memory.
+
+    The file grows beside `path` and is moved there by `close`, or by leaving the `with` block; an exception
+    in the block discards it and leaves what was at `path` as it was. `progress` is called with the number of
+    data bytes of each piece written. With `after`, the file begins with all of that file, whose offsets
+    stay as they are; new records follow.
+
+    Raise WeightsError (MIL308) for a value that cannot be stored, and OSError when the system cannot write.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        progress: Progress | None = None,
+        after: BlobFile | None = None,
+    ) -> None:
+        self.path = Path(path)
+        self._progress = progress
+        self._count = len(after) if after else 0
+        self._before = self._end = ALIGNMENT
+        self._is_littered = False
+        self._staging = Staging(replace=True)
+        self._file = open(self._staging.place(self.path), "xb")  # noqa: SIM115 - close or discard does it
+        if after:
+            self._begin_with(after)
+
+    def __enter__(self) -> BlobWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def close(self) -> None:
+        """Complete the file and move it into place, unless it is done."""
+        if self._file.closed:
+            return
+        with self._staging:
+            with self._file:
+                self._file.truncate(self._end)
+                self._file.seek(0)
+                self._file.write(_HEADER.pack(self._count, VERSION))
+                self._file.flush()
+                os.fsync(self._file.fileno())
+            self._staging.commit()
+
+    def discard(self) -> None:
+        """Remove what was written; `path` stays as it was."""
+        with suppress(OSError), self._staging:
+            self._file.close()
+
+    def advance(self, size: int) -> None:
+        """Report finished work for so many bytes."""
+        if self._progress:
+            self._progress(size)
+
+    @property
+    def growing(self) -> Path:
+        """The growing file, with all added records."""
+        self._file.truncate(self._end)
+        return Path(self._file.name)
+
+    def last_pieces(self) -> Iterator[bytes]:
+        """Yield the data of the record that was added last, read again."""
+        start = aligned(self._before) + ALIGNMENT
+        return pieces_at(self.growing, start, self._end - start)
+
+    def take_back(self) -> None:
+        """Forget the record that was added last."""
+        self._end, self._count, self._is_littered = self._before, self._count - 1, True
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the growing file, which is removed in the end: for other temporary files."""
+        return Path(self._file.name).parent
+
+    def _begin_with(self, file: BlobFile) -> None:
+        try:
+            with open(file.path, "rb", buffering=0) as reading:
+                copy_pieces(reading, self._file, self._progress)
+        except BaseException:
+            self.discard()
+            raise
+        self._end = file.size
+
+    def add(self, dtype: DType, array: npt.NDArray[Any]) -> int:
+        """Append the elements of an array, in C order, and return the offset of their record.
+
+        `packing.pack` defines the arrays that a type accepts.
+        """
+        from miltext.schema.packing import PackingError, pack, packed_size, pieces_in_order
+
+        size = packed_size(array.size, dtype.bits)
+        pieces = (pack(piece, dtype) for piece in pieces_in_order(array, CHUNK))
+        try:
+            return self._record(dtype, size, size * 8 - array.size * dtype.bits, pieces)
+        except PackingError as failure:
+            raise refusal(codes.UNSTORABLE_VALUE, str(failure), self.path) from failure
+
+    def add_pieces(self, dtype: DType, count: int, pieces: Iterable[bytes]) -> int:
+        """Append the packed bytes of so many elements, as they come, and return the offset of their record."""
+        size = -(-count * dtype.bits // 8)
+        return self._record(dtype, size, size * 8 - count * dtype.bits, pieces)
+
+    def add_packed(self, dtype: DType, data: bytes | bytearray | memoryview, padding_bits: int = 0) -> int:
+        """Append bytes as they are, the last `padding_bits` (0 to 7) bits no element's; return the offset."""
+        view = memoryview(data).cast("B")
+        pieces = (view[start : start + CHUNK] for start in range(0, len(view), CHUNK))
+        return self._record(dtype, len(view), padding_bits, pieces)
+
+    def copy(self, blob: Blob) -> int:
+        """Append another file's record, its data byte for byte, and return its offset here."""
+        return self.add_pieces(blob.dtype, blob.count, blob.pieces())
+
+    def _record(self, dtype: DType, size: int, padding: int, pieces: Iterable[bytes | memoryview]) -> int:
+        if dtype.blob is None:
+            raise refusal(codes.UNSTORABLE_VALUE, f"a weight file cannot hold {dtype.name}", self.path)
+        if not _whole(dtype, size, padding):
+            message = f"{size} bytes with {padding} bits of padding are not whole {dtype.name} elements"
+            raise refusal(codes.UNSTORABLE_VALUE, message, self.path)
+        offset = aligned(self._end)
+        self._before = self._end
+        if self._is_littered:  # a record failed halfway, or was taken back
+            self._file.truncate(self._end)
+        self._is_littered = True
+        self._file.seek(self._end)
+        self._file.write(bytes(offset - self._end))
+        self._file.write(_RECORD.pack(SENTINEL, dtype.blob, size, offset + ALIGNMENT, padding))
+        for piece in pieces:
+            if piece == _ZEROS:
+                self._file.seek(CHUNK, os.SEEK_CUR)  # this leaves a hole
+            else:
+                self._file.write(piece)
+            self.advance(len(piece))
+        self._is_littered = False
+        self._end = offset + ALIGNMENT + size
+        self._count += 1
+        return offset
+
+
+def pieces_at(path: Path, start: int, size: int) -> Iterator[bytes]:
+    """Yield a stretch of a file. Raise WeightsError (MIL306) if it is gone."""
+    with open(path, "rb", buffering=0) as file:
+        file.seek(start)
+        for done in range(0, size, CHUNK):
+            piece = file.read(min(CHUNK, size - done))
+            if len(piece) < min(CHUNK, size - done):
+                raise refusal(codes.INVALID_RECORD, "the file became shorter while it was read", path)
+            yield piece
+
+
+def _record_count(mapping: mmap.mmap, path: Path) -> int:
+    """Return the count in the header, after checking that it belongs to blob storage version 2."""
+    if mapping[: len(LFS_POINTER)] == LFS_POINTER:
+        raise refusal(codes.LFS_POINTER_OF_WEIGHTS, "this is a git-lfs pointer instead of the weight file", path)
+    if len(mapping) < ALIGNMENT:
+        message = f"the file has {len(mapping)} bytes, but the header of a weight file has {ALIGNMENT}"
+        raise refusal(codes.NOT_A_WEIGHT_FILE, message, path)
+    count, version = _HEADER.unpack_from(mapping)
+    if version == 1:
+        message = "this is blob storage version 1, of neural networks older than ML Programs, not version 2"
+        raise refusal(codes.NOT_A_WEIGHT_FILE, message, path)
+    if version != VERSION:
+        message = f"this is not a weight file: its header has version {version} instead of {VERSION}"
+        raise refusal(codes.NOT_A_WEIGHT_FILE, message, path)
+    return int(count)
+
+
+def aligned(position: int) -> int:
+    """Return the next place for a record, or for its data."""
+    return -(-position // ALIGNMENT) * ALIGNMENT
+
+
+def _whole(dtype: DType, size: int, padding: int) -> bool:
+    """Whether `size` bytes less `padding` bits are a whole number of elements, none of them in the padding."""
+    bits = size * 8 - padding
+    return 0 <= padding < 8 and bits >= 0 and bits % dtype.bits == 0
