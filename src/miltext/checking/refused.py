@@ -17,6 +17,7 @@ from miltext.schema.types import TensorType
 if TYPE_CHECKING:
     from miltext.checking.inference.reading import StatedGraph
     from miltext.ir.parts import Block
+    from miltext.schema.types import Type
 
 PACKED = frozenset(dtype.name for dtype in DTYPES if dtype.packed)
 ROWS = {side: [row for row in REFUSED if row.side == side] for side in {row.side for row in REFUSED}}
@@ -24,6 +25,7 @@ ROWS = {side: [row for row in REFUSED if row.side == side] for side in {row.side
 
 def refused_findings(graph: StatedGraph, *, is_model: bool = False) -> Iterator[Finding]:
     """Find parts that Core ML refuses in the functions of a Program, and in a model, if it is known to be one."""
+    has_packed = any(_is_packed(stated.type) for stated in {*graph.stated.values()})
     for name, function in graph.functions.items():
         path: Path = ("functions", Key(name))
         for index, value in enumerate(function.inputs):
@@ -31,7 +33,10 @@ def refused_findings(graph: StatedGraph, *, is_model: bool = False) -> Iterator[
                 port = RefusedPort(side, function.message.opset, value.name, graph.type(value))
                 yield from _findings(port, (*path, "inputs", index))
         for opset, block in function.blocks.items():
-            yield from _block(graph, opset, block, block_path(name, opset), is_model=is_model)
+            place = block_path(name, opset)
+            yield from _block(graph, opset, block, place, is_model=is_model)
+            if has_packed and any(opset_place(opset) < opset_place(since(dtype)) for dtype in PACKED):
+                yield from _constants(graph, opset, block, place)
 
 
 def _block(graph: StatedGraph, opset: str, block: Block, path: Path, *, is_model: bool) -> Iterator[Finding]:
@@ -43,8 +48,6 @@ def _block(graph: StatedGraph, opset: str, block: Block, path: Path, *, is_model
         given = graph.type(value) if is_input else None
         port = RefusedPort("output", opset, value.name, given, counts[value.name], is_input)
         yield from _findings(port, (*path, "outputs", index))
-    if any(opset_place(opset) < opset_place(since(dtype)) for dtype in PACKED):
-        yield from _constants(graph, opset, block, path)
     for index, value in enumerate(block.outputs if is_model else ()):
         made = graph.type(value) if value.maker is not None and value.maker.block is block else None
         yield from _findings(RefusedPort("model output", opset, value.name, made), (*path, "outputs", index))
@@ -57,8 +60,12 @@ def _constants(graph: StatedGraph, opset: str, block: Block, path: Path) -> Iter
             continue
         output = part.outputs[0]
         stated = graph.type(output)
-        if isinstance(stated, TensorType) and stated.dtype in PACKED:
+        if _is_packed(stated):
             yield from _findings(RefusedPort("constant", opset, output.name, stated), (*place, "outputs", 0, "type"))
+
+
+def _is_packed(stated: Type) -> bool:
+    return isinstance(stated, TensorType) and stated.dtype in PACKED
 
 
 def _findings(port: RefusedPort, path: Path) -> Iterator[Finding]:

@@ -180,12 +180,11 @@ class Walk:
 
     def operands(self, op: Op, inputs: Mapping[str, Sequence[Binding]] | None = None) -> dict[str, list[Operand]]:
         """Return the operands of an operation, by parameter: its inputs, and its attributes except for the name."""
-        operands = {}
-        known = self.known
-        for name, bindings in (self.graph.inputs[op] if inputs is None else inputs).items():
-            operands[name] = [
-                known.get(each, UNDEFINED) if each.__class__ is Value else _given(each) for each in bindings
-            ]
+        bound, known = self.graph.inputs[op] if inputs is None else inputs, self.known.get
+        operands = {
+            name: [known(each, UNDEFINED) if isinstance(each, Value) else _given(each) for each in several]
+            for name, several in bound.items()
+        }
         for name, value in self.graph.attributes[op].items():
             if name != "name" and name not in operands:
                 operands[name] = [Operand(value.stated.type, None, True, value.value)]

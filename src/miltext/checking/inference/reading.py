@@ -52,6 +52,9 @@ class Constant(NamedTuple):
     value: Known
 
 
+_constant = tuple.__new__
+"""Makes a Constant of its fields, faster than its class does."""
+
 Form: TypeAlias = "tuple[StatedType, str, int]"
 """The facts that decide whether a tensor in the Program itself fits its type: the type, the field, and the number of
 values.
@@ -91,13 +94,13 @@ class StatedGraph(Graph):
         attributes, inputs = self.attributes, self.inputs
         attributes[part] = values(part.message.attributes)
         for value in part.inputs:
-            stated[value] = declared(value.message.type)
+            stated[value] = declared(value.message.type)  # type: ignore[union-attr]  # only undefined names lack it
         op = part.first if isinstance(part, Block) else None
         while op is not None:
             attributes[op] = values(op.message.attributes)
-            inputs[op] = self.reader.inputs(op) if op.inputs else {}
+            inputs[op] = self.reader.inputs(op)
             for value in op.outputs:
-                stated[value] = declared(value.message.type)
+                stated[value] = declared(value.message.type)  # type: ignore[union-attr]
             for block in op.blocks:
                 self._read(block)
             op = op.next
@@ -156,14 +159,14 @@ class MessageReader:
             read = stated, form, None if form is None else read_value(message, stated.type)
             if len(wire) <= LONGEST:
                 self._values[wire] = read
-        return Constant(message, *read)
+        return _constant(Constant, (message, *read))
 
     def label(self, message: proto.Value) -> Constant:
         """Read the name of an operation; names of one length differ only in the string, which is at the end."""
         wire = message.SerializeToString()
         known = self._labels.get(len(wire))
         if known is not None and wire.startswith(known[0]):
-            return Constant(message, *known[1])
+            return _constant(Constant, (message, *known[1]))
         read = self.form(message)
         strings = message.immediateValue.tensor.strings.values
         if len(strings) == 1 and wire.endswith(text := strings[0].encode()):
@@ -172,6 +175,8 @@ class MessageReader:
 
     def form(self, message: proto.Value) -> Read:
         """Read all of a value except its known elements."""
+        if message.WhichOneof("value") == "blobFileValue":
+            return self.type(message.type), None, None
         stated, tensor = self.type(message.type), message.immediateValue.tensor
         field = tensor.WhichOneof("value")
         return stated, None if field is None else (stated, field, len(getattr(tensor, field).values)), None
