@@ -124,12 +124,12 @@ class _CheckedCall:
         """Return the hint about an operation's name from elsewhere, and its name in MIL if the inputs fit that."""
         if known.way:
             return f"; {known.way}", None
-        signatures = [made for made in map(signature, known.operations) if made]
+        signatures = [made for made in map(signature, known.names) if made]
         fitting = [made.name for made in signatures if self.fits(made)]
         if len(fitting) == 1:
             return f"; in MIL it is `{fitting[0]}`", fitting[0]
         takes = f", which takes {listed(signatures[0].parameters, 'and')}" if len(signatures) == 1 else ""
-        return f"; in MIL it is {listed(known.operations)}{takes}", None
+        return f"; in MIL it is {listed(known.names)}{takes}", None
 
     def fits(self, known: Signature) -> bool:
         """Return whether an operation would take the inputs of this one."""

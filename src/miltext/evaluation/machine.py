@@ -141,7 +141,7 @@ class Machine:
 
     def _arguments(self, step: Step, scope: Scope, blocks: Sequence[Any] = ()) -> list[Any]:
         """Return the arguments of a step in the order of its rule's parameters."""
-        arguments = list(step.arguments)
+        arguments = list(step.fixed)
         for place, source, form in step.named:
             arguments[place] = form(scope[source])
         if step.given:

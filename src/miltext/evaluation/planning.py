@@ -57,7 +57,7 @@ class Expected(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One operation: its rule, and in the order of its parameters the constant arguments.
+    """One operation: its rule, and in the order of its parameters the `fixed` arguments, which are constants.
 
     The others are `named`, one value each, `given` in other ways, or `running`: the forms of values of the run, by
     their places. `expected` is the type with which the output needs no more rounding. `settled` are the values of a
@@ -67,7 +67,7 @@ class Step(NamedTuple):
     path: Path
     operation: Op
     rule: Rule
-    arguments: Sequence[Any]
+    fixed: Sequence[Any]
     named: Sequence[Named]
     given: Sequence[RuleParameter]
     running: Mapping[int, str]
@@ -133,7 +133,7 @@ class Planner:
         rule = RULES[op_type]
         types = [self.graph.type(output) for output in op.outputs]
         given, fixed = self._arguments(rule, op, op_type)
-        around = {"Made": types, "Opset": self.opset, "Widen": self.widen}
+        around = {"Made": types, "OpsetText": self.opset, "Widen": self.widen}
         fixed |= {name: around[form] for name, form in rule.forms.items() if form in around}
         running = {place: form for place, form in enumerate(rule.forms.values()) if form in RUNNING}
         blocks = [self.plan(block, block.inputs, (*path, "blocks", place)) for place, block in enumerate(op.blocks)]
@@ -143,7 +143,7 @@ class Planner:
             path=path,
             operation=op,
             rule=rule,
-            arguments=[fixed.get(name) for name in rule.forms],
+            fixed=[fixed.get(name) for name in rule.forms],
             named=[Named(each.place, source, ALONE[each.form]) for each, source in alone if source is not None],
             given=[each for each, source in alone if source is None],
             running=running,

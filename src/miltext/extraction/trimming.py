@@ -63,7 +63,7 @@ class _Trimming:
                 yield from self._block(body if body.name == "block" else next(named(body, "block")), planned)
 
     def _block(self, block: Node, planned: BlockPlan) -> Iterator[Edit]:
-        operations, kept = list(named(block, "operation")), {*planned.operations}
+        operations, kept = list(named(block, "operation")), {*planned.kept}
         yield from self._without(operations, [place in kept for place in range(len(operations))])
         for (place, index), name in planned.renamed.items():
             token = results(operations[place])[index].children[-1]

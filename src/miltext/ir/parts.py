@@ -36,6 +36,12 @@ class Use(NamedTuple):
         return self.user if isinstance(self.user, Op) else None
 
     @property
+    def binding(self) -> proto.Argument.Binding:
+        """The message of the argument of an operation, as it was read."""
+        assert isinstance(self.user, Op)
+        return self.user.message.inputs[self.parameter].arguments[self.place]
+
+    @property
     def operand(self) -> Operand:
         """The value or literal that stands there now."""
         user = self.user

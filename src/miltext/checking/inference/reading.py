@@ -119,10 +119,11 @@ class StatedGraph(Graph):
         bound = self.inputs[op]
         if bound is op.inputs:
             bound = self.inputs[op] = {name: [*several] for name, several in bound.items()}
-        binding = op.message.inputs[parameter].arguments[place]
+        use = Use(op, parameter, place)
+        binding = use.binding
         binding.value.CopyFrom(value)
-        if isinstance(before := op.inputs[parameter][place], Value):
-            before.replace_uses(binding.value, [Use(op, parameter, place)])
+        if isinstance(before := use.operand, Value):
+            before.replace_uses(binding.value, [use])
         op.inputs[parameter][place] = binding.value
         constant = bound[parameter][place] = self.reader.value(binding.value)
         return constant
