@@ -134,6 +134,7 @@ class Retyping(DraftWalk):
             for index, value in enumerate(self.graph.functions[function].inputs):
                 if value.name in types and value.type != types[value.name]:
                     self.restate(value, ("functions", Key(function), "inputs", index), types[value.name])
+                    self.graph.reread(value)
 
     def enter(self, block: Block, path: InferencePath) -> None:
         """Note the values that have another type than before, or may have one."""
