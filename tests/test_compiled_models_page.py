@@ -12,9 +12,9 @@ from support.pipelines import binary, piped, unary
 
 import miltext
 from miltext.compiled.coremldata import FORM_VERSIONS
+from miltext.compiled.doubts import UNSEEN
 from miltext.compiled.histogram import _TABLE
 from miltext.compiled.metadata import AVAILABILITY
-from miltext.compiled.unproven_features import UNSEEN
 from miltext.diagnostics import ModelError
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, Model
 

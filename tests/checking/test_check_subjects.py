@@ -9,6 +9,7 @@ import pytest
 from conftest import ROOT, corpus_files
 
 import miltext
+from miltext.checking.verifier import check_text
 from miltext.diagnostics.selection import keeps_from_reading
 from miltext.schema.proto import Model
 
@@ -96,7 +97,7 @@ PORTS = [
 def test_a_type_that_no_model_takes_or_gives_is_found_in_a_model(
     taken: str, given: str, name: str, dtype: str, tmp_path: Path
 ) -> None:
-    """`build` alone refused it, though a check of a model knows that the program is one."""
+    """`build` alone refused it: an error in a model, and a warning in a file that `build` may take."""
     text = MADE.format(taken=taken, given=given, dtype=given.removeprefix("tensor<").partition(",")[0])
     model = Model(specificationVersion=9, mlProgram=miltext.parse(text))
     for side, each in (("input", "x"), ("output", "y")):
@@ -109,6 +110,9 @@ def test_a_type_that_no_model_takes_or_gives_is_found_in_a_model(
     assert not [each for each in found if keeps_from_reading(each)]
     written = tmp_path / "m.mil"
     written.write_text(text)
+    warned = [each._replace(severity="warning") for each in found]
+    assert miltext.check(written) == [*miltext.check(text), *warned]
+    assert check_text(text, str(written)).diagnostics == miltext.check(written)
     if name:
         with pytest.raises(miltext.MiltextError, match="MIL420"):
             miltext.build(written, tmp_path / "New.mlpackage")

@@ -11,8 +11,8 @@ from support.coremltools_programs import PROGRAMS, Sample
 
 import miltext
 from miltext.checking.inference import infer_types
-from miltext.checking.verifier import complete
 from miltext.diagnostics import ParseError
+from miltext.drafting.draft import complete
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import phrases_by_path, words
 from miltext.schema.proto import Program

@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 
 import miltext
-from miltext.checking.verifier import infer_draft
 from miltext.diagnostics import Diagnostic
+from miltext.drafting.draft import infer_draft
 from miltext.schema.opsets import OPSETS
 from miltext.schema.types import Shape, TensorType, compatible, join, show, spelled
 

@@ -13,8 +13,8 @@ from support.short_drafts import FEED_FORWARD
 import miltext
 from miltext.checking.arrays import Arrays
 from miltext.checking.retyping import retype
-from miltext.checking.verifier import complete_anew
 from miltext.diagnostics import ParseError
+from miltext.drafting.draft import complete_anew
 from miltext.parsing.recovery import recover
 
 NET = """program(1.3)

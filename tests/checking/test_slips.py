@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import miltext
-from miltext.checking.verifier import complete
 from miltext.diagnostics import SAFE, Diagnostic
+from miltext.drafting.draft import complete
 from miltext.parsing import slips
 from miltext.parsing.slip_patterns import Slip
 from miltext.parsing.slips import SLIPS

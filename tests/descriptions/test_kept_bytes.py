@@ -13,7 +13,7 @@ from support.pipelines import piped, unary
 
 import miltext
 from miltext.building.build import build
-from miltext.building.choices import BuildOptions
+from miltext.building.choices import BuildChoices
 from miltext.containers.opening import open_model
 from miltext.schema.proto import Model
 from miltext.schema.wire import spans, wire_of
@@ -37,7 +37,7 @@ def assert_kept(path: Path, folder: Path) -> None:
     assert spec is not None
     (folder / "own.toml").write_text(miltext.describe(path), encoding="utf-8")
     for target in (folder / "A.mlpackage", folder / "B.mlmodel"):
-        build(open_model(path), target, BuildOptions(description=folder / "own.toml"))
+        build(open_model(path), target, BuildChoices(description=folder / "own.toml"))
         assert description_bytes(target) == wire_of(spec.description)
 
 

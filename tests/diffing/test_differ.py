@@ -17,8 +17,8 @@ import miltext
 from miltext.diffing.measures import measure
 from miltext.diffing.structure import TensorDistance
 from miltext.schema.proto import Program
+from miltext.schema.tensors import Tensor, literal
 from miltext.weights.blob_storage import BlobFile
-from miltext.weights.tensors import Tensor, literal
 
 
 @pytest.fixture

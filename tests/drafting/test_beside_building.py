@@ -167,7 +167,7 @@ def test_a_text_is_parsed_once_and_never_recovered(folder: Path, monkeypatch: py
 def test_an_output_that_is_there_is_kept_and_nothing_is_inferred(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(HALVED)
     assert run("build", "draft.mil", "-o", "Out.mlpackage").exit_code == 0
-    monkeypatch.setattr("miltext.checking.verifier.write_out", None)
+    monkeypatch.setattr("miltext.drafting.draft.Draft", None)
     again = run("build", "draft.mil", "-o", "Out.mlpackage")
     assert (again.exit_code, "--force" in again.stderr) == (2, True)
     for name, code in (("Out.onnx", "MIL401"), ("draft.mil", "MIL401")):

@@ -17,7 +17,7 @@ from support.short_drafts import BROKEN, DRAFTS
 
 import miltext
 from miltext.building.build import build as build_whole
-from miltext.building.choices import BuildOptions
+from miltext.building.choices import BuildChoices
 from miltext.checking.ignores import GAPS
 from miltext.containers.programs import TextModel
 from miltext.diagnostics import Diagnostic, MiltextError, ModelError, ParseError
@@ -166,7 +166,7 @@ def test_the_function_returns_what_was_found_and_then_its_own_warnings(folder: P
     assert found[0].span is not None
     assert text[slice(*found[0].span)] == "log"
     whole = miltext.infer_draft(text)
-    assert found[1:] == build_whole(model_of(whole, "whole.mil"), "Whole.mlpackage", BuildOptions(old))
+    assert found[1:] == build_whole(model_of(whole, "whole.mil"), "Whole.mlpackage", BuildChoices(original=old))
 
 
 # ---- places

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import miltext
-from miltext.checking.verifier import infer_anew, infer_draft
 from miltext.descriptions.sizes import read_sizes, spell_sizes
 from miltext.diagnostics import Diagnostic, ModelError, ParseError
+from miltext.drafting.draft import infer_anew, infer_draft
 from miltext.drafting.reshaping import reshape
 
 TEXT = """program(1.3)

@@ -24,8 +24,8 @@ from support.lsp_documents import MARK, SERVER, OpenDocument, make_client, seen
 from support.short_drafts import BROKEN, DRAFTS
 
 import miltext
-from miltext.checking.verifier import infer_draft
 from miltext.diagnostics.codes import page
+from miltext.drafting.draft import infer_draft
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

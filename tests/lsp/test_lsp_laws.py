@@ -40,8 +40,9 @@ from miltext.lsp.reading import NOTHING, Reading, read_past, read_whole
 from miltext.lsp.requests import REQUESTS, Request
 from miltext.lsp.semantic_tokens import tokens
 from miltext.parsing.parser import attempt, parse_tree
-from miltext.parsing.scopes import Meaning, Name, Scopes
+from miltext.parsing.scopes import Meaning, Scopes
 from miltext.syntax.editing import edited
+from miltext.syntax.phrases import Name
 from miltext.syntax.tree import Node, tree_of
 
 PATHS = [*sorted(GOLDEN.glob("check/*.mil")), GOLDEN / "highlight" / "everything.mil"]

@@ -25,9 +25,9 @@ from miltext.models.model import Model
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import pack
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ModelDescription
+from miltext.schema.tensors import literal, tensor_value
 from miltext.weights.blob_storage import BlobFile
 from miltext.weights.printing import annotated_pieces
-from miltext.weights.tensors import literal, tensor_value
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"

@@ -22,7 +22,7 @@ from support.pipelines import of_text, piped, unary
 
 import miltext
 from miltext.building import build, writing
-from miltext.building.choices import BuildOptions
+from miltext.building.choices import BuildChoices
 from miltext.building.compiling import writing as compiling
 from miltext.cli import command
 from miltext.containers.opening import open_model
@@ -66,7 +66,7 @@ def test_a_signal_leaves_the_old_one_or_the_new_one(
     monkeypatch.setattr(test_interrupts, "WRITING", {each.__file__ for each in (staging, compiling, writing)})
     (tmp_path / "in").mkdir()
     room = tmp_path / "room"
-    choices = BuildOptions(force=True, check=False)
+    choices = BuildChoices(force=True, check=False)
     source = open_model(make(tmp_path / "in"))
     prepared = build.prepare(source, room / "C.mlmodelc", choices)
 

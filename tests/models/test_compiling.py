@@ -23,10 +23,10 @@ from support.pipelines import binary, of_text, piped, unary
 import miltext
 from miltext.compiled.analytics import parse_analytics
 from miltext.compiled.coremldata import coremldata, parse_coremldata
+from miltext.compiled.doubts import unseen
 from miltext.compiled.metadata import metadata
 from miltext.compiled.precision import stored_as
 from miltext.compiled.stated import source_when_compiled
-from miltext.compiled.unproven_features import unseen
 from miltext.containers.opening import open_model
 from miltext.diagnostics import ModelError
 from miltext.files.refusals import WeightsError

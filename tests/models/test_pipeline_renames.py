@@ -19,8 +19,7 @@ from miltext.containers.opening import open_model
 from miltext.drafting.building import build
 from miltext.pipelines.connections import connections
 from miltext.pipelines.faults import faults
-from miltext.pipelines.renaming import rename_features
-from miltext.pipelines.value_names import rename_values
+from miltext.pipelines.renaming import rename_features, rename_values
 from miltext.schema.proto import Model, Pipeline
 
 

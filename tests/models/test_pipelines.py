@@ -34,9 +34,9 @@ from miltext.cli import command
 from miltext.containers.opening import load, open_model, read
 from miltext.drafting.building import build
 from miltext.models.model import Model
+from miltext.schema.tensors import tensor_dtype
 from miltext.schema.walk import values
 from miltext.weights.blob_storage import BlobWriter
-from miltext.weights.tensors import tensor_dtype
 
 
 def nested() -> miltext.schema.proto.Model:

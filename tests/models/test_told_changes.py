@@ -11,7 +11,7 @@ from support.running import RUNNER
 
 import miltext
 from miltext.building.build import prepare
-from miltext.building.choices import BuildOptions
+from miltext.building.choices import BuildChoices
 from miltext.cli import command
 from miltext.containers.opening import load, open_model
 from miltext.containers.programs import TextModel
@@ -447,7 +447,7 @@ def test_what_a_pipeline_loses_is_a_loss() -> None:
 
 def test_a_model_itself_gets_ranges() -> None:
     old = model(text("fp32 [1, ?]"), named(array("fp32", 1, 4, ranges=[(1, 1), (2, 8)]), "x"))
-    made = prepare(old, Path("N.mlpackage"), BuildOptions(ranges={"x": "1,3..16"}))
+    made = prepare(old, Path("N.mlpackage"), BuildChoices(ranges={"x": "1,3..16"}))
     assert list(map(str, made.changes)) == ["~ input x: sizes [1, 2..8] -> [1, 3..16]"]
 
 
@@ -460,7 +460,7 @@ def redescribed(old: SpecModel, folder: Path, *edits: tuple[str, str]) -> list[s
         assert before in written
         written = written.replace(before, after, 1)
     (folder / "d.toml").write_text(written, encoding="utf-8")
-    made = prepare(old, Path("New.mlpackage"), BuildOptions(description=folder / "d.toml"))
+    made = prepare(old, Path("New.mlpackage"), BuildChoices(description=folder / "d.toml"))
     return list(map(str, made.changes))
 
 

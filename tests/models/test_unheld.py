@@ -15,7 +15,7 @@ from support.containers import NEURAL_NETWORK, write_package
 from support.pipelines import piped, unary
 
 import miltext
-from miltext.building.compiling.lost_parts import unheld
+from miltext.building.compiling.judging import unheld
 from miltext.compiled.coremldata import coremldata, parse_coremldata
 from miltext.containers.opening import open_model
 from miltext.diagnostics import ModelError, PrintError

@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.weight_records import header, record, refused
 
+from miltext.schema import tensors
 from miltext.schema.dtypes import BY_BLOB, BY_NAME, DTYPES, DType
 from miltext.schema.packing import pack, packed_size
 from miltext.weights import blob_storage as weights
-from miltext.weights import tensors
 from miltext.weights.blob_storage import BlobFile, BlobWriter
 from miltext.weights.statistics import Statistics, statistics
 

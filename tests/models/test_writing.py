@@ -189,7 +189,7 @@ CALLED: dict[tuple[object, ...], str] = {
     ("print", EXAMPLE): "containers.opening.open_model",
     ("check", EXAMPLE): "containers.opening.open_model",
     ("fmt", "--check", "in.mil"): "formatting.formatter.verified_format",
-    ("infer", "in.mil"): "checking.verifier.complete",
+    ("infer", "in.mil"): "drafting.draft.complete",
     ("print", "--help"): "cli.import_module",
 }
 """A function that each command calls."""

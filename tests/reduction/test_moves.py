@@ -8,7 +8,7 @@ import pytest
 from conftest import EXAMPLE
 
 from miltext import check, load, parse, to_text
-from miltext.checking.verifier import infer_draft
+from miltext.drafting.draft import infer_draft
 from miltext.reduction.bypassing import bypass, bypasses
 from miltext.reduction.graph import UnitGraph, extent
 from miltext.reduction.inside import inner_operations, without

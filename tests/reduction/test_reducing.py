@@ -13,8 +13,8 @@ from support.containers import compile_package
 
 import miltext
 from miltext import Candidate, ModelError, Reduction, check, load, parse, reduce, to_text
-from miltext.checking.verifier import infer_draft
 from miltext.containers.programs import TextModel
+from miltext.drafting.draft import infer_draft
 from miltext.reduction.source import Source
 from miltext.schema.proto import Program
 from miltext.schema.walk import operations

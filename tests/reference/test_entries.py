@@ -10,7 +10,7 @@ import pytest
 
 import miltext
 from miltext.checking.loading import loader_findings
-from miltext.checking.verifier import infer_draft
+from miltext.drafting.draft import infer_draft
 from miltext.formatting.formatter import format_text
 from miltext.reference.entries import Example, entries, families
 from miltext.schema.operations import all_names, first_opset, opset_place, signature, versions

@@ -12,10 +12,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from miltext.checking.fixing import is_fixable, mend, replaced
-from miltext.checking.verifier import check, complete, complete_anew
+from miltext.checking.verifier import check
 from miltext.diagnostics import Diagnostic, MiltextError, ParseError
 from miltext.diagnostics.codes import TITLES
 from miltext.diagnostics.reports import Report, as_json
+from miltext.drafting.draft import complete, complete_anew
 from miltext.parsing.parser import attempt, lower
 from miltext.schema.proto import Program
 from website.playground.lost_numbers import lost_nans

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.building.editing import function_name, name_in, outputs_of, parameters_of
+from miltext.building.editing import own_bodies
 from miltext.building.filling import blame
 from miltext.diagnostics import MiltextError, ModelError, Note
 from miltext.files.refusals import BlamedPart
-from miltext.parsing.locating import string_of
 from miltext.parsing.parser import parse_tree
+from miltext.syntax.phrases import functions, inputs, name_in, name_token, opset, returned, string_of
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
@@ -42,15 +42,15 @@ def _phrases(root: Node, subject: BlamedPart) -> Iterator[Node]:
         blobs = (phrase for phrase in walk(root) if phrase.name == "blob_path")
         tokens = (token for blob in blobs for token in blob.children if token.name == "STRING")
         return (token for token in tokens if string_of(token) == subject.name)
-    functions = [child for child in root.children if child.name == "function"]
-    own = [function for function in functions if function_name(function) == subject.function]
+    own = [function for function in functions(root) if name_in(function) == subject.function]
     return (phrase for function in own for phrase in _in_function(function, subject))
 
 
 def _in_function(function: Node, subject: BlamedPart) -> Iterator[Node]:
     if subject.kind == "opset":
-        yield from [child for child in function.children if child.name in ("opset", "NAME")][::-1]
+        yield from filter(None, (opset(function), name_token(function)))
     elif subject.kind == "output":
-        yield from (token for token in outputs_of(function).children if name_in(token) == subject.name)
+        tokens = (token for _, body in own_bodies(function)[:1] for token in returned(body))
+        yield from (token for token in tokens if name_in(token) == subject.name)
     else:
-        yield from (value for value in parameters_of(function) if name_in(value.children[-1]) == subject.name)
+        yield from (value for value in inputs(function) if name_in(value) == subject.name)

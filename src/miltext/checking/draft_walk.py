@@ -33,6 +33,7 @@ from miltext.schema.operations import first_opset, signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.proto import Program, Value
 from miltext.schema.types import StateType, TensorType, is_known, join, spelled, write_type
+from miltext.syntax import phrases
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.literals import shown
 
@@ -211,7 +212,7 @@ class DraftWalk(UsualWalk):
 
     def is_array(self, gap: Path) -> bool:
         """Return whether the phrase without a type is an array in a file, which has a type."""
-        return self.gaps[gap].children[-1].name == "array_file"
+        return phrases.held(self.gaps[gap]).name == "array_file"
 
     def array(self, value: Value, stated: Type, gap: Path) -> Value | None:
         """Return the value of an array, which may have a `stated` type; None for an unreadable array."""
@@ -223,7 +224,7 @@ class DraftWalk(UsualWalk):
         whole = Value()
         whole.CopyFrom(value)
         whole.type.CopyFrom(write_type(made))
-        span = self.gaps[gap].children[-1].span
+        span = phrases.held(self.gaps[gap]).span
         self.settle(gap, span, f"{spelled(made, self.dialect)}({self.spelling(gap)})")
         return whole
 
@@ -265,7 +266,7 @@ class DraftWalk(UsualWalk):
         operand = self.known[op.outputs[0]] = Operand(None)
         gaps = (*place, "attributes", Key("val")), (*place, "outputs", 0)
         self.makers[operand] = place
-        if self.is_told(self.gaps[gaps[0]].children[-1].span):
+        if self.is_told(phrases.held(self.gaps[gaps[0]]).span):
             self.unknown.add(operand)
         else:
             self.open[operand] = OpenConstant(op, place, operand, *gaps)
@@ -401,12 +402,12 @@ class DraftWalk(UsualWalk):
 
     def spelling(self, gap: Path) -> str:
         """Return the literal of a binding or an attribute."""
-        span = self.gaps[gap].children[-1].span
+        span = phrases.held(self.gaps[gap]).span
         return self.text[span.start : span.end]
 
     def value(self, gap: Path, made: Type) -> Value | None:
         """Return the value of a literal of a type; None if the literal does not fit the type."""
-        span = self.gaps[gap].children[-1].span
+        span = phrases.held(self.gaps[gap]).span
         head = f"{spelled(made, self.dialect)}("
         written = f"{head}{self.spelling(gap)})"
         try:

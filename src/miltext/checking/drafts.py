@@ -15,8 +15,7 @@ from miltext.checking.draft_walk import DraftWalk
 from miltext.checking.findings import Finding, counted, operations_around
 from miltext.diagnostics import Diagnostic, Span, codes
 from miltext.parsing.misread_types import AS_STRING
-from miltext.parsing.spans import name_of
-from miltext.syntax.tree import named
+from miltext.syntax.phrases import draft_words, name_in, program_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -120,12 +119,12 @@ def dtype_in_draft(diagnostic: Diagnostic) -> Diagnostic:
 
 def marker_of(root: Node | None) -> Node | None:
     """Return the marker in the head of a draft; None without one."""
-    return next(named(root, "draft_marker"), None) if root else None
+    return next((field for field in program_fields(root) if field.name == "draft_marker"), None) if root else None
 
 
 def marker_words(marker: Node | None) -> set[str]:
     """Return the words of a marker other than types."""
-    return {name_of(word.token or "") for word in named(marker, "NAME")} if marker else set()
+    return {name_in(word) for word in draft_words(marker)} if marker else set()
 
 
 def draft_notice(read: Recovered) -> list[Diagnostic]:

@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 @with_room
 def findings_in(
-    program: Program, text: str | None = None, *, each_use: bool = False, is_model: bool = False
+    program: Program, text: str | None = None, *, each_use: bool = False, undescribed: str = ""
 ) -> list[Finding]:
     """Return all findings about a Program, before they have places; suggest types in the dialect of its text.
 
-    An undefined name is reported once in a function, or with `each_use` at every use. `is_model` is true for the
-    program of a model.
+    An undefined name is reported once in a function, or with `each_use` at every use. `undescribed` is as in
+    `refused_findings`.
     """
     with gc_paused:
         dialect = "1.3" if text is None else dialect_of(text)
-        return verify(program, dialect, each_use=each_use, is_model=is_model)
+        return verify(program, dialect, each_use=each_use, undescribed=undescribed)
 
 
 @with_room
@@ -66,12 +66,12 @@ def verify(
     arrays: Arrays | None = None,
     *,
     each_use: bool = False,
-    is_model: bool = False,
+    undescribed: str = "",
 ) -> list[Finding]:
     """Return all findings about a Program; suggest types in the dialect. The `arrays` are those its text names.
 
     Add to `faulty` the paths of operations with wrong inputs, even if the error was reported before. An undefined name
-    is reported once in a function, or with `each_use` at every use. `is_model` is true for the program of a model.
+    is reported once in a function, or with `each_use` at every use. `undescribed` is as in `refused_findings`.
     """
     graph = program if isinstance(program, StatedGraph) else StatedGraph(program)
     return [
@@ -79,5 +79,5 @@ def verify(
         *specialization_findings(graph),
         *value_findings(graph, arrays),
         *operation_findings(graph, dialect, faulty),
-        *refused_findings(graph, is_model=is_model),
+        *refused_findings(graph, undescribed),
     ]

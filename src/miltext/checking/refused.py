@@ -23,23 +23,38 @@ PACKED = frozenset(dtype.name for dtype in DTYPES if dtype.packed)
 ROWS = {side: [row for row in REFUSED if row.side == side] for side in {row.side for row in REFUSED}}
 
 
-def refused_findings(graph: StatedGraph, *, is_model: bool = False) -> Iterator[Finding]:
-    """Find parts that Core ML refuses in the functions of a Program, and in a model, if it is known to be one."""
+def refused_findings(graph: StatedGraph, undescribed: str = "") -> Iterator[Finding]:
+    """Find parts that Core ML refuses in the functions of a Program.
+
+    `undescribed` is the severity of an input's or an output's type that no description has; "" leaves these out.
+    """
     has_packed = any(_is_packed(stated.type) for stated in {*graph.stated.values()})
     for name, function in graph.functions.items():
         path: Path = ("functions", Key(name))
         for index, value in enumerate(function.inputs):
-            for side in ("input", "model input")[: 1 + is_model]:
-                port = RefusedPort(side, function.message.opset, value.name, graph.type(value))
-                yield from _findings(port, (*path, "inputs", index))
+            port = RefusedPort("input", function.message.opset, value.name, graph.type(value))
+            yield from _findings(port, (*path, "inputs", index))
+            if undescribed:
+                yield from _findings(port._replace(side="described input"), (*path, "inputs", index), undescribed)
         for opset, block in function.blocks.items():
             place = block_path(name, opset)
-            yield from _block(graph, opset, block, place, is_model=is_model)
+            yield from _block(graph, opset, block, place)
             if has_packed and any(opset_place(opset) < opset_place(since(dtype)) for dtype in PACKED):
                 yield from _constants(graph, opset, block, place)
+            if undescribed:
+                yield from _given(graph, opset, block, place, undescribed)
 
 
-def _block(graph: StatedGraph, opset: str, block: Block, path: Path, *, is_model: bool) -> Iterator[Finding]:
+def _given(graph: StatedGraph, opset: str, block: Block, path: Path, undescribed: str) -> Iterator[Finding]:
+    """Find outputs of types that no description has, among the values that a function makes itself."""
+    for index, value in enumerate(block.outputs):
+        made = graph.type(value) if value.maker is not None and value.maker.block is block else None
+        yield from _findings(
+            RefusedPort("described output", opset, value.name, made), (*path, "outputs", index), undescribed
+        )
+
+
+def _block(graph: StatedGraph, opset: str, block: Block, path: Path) -> Iterator[Finding]:
     """Find parts of a function's block that Core ML refuses."""
     counts = Counter(value.name for value in block.outputs)
     yield from _findings(RefusedPort("outputs", opset, times=len(block.outputs)), (*path, "outputs"))
@@ -48,9 +63,6 @@ def _block(graph: StatedGraph, opset: str, block: Block, path: Path, *, is_model
         given = graph.type(value) if is_input else None
         port = RefusedPort("output", opset, value.name, given, counts[value.name], is_input)
         yield from _findings(port, (*path, "outputs", index))
-    for index, value in enumerate(block.outputs if is_model else ()):
-        made = graph.type(value) if value.maker is not None and value.maker.block is block else None
-        yield from _findings(RefusedPort("model output", opset, value.name, made), (*path, "outputs", index))
 
 
 def _constants(graph: StatedGraph, opset: str, block: Block, path: Path) -> Iterator[Finding]:
@@ -68,9 +80,9 @@ def _is_packed(stated: Type) -> bool:
     return isinstance(stated, TensorType) and stated.dtype in PACKED
 
 
-def _findings(port: RefusedPort, path: Path) -> Iterator[Finding]:
+def _findings(port: RefusedPort, path: Path, severity: str | None = None) -> Iterator[Finding]:
     for row in ROWS[port.side]:
         if row.holds(port):
             parts = {"name": named(port.name), "dtype": dtype_of(port), "since": since(dtype_of(port))}
             message = f"{row.message.format(**parts)}; {row.way_out}"
-            yield Finding(path, row.code, message, severity=row.severity)
+            yield Finding(path, row.code, message, severity=severity or row.severity)

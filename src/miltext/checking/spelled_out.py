@@ -15,15 +15,17 @@ from miltext.checking.drafts import marker_of, marker_words
 from miltext.parsing.elaboration import names_inside
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt, parse_tree
-from miltext.parsing.spans import BINDINGS, bodies_of, name_in, operations_of
+from miltext.parsing.spans import bodies_of, operations_of
 from miltext.schema.operations import signature
 from miltext.schema.walk import is_compressed
+from miltext.syntax import phrases
 from miltext.syntax.editing import edited
 from miltext.syntax.lexer import dialect_of
-from miltext.syntax.literals import quote, unquote
+from miltext.syntax.literals import quote
 from miltext.syntax.names import FreshNames, name_text
+from miltext.syntax.phrases import name_in
 from miltext.syntax.plain_tokens import arguments_in, attribute_parts, operation_head
-from miltext.syntax.tree import Node, Statement, named, tokens
+from miltext.syntax.tree import Node, Statement, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -100,15 +102,15 @@ class _SpellingOut:
 
             program = attempt(edited(self.text, self.edits).text, LeavingOut())
             missing = program_defaults(program, dialect_of(self.text)) if program else {}
-        for function in named(self.root, "function"):
+        for function in phrases.functions(self.root):
             for path, body in bodies_of(function):
-                parts = *named(function, "parameters"), body
+                parts = *phrases.inputs(function), body
                 self.names = FreshNames(name for part in parts for name in names_inside(part))
                 before: tuple[Path, list[Node]] = (), []
                 for place, operation in operations_of(body, path):
                     constants = before[1] if before[0] == place[:-1] else []
                     self.operation(operation, constants, str(path[-1]), missing.get(place, {}), wanted)
-                    before = place[:-1], [*constants, operation] if _type_of(operation) == "const" else []
+                    before = place[:-1], [*constants, operation] if name_in(operation) == "const" else []
         return edited(self.text, self.edits)
 
     def insert(self, place: int, written: str) -> None:
@@ -149,16 +151,17 @@ class _SpellingOut:
         """Yield the values among the arguments of an operation, in the order of the text."""
         if isinstance(operation, Statement):
             return
-        for argument in named(next(named(operation, "arguments")), "argument", "single_argument"):
-            name, bindings = name_in(argument), [*named(argument, *BINDINGS)]
+        for argument in phrases.arguments(operation):
+            name, bindings = name_in(argument), [*phrases.bindings(argument)]
             parameter = known.parameters.get(name) if known else None
             if stays_inline(name_in(operation), name, parameter):
                 continue
             is_one = len(bindings) == 1 and not (parameter and parameter.variadic)
             for place, binding in enumerate(bindings):
-                value = binding.children[0]
-                if binding.name == "value_binding" and value.children[-4].name not in _UNTYPED:
-                    made = "".join(token.token or "" for token in tokens(value.children[-4]))
+                value = phrases.held(binding)
+                stated = phrases.type_of(value) if binding.name == "value_binding" else None
+                if stated is not None and stated.name not in _UNTYPED:
+                    made = "".join(token.token or "" for token in tokens(stated))
                     written = self.text[value.start : value.end]
                     yield _Given(name, "" if is_one else str(place), made, written, binding.span)
 
@@ -216,20 +219,14 @@ def _used(operation: Node) -> Iterator[str]:
     if isinstance(operation, Statement):
         yield from (name for _, _, name in [*operation.names()][1:])
         return
-    for argument in named(next(named(operation, "arguments")), "argument", "single_argument"):
-        yield from (name_in(binding) for binding in named(argument, "name_binding"))
-
-
-def _type_of(operation: Node) -> str:
-    head = operation_head(operation.text) if isinstance(operation, Statement) else None
-    return head[3] if head else name_in(operation)
+    for argument in phrases.arguments(operation):
+        yield from (name_in(binding) for binding in phrases.bindings(argument) if binding.name == "name_binding")
 
 
 def _owner(operation: Node, parts: _Parts) -> str:
     """Return the name of an operation for its constants."""
-    name = next((each.children[2] for each in _attributes(operation) if name_in(each) == "name"), None)
-    is_string = len(parts.outputs) != 1 and name and name.children[-2].name == "STRING"
-    return owner_of(parts.type, parts.outputs, unquote(name.children[-2].token or "") if name and is_string else None)
+    name = phrases.own_name(operation) if len(parts.outputs) != 1 else None
+    return owner_of(parts.type, parts.outputs, phrases.string_of(name) if name else None)
 
 
 def owner_of(op_type: str, outputs: Sequence[str], name: str | None) -> str:
@@ -237,10 +234,6 @@ def owner_of(op_type: str, outputs: Sequence[str], name: str | None) -> str:
     if len(outputs) == 1:
         return outputs[0]
     return name or next(iter(outputs), op_type)
-
-
-def _attributes(operation: Node) -> Iterator[Node]:
-    return (each for found in named(operation, "attributes") for each in named(found, "attribute"))
 
 
 class _Parts(NamedTuple):
@@ -261,16 +254,15 @@ class _Parts(NamedTuple):
 def _parts(operation: Node) -> _Parts:
     if isinstance(operation, Statement):
         return _parts_of_token(operation.text, operation.start)
-    [arguments] = named(operation, "arguments")
-    attributes = next(named(operation, "attributes"), None)
+    arguments, attributes = phrases.argument_list(operation), phrases.attribute_list(operation)
     return _Parts(
         name_in(operation),
-        [name_in(value) for results in named(operation, "results") for value in results.children[::2]],
-        any(name_in(each) == "name" for each in _attributes(operation)),
+        [made.text for made in phrases.made(operation)],
+        any(phrases.attributes_named(operation, "name")),
         attributes.start + 1 if attributes else arguments.end,
-        "[{}]" if attributes is None else "{}, " if len(attributes.children) > 2 else "{}",
+        "[{}]" if attributes is None else "{}, " if phrases.items(attributes) else "{}",
         arguments.end - 1,
-        ", {}" if len(arguments.children) > 2 else "{}",
+        ", {}" if phrases.items(arguments) else "{}",
     )
 
 

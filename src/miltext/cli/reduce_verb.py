@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.building.choices import WriteOptions
 from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.declared import declared
 from miltext.cli.habits import quiet
 from miltext.cli.streams import load_model, model_argument, nested_option, show, tell, write_json, write_text
-from miltext.cli.writing_verbs import force_option, range_option
 from miltext.diagnostics import MiltextError, Note, codes, warning
 from miltext.diagnostics.wording import tally
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from miltext.reduction.commands import Command
     from miltext.reduction.reducing import Reduction
     from miltext.reduction.trials import Candidate
+    from miltext.schema.dynamic import Record
     from miltext.schema.proto import Program
 
 EPILOG = """\b
@@ -72,10 +74,10 @@ KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
     help="The seconds after which CMD counts as failed.  [300]",
 )
 @nested_option()
-@range_option
+@declared(WriteOptions, "ranges")
 @format_option
 @click.option("-v", "--verbose", is_flag=True, help="Show what each CMD prints.")
-@force_option
+@declared(WriteOptions, "force")
 def command(
     model: str,
     line: str,
@@ -182,7 +184,7 @@ class _Work:
             tell(f"miltext: stopped after {run}, as set by --max-tests: more may be left out")
         return told(done.original, done.best, done.tests, done.reused)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """Return the result, for programs."""
         from miltext.reduction.report import record
 

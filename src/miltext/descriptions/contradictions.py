@@ -6,7 +6,7 @@ The rules are from coremltools 9.0: `mlmodel/src/Validation/InterfaceValidators.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.descriptions.words import FUNCTIONS, SIDES, STAGES
 from miltext.diagnostics import codes
@@ -18,6 +18,7 @@ from miltext.schema.types import show
 from miltext.toml.reading import Mistake
 
 if TYPE_CHECKING:
+    from miltext.schema.dynamic import Fields
     from miltext.schema.proto import FeatureDescription
     from miltext.schema.proto import Model as Spec
     from miltext.toml.reading import Keys
@@ -52,7 +53,7 @@ def contradictions(spec: Spec, at: Keys) -> Iterator[Mistake]:
     yield from _stages(spec, kind, at)
 
 
-def _described(described: Any, kind: str, at: Keys) -> Iterator[Mistake]:
+def _described(described: Fields, kind: str, at: Keys) -> Iterator[Mistake]:
     """Yield the contradictions in the description of a model, or of a function."""
     for side in SIDES:
         for index, entry in enumerate(getattr(described, side, ())):

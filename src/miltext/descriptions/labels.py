@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.ir.parts import Value as Made
 from miltext.ir.parts import literal_of
@@ -15,6 +15,7 @@ from miltext.schema.walk import operations_in, own_block
 if TYPE_CHECKING:
     from miltext.descriptions.surroundings import Labels
     from miltext.ir.parts import Op
+    from miltext.schema.dynamic import Fields, Json
     from miltext.schema.proto import Function, NamedValueType, Program, ValueType
 
 FIELDS = {"strings": str, "longInts": int, "ints": int}
@@ -48,7 +49,7 @@ def replace_labels(function: Function, labels: Labels) -> None:
         _replace(value, labels)
 
 
-def _held(function: Function) -> tuple[list[Any], Labels | None]:
+def _held(function: Function) -> tuple[list[Json], Labels | None]:
     """Return what holds the labels of a function, the value before the type of what it is bound to; and the labels."""
     classifier = _classifier(function)
     classes = classifier.operand("classes") if classifier else None
@@ -99,7 +100,7 @@ def _replace(holder: Value | NamedValueType, labels: Labels) -> None:
         held.list.values.append(first)
 
 
-def _fill(tensor: Any, labels: Any) -> None:
+def _fill(tensor: Fields, labels: Fields) -> None:
     values = getattr(tensor, tensor.WhichOneof("value")).values
     try:
         values[:] = labels

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.descriptions.entries import feature
 from miltext.descriptions.spelling import spell_feature
@@ -19,6 +19,7 @@ from miltext.toml.writing import key_text, value_text
 
 if TYPE_CHECKING:
     from miltext.printing.flexible_shapes import Flexible
+    from miltext.schema.dynamic import Fields
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import ArrayFeatureType, ModelDescription, ValueType
     from miltext.schema.types import Shape, Type
@@ -56,7 +57,7 @@ def misfits(found: Mapping[str, Interface], description: ModelDescription, at: K
         yield Mistake(codes.DESCRIPTION_OF_NOTHING, message, (*at, "defaultFunctionName"))
 
 
-def _stranger(name: str, noun: str, before: Any, known: Any, at: Keys, where: str) -> Mistake:
+def _stranger(name: str, noun: str, before: Fields, known: Fields, at: Keys, where: str) -> Mistake:
     """Return the mistake of a repeated entry, or of one that the program does not have."""
     if name in before:
         return Mistake(codes.DESCRIPTION_OF_NOTHING, f"the {noun} `{name}` is described twice", (*at, "name"))
@@ -68,7 +69,7 @@ def _stranger(name: str, noun: str, before: Any, known: Any, at: Keys, where: st
     )
 
 
-def _function(described: Any, name: str, interface: Interface, at: Keys) -> Iterator[Mistake]:
+def _function(described: Fields, name: str, interface: Interface, at: Keys) -> Iterator[Mistake]:
     """Yield the misfits in the description of one function."""
     for side, types in interface.sides.items():
         entries = getattr(described, side)

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from miltext.containers.opening import open_model
 from miltext.descriptions.model_texts import updated_description
 from miltext.diagnostics import ParseError
-from miltext.drafting.building import completed, is_draft, told_in_draft
 from miltext.models.model import Model
 
 
@@ -37,8 +36,11 @@ def _of_whole(model: Model, described: Callable[[Model], str]) -> str:
     try:
         return described(model)
     except ParseError as failure:
-        if not is_draft(model, failure):
+        from miltext.drafting.draft import Draft
+
+        draft = Draft.behind(failure, model)
+        if draft is None:
             raise
-    whole, made = completed(model)
-    with told_in_draft(made, model):
+    whole = draft.model
+    with draft.telling():
         return described(whole)

@@ -6,18 +6,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import counted, named
-from miltext.checking.verifier import check, infer_anew
+from miltext.checking.verifier import check
 from miltext.descriptions.sizes import Size, shape_of, spell_sizes
 from miltext.diagnostics import Note, ParseError, codes, warning
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
+from miltext.drafting.draft import infer_anew
 from miltext.files.refusals import refusal
-from miltext.parsing.locating import attributes_of, string_of
 from miltext.parsing.parser import parse_tree
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.printer import type_text
 from miltext.schema.types import StateType, TensorType, read_type, show, write_type
-from miltext.syntax.tree import named as tree_named
+from miltext.syntax.phrases import attributes_named, functions, string_of
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from miltext.checking.retyping import Inputs
-    from miltext.checking.verifier import Completed
     from miltext.descriptions.sizes import Sizes
     from miltext.diagnostics import Diagnostic
+    from miltext.drafting.draft import Completed
     from miltext.schema.proto import NamedValueType, Program
     from miltext.schema.types import Type
 
@@ -77,8 +77,8 @@ def reshape(
 def _listed_by_the_compiler(text: str, names: Collection[str]) -> Iterator[Diagnostic]:
     """Yield warnings about the attribute in which Apple's compiler notes flexible shapes, if it has these names."""
     root = parse_tree(text, whole=True).root if ATTRIBUTE in text else None
-    for function in tree_named(root, "function") if root else ():
-        for attribute in attributes_of(function, ATTRIBUTE):
+    for function in functions(root) if root else ():
+        for attribute in attributes_named(function, ATTRIBUTE):
             strings = [string_of(token) for token in walk(attribute) if token.name == "STRING"]
             if not set(names).isdisjoint(strings):
                 message = f"{ATTRIBUTE} has the shapes that were before; take it out, or write those that are now"

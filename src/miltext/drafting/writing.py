@@ -10,9 +10,8 @@ from miltext.checking.programs import verify
 from miltext.checking.spelled_out import spelled_out
 from miltext.diagnostics import Diagnostic
 from miltext.drafting.draft_printer import DraftPrinter, literal_of
-from miltext.drafting.folding import folded
+from miltext.drafting.folding import folded, movable
 from miltext.drafting.implied import Implied, implied
-from miltext.drafting.nesting import movable
 from miltext.drafting.omitting import STATEMENT, gaps_of
 from miltext.parsing.parser import parse
 from miltext.parsing.recovery import recover

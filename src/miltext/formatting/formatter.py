@@ -32,8 +32,9 @@ from miltext.parsing.syntax_errors import no_dialect
 from miltext.schema.opsets import DIALECTS
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.parser import SyntaxFailure
+from miltext.syntax.phrases import version
 from miltext.syntax.recursion import with_room
-from miltext.syntax.tree import Node, Statement, Tree, named, tokens, transformed
+from miltext.syntax.tree import Node, Statement, Tree, tokens, transformed
 
 _LINE_BREAK = re.compile(r"[\r\n]")
 _LINE_ENDS = re.compile(r"(?<!\r)\r+\n")
@@ -65,7 +66,7 @@ def _document(text: str, path: str | None, *, breakable: bool) -> Document:
     rules.
     """
     tree = parse_tree(text, path, whole=True)
-    dialect = next(named(tree.root, "NUMBER"))
+    dialect = version(tree.root)
     if dialect.token not in DIALECTS:
         raise ParseError(
             [error(codes.UNKNOWN_DIALECT, no_dialect(dialect.token or ""), dialect.span)], text=text, path=path

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from miltext.parsing.spans import name_of
-from miltext.parsing.trees import first, name_in
 from miltext.reference.markdown import known_signature
-from miltext.syntax.tree import Statement, named
+from miltext.syntax.phrases import ARGUMENTS, OPERATIONS, arguments, name_in
+from miltext.syntax.tree import Statement
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span
@@ -16,21 +15,19 @@ if TYPE_CHECKING:
     from miltext.schema.operations import Signature
     from miltext.syntax.tree import Node
 
-OPERATIONS = ("operation", "call")
 POSITIONAL = "positional_argument"
-ARGUMENTS = ("argument", "single_argument", POSITIONAL)
 
 
-def parameters(arguments: Sequence[Node], known: Signature) -> list[str | None]:
+def parameters(given: Sequence[Node], known: Signature) -> list[str | None]:
     """Return the parameter of each argument; None for an argument too many, and for a positional argument after a named
     one.
     """
     found: list[str | None] = []
     is_by_place = True
-    for place, argument in enumerate(arguments):
+    for place, argument in enumerate(given):
         is_by_place = is_by_place and argument.name == POSITIONAL
         if argument.name != POSITIONAL:
-            found.append(name_of(argument.children[0].token or ""))
+            found.append(name_in(argument))
         else:
             found.append(known.positions[place] if is_by_place and place < len(known.positions) else None)
     return found
@@ -38,12 +35,12 @@ def parameters(arguments: Sequence[Node], known: Signature) -> list[str | None]:
 
 def by_place(operation: Node, opset: str | None) -> Iterator[tuple[Node, str]]:
     """Yield the positional arguments of an operation, each with its parameter."""
-    known, arguments = known_signature(name_in(operation) or "", opset), first(operation, "arguments")
-    if known is not None and arguments is not None:
-        given = list(named(arguments, *ARGUMENTS))
-        for argument, name in zip(given, parameters(given, known), strict=True):
-            if name is not None and argument.name == POSITIONAL:
-                yield argument, name
+    known = known_signature(name_in(operation), opset)
+    if known is not None:
+        given = list(arguments(operation))
+        for argument, parameter in zip(given, parameters(given, known), strict=True):
+            if parameter is not None and argument.name == POSITIONAL:
+                yield argument, parameter
 
 
 def parameter_around(phrases: Sequence[Node], opset: str | None) -> tuple[Signature, str] | None:
@@ -51,10 +48,10 @@ def parameter_around(phrases: Sequence[Node], opset: str | None) -> tuple[Signat
     for depth in range(len(phrases) - 1, 1, -1):
         operation, _, argument = phrases[depth - 2 : depth + 1]
         if argument.name == POSITIONAL and operation.name in OPERATIONS:
-            name = next((name for each, name in by_place(operation, opset) if each is argument), None)
-            known = known_signature(name_in(operation) or "", opset)
-            return (known, name) if known and name else None
-        if argument.name in (*ARGUMENTS, "inner_block"):
+            parameter = next((found for each, found in by_place(operation, opset) if each is argument), None)
+            known = known_signature(name_in(operation), opset)
+            return (known, parameter) if known and parameter else None
+        if argument.name in ARGUMENTS or argument.name == "inner_block":
             return None
     return None
 

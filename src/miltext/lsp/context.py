@@ -10,13 +10,13 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.lsp.calls import ARGUMENTS, POSITIONAL, parameters
-from miltext.parsing.spans import name_of
-from miltext.parsing.trees import first
+from miltext.lsp.calls import POSITIONAL, parameters
 from miltext.reference.markdown import known_signature
 from miltext.syntax.lexer import FINE
+from miltext.syntax.names import name_of
 from miltext.syntax.parser import SyntaxFailure
-from miltext.syntax.tree import Node, named, tree_of
+from miltext.syntax.phrases import ARGUMENTS, BODIES, Every, block, functions, name_in, opening, operations
+from miltext.syntax.tree import Node, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -84,11 +84,11 @@ class Context(NamedTuple):
                     return self._call(self.open[place], self.open[behind + 1 :])
         return None
 
-    def _call(self, name: Node, inside: Sequence[Node]) -> UnfinishedCall:
+    def _call(self, operation: Node, inside: Sequence[Node]) -> UnfinishedCall:
         arguments, marks = [node for node in inside if node.name in ARGUMENTS], [_key(node) for node in inside]
         names = [name_of(node.token or "") for node, after in itertools.pairwise(inside) if _key(after) == "="]
         bound = names[-1] if names else None
-        known = known_signature(name_of(name.token or ""), self.opset)
+        known = known_signature(name_in(operation), self.opset)
         if known is None:
             return UnfinishedCall(None, [], bound, None)
         given = parameters(arguments, known)
@@ -118,18 +118,17 @@ def context_at(view: View, offset: int) -> Context:
 def _beginning(view: View, scopes: Sequence[Scope], place: int) -> tuple[str, int]:
     """Return the kind of phrase of the statement around a place of the reading, and its beginning."""
     phrase = scopes[0].phrase if scopes else view.reading.root
-    block = phrase if phrase.name == "block" else first(phrase, "block")
-    if block is not None and place > block.start:
-        return _IN_BLOCK, _last_end(block, "operation", place)
+    if phrase.name in (*BODIES, "inner_block") and place > block(phrase).start:
+        return _IN_BLOCK, _last_end(block(phrase), operations, place)
     if scopes:
         return _IN_PROGRAM, scopes[-1].phrase.start
-    brace = first(phrase, "LBRACE")
-    return (_IN_PROGRAM, _last_end(phrase, "function", place)) if brace and brace.end <= place else ("program", 0)
+    brace = opening(phrase)
+    return (_IN_PROGRAM, _last_end(phrase, functions, place)) if brace and brace.end <= place else ("program", 0)
 
 
-def _last_end(phrase: Node, inside: str, place: int) -> int:
-    """Return the end of the last phrase of that name before a place, or the place where the first would begin."""
-    ends = [child.end for child in named(phrase, "LBRACE", inside) if child.end <= place]
+def _last_end(phrase: Node, parts: Every, place: int) -> int:
+    """Return the end of the last of these parts before a place, or the place where the first would begin."""
+    ends = [each.end for each in (opening(phrase), *parts(phrase)) if each and each.end <= place]
     return ends[-1] if ends else phrase.start
 
 

@@ -17,8 +17,9 @@ from miltext.syntax.tree import chain
 
 if TYPE_CHECKING:
     from miltext.lsp.reading import Reading
-    from miltext.parsing.scopes import Meaning, Name
+    from miltext.parsing.scopes import Meaning
     from miltext.syntax.editing import Edit
+    from miltext.syntax.phrases import Name
     from miltext.syntax.tree import Node
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from miltext.lsp.calls import by_place, operations_in, opset_at
-from miltext.parsing.spans import name_of
 from miltext.syntax.names import DRAFT
+from miltext.syntax.phrases import name_in
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span
@@ -52,14 +52,14 @@ def _type(view: View, place: Span, text: str) -> lsp.InlayHint:
 def _parameters(view: View, chosen: Span) -> Iterator[tuple[int, lsp.InlayHint]]:
     """Yield the parameters of positional arguments, except before a value of the same name."""
     for operation in operations_in(view.reading.root, chosen):
-        for argument, name in by_place(operation, opset_at(view.scopes, operation.start)):
-            if name != _value(argument) and argument.start <= chosen.end and argument.end >= chosen.start:
+        for argument, parameter in by_place(operation, opset_at(view.scopes, operation.start)):
+            if parameter != _value(argument) and argument.start <= chosen.end and argument.end >= chosen.start:
                 place = view.range(argument.start, argument.start).start
                 kind = lsp.InlayHintKind.Parameter
-                yield argument.start, lsp.InlayHint(place, f"{name} =", kind, padding_right=True)
+                yield argument.start, lsp.InlayHint(place, f"{parameter} =", kind, padding_right=True)
 
 
 def _value(argument: Node) -> str | None:
     """Return the name of an argument's value, if it is one."""
     *_, binding = argument.children
-    return name_of(binding.children[0].token or "") if binding.name == "name_binding" else None
+    return name_in(binding) if binding.name == "name_binding" else None

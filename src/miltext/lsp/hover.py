@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from miltext.lsp.calls import OPERATIONS, opset_at, parameter_around
+from miltext.lsp.calls import opset_at, parameter_around
 from miltext.lsp.weights import array_in, describe_array, describe_record, describe_weight
-from miltext.parsing.spans import name_of
-from miltext.parsing.trees import name_in
 from miltext.reference.markdown import described_operation, described_opset, described_parameter, known_signature
 from miltext.schema.dtypes import BY_NAME
-from miltext.syntax.tree import named
+from miltext.syntax.phrases import (
+    ARGUMENTS,
+    ATTRIBUTES,
+    OPERATIONS,
+    OPSETS,
+    arguments,
+    attributes_named,
+    held,
+    name_in,
+)
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
@@ -58,16 +65,16 @@ def _described(view: View, phrases: list[Node]) -> str | None:
         return describe_record(view.text, phrase, around, view.document.folder)
     if phrase.name == "value":
         return describe_weight(view.text[phrase.start : phrase.end], view.document.folder)
-    name = name_of(phrase.token or "") if phrase.name == "NAME" else ""
-    if around.name in ("opset", "operation_opset"):
-        return described_opset(name)
+    word = name_in(phrase) if phrase.name == "NAME" else ""
+    if around.name in OPSETS:
+        return described_opset(word)
     opset = opset_at(view.scopes, phrase.start)
-    if around.name in OPERATIONS and name:
-        said = described_operation(name, opset) or f"Unknown operation `{name}`."
+    if around.name in OPERATIONS and word:
+        said = described_operation(word, opset) or f"Unknown operation `{word}`."
         return "\n\n".join([*_inferred(view, around), *_parameter(view, outside), said])
     operation = next((each for each in reversed(outside) if each.name in OPERATIONS), None)
-    if operation is not None and around.name in ("argument", "single_argument", "attribute", "draft_attribute"):
-        return _described_parameter(name, operation, opset)
+    if operation is not None and around.name in ARGUMENTS | ATTRIBUTES:
+        return _described_parameter(word, operation, opset)
     return None
 
 
@@ -85,11 +92,11 @@ def _parameter(view: View, phrases: list[Node]) -> Iterator[str]:
         yield described_parameter(*found)
 
 
-def _described_parameter(name: str, operation: Node, opset: str | None) -> str | None:
-    known = known_signature(name_in(operation) or "", opset)
-    if known is None or name not in known.parameters:
-        return "the name of the operation" if name == "name" else None
-    return described_parameter(known, name)
+def _described_parameter(parameter: str, operation: Node, opset: str | None) -> str | None:
+    known = known_signature(name_in(operation), opset)
+    if known is None or parameter not in known.parameters:
+        return "the name of the operation" if parameter == "name" else None
+    return described_parameter(known, parameter)
 
 
 def described_value(view: View, value: Meaning) -> str:
@@ -123,8 +130,8 @@ def constant(view: View, value: Meaning) -> str | None:
     """Return the text of a `const`'s value; None for any other value."""
     if value.operation is None or name_in(value.operation) != "const":
         return None
-    for phrase in named(value.operation, "attributes", "arguments"):
-        for part in named(phrase, "attribute", "draft_attribute", "single_argument"):
-            if name_in(part) == "val":
-                return view.text[part.children[2].start : part.children[2].end]
-    return None
+    arguments_named = (
+        each for each in arguments(value.operation) if each.name == "single_argument" and name_in(each) == "val"
+    )
+    found = [held(each) for each in (*attributes_named(value.operation, "val"), *arguments_named)]
+    return view.text[found[0].start : found[0].end] if found else None

@@ -12,12 +12,12 @@ from lsprotocol import types as lsp
 
 from miltext.lsp.client import request_failed
 from miltext.lsp.reading import read_whole
-from miltext.parsing.locating import attributes_of, string_of
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.renaming import NAME
 from miltext.syntax.editing import Edit, apart, proven
 from miltext.syntax.literals import LiteralError, quote
 from miltext.syntax.names import name_text
+from miltext.syntax.phrases import attributes_named, held, string_of
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
@@ -128,9 +128,9 @@ def _repeated(operation: Node | None, scope: Scope) -> Iterator[Node]:
     shapes.
     """
     phrase, key = (operation, NAME) if operation else (scope.phrase, ATTRIBUTE)
-    for attribute in attributes_of(phrase, key):
-        held = attribute.children[2]
-        parts = (held, *held.children) if key == NAME else walk(held)
+    for attribute in attributes_named(phrase, key):
+        value = held(attribute)
+        parts = (value, *value.children) if key == NAME else walk(value)
         yield from (part for part in parts if part.name == "STRING")
 
 

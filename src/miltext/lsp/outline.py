@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from miltext.parsing.scopes import Name
-from miltext.parsing.trees import first, name_in
-from miltext.syntax.tree import Statement, named
+from miltext.syntax import phrases
+from miltext.syntax.phrases import Name
+from miltext.syntax.tree import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,46 +32,42 @@ def symbols(view: View, _: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]
 
 def symbols_in(root: Node, place: Callable[[int, int], lsp.Range]) -> list[lsp.DocumentSymbol]:
     """Return the symbols of a tree; `place` returns the range of a stretch of its text."""
-    return [_function(place, function) for function in named(root, "function")]
+    return [_function(place, function) for function in phrases.functions(root)]
 
 
 def _function(place: Callable[[int, int], lsp.Range], function: Node) -> lsp.DocumentSymbol:
     inside: list[lsp.DocumentSymbol] = []
-    for bodies in named(function, "bodies"):
-        for body in named(bodies, "block", "specialization"):
-            inside += _block(place, body)
-    token, opset = first(function, "NAME"), name_in(first(function, "opset"))
-    return _symbol(place, function, Name.of(token) if token else None, lsp.SymbolKind.Function, opset, inside)
+    for body in phrases.bodies(function):
+        inside += _block(place, body)
+    opset = phrases.opset_name(function) or None
+    return _symbol(place, function, phrases.made(function), lsp.SymbolKind.Function, opset, inside)
 
 
 def _block(place: Callable[[int, int], lsp.Range], body: Node) -> list[lsp.DocumentSymbol]:
-    block = body if body.name == "block" else first(body, "block")
-    return [_operation(place, each) for each in named(block, "operation")] if block else []
+    return [_operation(place, each) for each in phrases.operations(phrases.block(body))]
 
 
 def _operation(place: Callable[[int, int], lsp.Range], operation: Node) -> lsp.DocumentSymbol:
-    made = name_in(operation)
-    kind = lsp.SymbolKind.Constant if made == "const" else lsp.SymbolKind.Variable
-    if isinstance(operation, Statement):
-        return _symbol(place, operation, Name(*next(operation.names())), kind, made, [])
-    values = [
-        value for results in named(operation, "results") for value in named(results, "named_value", "draft_value")
-    ]
-    token = values[0].children[-1] if values else first(operation, "NAME")
-    inside = [symbol for inner in named(operation, "inner_block") for symbol in _block(place, inner)]
-    kind = kind if values else lsp.SymbolKind.Event
-    return _symbol(place, operation, Name.of(token) if token else None, kind, made, inside)
+    detail, made = phrases.name_in(operation), phrases.made(operation)
+    inside = [symbol for inner in phrases.inner_blocks(operation) for symbol in _block(place, inner)]
+    if made:
+        kind = lsp.SymbolKind.Constant if detail == "const" else lsp.SymbolKind.Variable
+        return _symbol(place, operation, made, kind, detail, inside)
+    token = phrases.name_token(operation)
+    named = [Name.of(token)] if token else []
+    return _symbol(place, operation, named, lsp.SymbolKind.Event, detail or None, inside)
 
 
 def _symbol(
     place: Callable[[int, int], lsp.Range],
     phrase: Node,
-    name: Name | None,
+    names: list[Name],
     kind: lsp.SymbolKind,
     detail: str | None,
     inside: list[lsp.DocumentSymbol],
 ) -> lsp.DocumentSymbol:
-    """Return a symbol, whose name must not be empty, and must be inside of it."""
+    """Return a symbol under the first name, which must not be empty, and must be inside of it."""
+    name = next(iter(names), None)
     is_inside = name is not None and phrase.start <= name.start <= name.end <= phrase.end
     whole, chosen = (place(each.start, each.end) for each in (phrase, name if name and is_inside else phrase))
     return lsp.DocumentSymbol(

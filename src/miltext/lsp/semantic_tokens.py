@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types as lsp
 
-from miltext.lsp.calls import OPERATIONS
-from miltext.parsing.spans import name_of
-from miltext.parsing.trees import name_in
 from miltext.schema.operations import first_opset
+from miltext.syntax.phrases import ARGUMENTS, ATTRIBUTES, OPERATIONS, OPSETS, name_in
 from miltext.syntax.tree import Node, Statement, leaf
 from miltext.syntax.vocabulary import keywords
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View
     from miltext.lsp.positions import Positions
-    from miltext.parsing.scopes import Meaning, Name
+    from miltext.parsing.scopes import Meaning
+    from miltext.syntax.phrases import Name
 
 TYPES = "namespace type parameter variable property function macro keyword comment string number".split()
 MODIFIERS = "declaration readonly defaultLibrary".split()
@@ -38,8 +37,8 @@ class Kind(NamedTuple):
 _NAMES = {
     "function": Kind("function", DECLARATION),
     **dict.fromkeys(OPERATIONS, Kind("function")),
-    **dict.fromkeys(("opset", "operation_opset"), Kind("namespace")),
-    **dict.fromkeys(("argument", "single_argument", "attribute", "draft_attribute"), Kind("property")),
+    **dict.fromkeys(OPSETS, Kind("namespace")),
+    **dict.fromkeys((*ARGUMENTS, *ATTRIBUTES), Kind("property")),
     "draft_marker": Kind("macro"),
 }
 """The kind of a name by the phrase directly around it; a value's name is classified by its definition."""
@@ -125,8 +124,8 @@ def _tokens(view: View, start: int, end: int) -> Iterator[Token]:
             yield *token[:2], _of_value(name, value)
 
 
-def _of_value(name: Name, value: Meaning) -> Kind:
-    modifiers = DECLARATION * (name == value.name) + READONLY * (name_in(value.operation) == "const")
+def _of_value(found: Name, value: Meaning) -> Kind:
+    modifiers = DECLARATION * (found == value.name) + READONLY * (name_in(value.operation) == "const")
     return Kind("variable" if value.operation else "parameter", modifiers)
 
 
@@ -159,6 +158,6 @@ def _kind(phrase: Node, around: Node) -> Kind | None:
         return None
     if phrase.name != "NAME":
         return _TERMINALS.get(phrase.name) or _WORDS.get(token)
-    if around.name in OPERATIONS and first_opset(name_of(token)):
+    if around.name in OPERATIONS and first_opset(name_in(phrase)):
         return Kind("function", DEFAULT_LIBRARY)
     return _NAMES.get(around.name, Kind("variable"))

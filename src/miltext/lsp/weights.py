@@ -95,7 +95,7 @@ def describe_array(reference: ArrayReference | None, folder: Path | None) -> Ite
         return
     header = opened.header
     sizes = ", ".join(map(str, opened.shape))
-    yield f"`{reference.file}`: {header.dtype.name}, [{sizes}]; {header.number:,} elements, {opened.size():,} bytes"
+    yield f"`{reference.file}`: {header.dtype.name}, [{sizes}]; {header.number:,} elements, {opened.size:,} bytes"
 
 
 def describe_record(text: str, record: Node, around: Node, folder: Path | None) -> str:

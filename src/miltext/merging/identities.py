@@ -12,8 +12,9 @@ from miltext.merging.sides import Hole, Item, Key, Side, function_name
 from miltext.pairing.contents import ProgramContents
 from miltext.pairing.keyed import KeyedGraph, Keys
 from miltext.pairing.pairing import pair_functions
-from miltext.parsing.spans import bodies_of, name_in
-from miltext.syntax.tree import Node, named
+from miltext.parsing.spans import bodies_of
+from miltext.syntax import phrases
+from miltext.syntax.phrases import functions, inner_blocks, name_in, operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from miltext.ir.parts import Block, Op
     from miltext.pairing.pairing import PairedBlock
     from miltext.parsing.scopes import Meaning
+    from miltext.syntax.tree import Node
 
 
 def link(base: Side | None, ours: Side, theirs: Side) -> None:
@@ -71,7 +73,7 @@ class _Placed:
         read = self._read
         if read is None or read.elaborated is None or read.root is None:
             return {}
-        return {name_in(each): [body for _, body in bodies_of(each)] for each in named(read.root, "function")}
+        return {name_in(each): [body for _, body in bodies_of(each)] for each in functions(read.root)}
 
     def _place(self, hole: Hole, block: Block, long: Node | None) -> None:
         self.holes[block] = hole
@@ -81,7 +83,7 @@ class _Placed:
         for op, item in {id(item): (op, item) for op, item in zip(ops, owners, strict=True)}.values():
             self.items[op] = item
             if len(item.holes) == len(op.blocks):
-                inner = named(long_of(long, ops.index(op)), "inner_block") if long else ()
+                inner = inner_blocks([*operations(phrases.block(long))][ops.index(op)]) if long else ()
                 for each, nested, body in zip_longest(item.holes, op.blocks, inner):
                     self._place(each, nested, body)
 
@@ -89,17 +91,8 @@ class _Placed:
         """Return the statement of each operation of the long form."""
         assert self._read is not None
         starts = [item.node.start for item in hole.items]
-        places = [self._read.written(each.span).end - 1 for each in _operations(long)]
+        places = [self._read.written(each.span).end - 1 for each in operations(phrases.block(long))]
         return [hole.items[bisect_right(starts, place) - 1] for place in places]
-
-
-def long_of(body: Node, index: int) -> Node:
-    """Return an operation of a block, by its index."""
-    return [*_operations(body)][index]
-
-
-def _operations(body: Node) -> Iterator[Node]:
-    return named(body if body.name == "block" else next(named(body, "block")), "operation")
 
 
 class _Link:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.scopes import Meaning, Scopes
-from miltext.parsing.spans import name_in
-from miltext.parsing.trees import first
+from miltext.syntax import phrases
+from miltext.syntax.editing import apart, pieces
 from miltext.syntax.names import name_text
-from miltext.syntax.plain_tokens import operation_head
-from miltext.syntax.tree import Node, Statement, named
 
 if TYPE_CHECKING:
+    from miltext.diagnostics import Span
     from miltext.parsing.recovery import Recovered
     from miltext.schema.proto import Program
+    from miltext.syntax.editing import Edit
+    from miltext.syntax.phrases import Name
+    from miltext.syntax.tree import Node
 
 _BESIDE = re.compile(r"(?:[ \t]|/\*(?:(?!\*/).)*\*/)*(?://[^\n]*)?(?=\n|\Z)")
 """The part of a line that belongs to the statement before it: the rest, if it contains nothing but comments."""
@@ -95,60 +99,42 @@ class Side:
     # ---- items
 
     def _program(self, root: Node) -> Item:
-        opening = next(child for child in root.children if child.token == "{")
-        functions = [(function, self._bodies(function)) for function in named(root, "function")]
-        return Item(root, 0, len(self.text), [], [self._hole(opening, functions)])
+        functions = [(function, self._bodies(function)) for function in phrases.functions(root)]
+        return Item(root, 0, len(self.text), [], [self._hole(root, functions)])
 
     def _bodies(self, function: Node) -> list[Hole]:
-        return [
-            self._block(body, function if place == 0 else body)
-            for bodies in named(function, "bodies")
-            for place, body in enumerate(named(bodies, "block", "specialization"))
-        ]
+        holes = [self._block(body) for body in phrases.bodies(function)]
+        for hole in holes[:1]:
+            hole.inputs = [*self._inputs(function), *hole.inputs]
+        return holes
 
-    def _block(self, body: Node, head: Node) -> Hole:
-        """Return the hole of a block; `head` has its inputs."""
-        block = body if body.name == "block" else first(body, "block")
-        assert block is not None  # by the grammar
-        opening = next(child for child in block.children if child.token == "{")
-        statements = [(each, self._inner(each)) for each in named(block, "operation")]
-        hole = self._hole(opening, statements)
-        for parameters in [*named(head, "parameters"), *(named(body, "parameters") if body is not head else ())]:
-            hole.inputs += [self._defined[each.children[-1].start] for each in parameters.children if _is_value(each)]
+    def _block(self, body: Node) -> Hole:
+        block = phrases.block(body)
+        statements = [
+            (each, [self._block(inner) for inner in phrases.inner_blocks(each)]) for each in phrases.operations(block)
+        ]
+        hole = self._hole(block, statements)
+        hole.inputs = self._inputs(body)
         return hole
 
-    def _inner(self, operation: Node) -> list[Hole]:
-        if isinstance(operation, Statement):
-            return []
-        return [self._block(inner, inner) for inner in named(operation, "inner_block")]
-
-    def _hole(self, opening: Node, nodes: list[tuple[Node, list[Hole]]]) -> Hole:
+    def _hole(self, braces: Node, nodes: list[tuple[Node, list[Hole]]]) -> Hole:
+        opening = phrases.opening(braces)
+        assert opening is not None  # in a whole text
         start = end = self._beside(opening.end)
         items = list[Item]()
         for node, holes in nodes:
             begin, end = end, self._beside(node.end)
-            items.append(Item(node, begin, end, self._results(node), holes))
+            results = [self._defined[made.start] for made in phrases.made(node)]
+            items.append(Item(node, begin, end, results, holes))
         return Hole(start, end, items)
+
+    def _inputs(self, head: Node) -> list[Meaning]:
+        return [self._defined[token.start] for each in phrases.inputs(head) if (token := phrases.name_token(each))]
 
     def _beside(self, offset: int) -> int:
         """Return the end of the text that belongs to the statement that ends at an offset."""
         match = _BESIDE.match(self.text, offset)
         return match.end() if match else offset
-
-    def _results(self, node: Node) -> list[Meaning]:
-        if isinstance(node, Statement):
-            head = operation_head(node.text)
-            assert head is not None  # so it was read
-            return [self._defined[node.start + head.start(2)]]
-        if node.name == "function":
-            name = first(node, "NAME")
-            return [self._defined[name.start]] if name else []
-        return [
-            self._defined[each.children[-1].start]
-            for results in named(node, "results")
-            for each in results.children
-            if _is_value(each)
-        ]
 
     # ---- names
 
@@ -159,7 +145,8 @@ class Side:
     def states(self) -> set[Key]:
         """Return the inputs of state type: the order of their reads and writes matters."""
         inputs = (value for item in self.program.inside() for hole in item.holes for value in hole.inputs)
-        return {self.key(value) for value in inputs if value.phrase.children[0].name == "state_type"}
+        types = ((value, phrases.type_of(value.phrase)) for value in inputs)
+        return {self.key(value) for value, stated in types if stated and stated.name == "state_type"}
 
     def uses(self, item: Item) -> set[Key]:
         """Return the values that an item names, with all in its holes."""
@@ -181,16 +168,27 @@ class Side:
             if value is not None and value.name is name:
                 yield value
 
-    def written(self, start: int, end: int, names: Mapping[Key, str] | None = None) -> str:
-        """Return a stretch of the text, with the final names of its values."""
+    def renamed(self, start: int, end: int, names: Mapping[Key, str] | None = None) -> Iterator[tuple[Name, str]]:
+        """Yield the names in a stretch of the text that are others in the end, and these."""
         names = self.names if names is None else names
-        pieces, at = list[str](), start
         for name, value in self._scopes.between(start, end):
             wanted = names.get(self.key(value)) if value is not None else None
             if wanted is not None and wanted != name.text:
-                pieces += [self.text[at : name.start], name_text(wanted)]
-                at = name.end
-        return "".join([*pieces, self.text[at:end]])
+                yield name, wanted
+
+    def written(self, start: int, end: int, names: Mapping[Key, str] | None = None, edits: Sequence[Edit] = ()) -> str:
+        """Return a stretch of the text with the edits, and with the final names of its values around these."""
+        changes, text = [*edits], self.text[start:end]
+        for name, wanted in self.renamed(start, end, names):
+            if not any(at <= name.start < to for at, to, _ in edits):
+                changes.append((name.start, name.end, name_text(wanted)))
+        inside = apart(text, ((at - start, to - start, new) for at, to, new in changes)) if changes else []
+        return "".join(piece.text for piece in pieces(text, inside))
+
+    def comments_in(self, span: Span) -> list[Span]:
+        """Return the comments that begin in a stretch of the text."""
+        first, last = (bisect_left(self.comments, at, key=attrgetter("start")) for at in span)
+        return self.comments[first:last]
 
     # ---- the Program to pair
 
@@ -207,8 +205,4 @@ class Side:
 
 def function_name(item: Item) -> str:
     """Return the name of a function."""
-    return name_in(item.node)
-
-
-def _is_value(phrase: Node) -> bool:
-    return phrase.name in ("named_value", "draft_value")
+    return phrases.name_in(item.node)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.parsing.spans import name_in
-from miltext.syntax.literals import unquote
-from miltext.syntax.tree import chain, named
+from miltext.syntax.phrases import OPERATIONS, name_in, outputs, own_name, string_of
+from miltext.syntax.tree import chain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from miltext.diagnostics import Span
     from miltext.syntax.tree import Node
 
@@ -37,7 +34,7 @@ def enclosing(program: Node, offset: int) -> Located | None:
             function = phrase
         elif phrase.name == "inner_block":
             depth += 1
-        elif phrase.name in ("operation", "call") and phrase.children:  # a broken operation does not have any
+        elif phrase.name in OPERATIONS and phrase.children:  # a broken operation does not have any
             found = _located(function, phrase, depth)
     return found
 
@@ -60,37 +57,12 @@ def at_place(text: str, program: Node, line: int, column: int | None = None) -> 
 
 
 def _located(function: Node, operation: Node, depth: int) -> Located:
-    token = name_token(operation)
+    token = own_name(operation)
     return Located(
         function=name_in(function),
         type=name_in(operation),
-        outputs=[name_in(value) for value in results(operation)],
+        outputs=[name_in(value) for value in outputs(operation)],
         name=None if token is None else string_of(token),
         depth=depth,
         span=operation.span,
     )
-
-
-def results(operation: Node) -> list[Node]:
-    """Return the phrases of an operation's outputs, a type (in a draft, perhaps `_` or none) and a name each."""
-    return [value for found in named(operation, "results") for value in named(found, "named_value", "draft_value")]
-
-
-def name_token(operation: Node) -> Node | None:
-    """Return the string of an operation's attribute `name`, where it is a plain one."""
-    for attribute in attributes_of(operation, "name"):
-        held = attribute.children[2]
-        return held if held.name == "STRING" else next(named(held, "STRING"), None)
-    return None
-
-
-def attributes_of(phrase: Node, key: str) -> Iterator[Node]:
-    """Yield the attributes of a function or an operation that have a key, in any spelling."""
-    for attributes in named(phrase, "attributes"):
-        found = named(attributes, "attribute", "draft_attribute")
-        yield from (attribute for attribute in found if name_in(attribute) == key)
-
-
-def string_of(token: Node) -> str:
-    """Return the text of a string's token."""
-    return unquote(token.token or "")

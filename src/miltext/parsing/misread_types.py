@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import SAFE, Diagnostic, Span, codes, error
 from miltext.diagnostics.suggestions import bool_meant, certainty, did_you_mean, nearest
-from miltext.parsing.spans import name_in
 from miltext.schema.dtypes import AMBIGUOUS, BY_NAME, ELSEWHERE
 from miltext.schema.operations import first_opset
 from miltext.syntax.literals import shown
 from miltext.syntax.names import ARRAYS, name_text
-from miltext.syntax.tree import named
+from miltext.syntax.phrases import arguments, name_in
 
 if TYPE_CHECKING:
     from miltext.syntax.tree import Node
@@ -102,6 +101,6 @@ def is_misread(call: Node) -> bool:
 
 def literal_given(operation: Node) -> Node | None:
     """Return the literal as the only argument of an operation, without a parameter's name."""
-    given = [each for arguments in named(operation, "arguments") for each in arguments.children[1:-1]]
-    bindings = given[0].children if len(given) == 1 and given[0].name == "positional_argument" else []
-    return bindings[0] if len(bindings) == 1 and bindings[0].name in ("draft_binding", "value_binding") else None
+    given = [*arguments(operation)]
+    found = given[0].children if len(given) == 1 and given[0].name == "positional_argument" else []
+    return found[0] if len(found) == 1 and found[0].name in ("draft_binding", "value_binding") else None

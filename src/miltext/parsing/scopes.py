@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Span
-from miltext.parsing.spans import name_of
-from miltext.parsing.trees import first, given_in, name_in
-from miltext.syntax.plain_tokens import operation_head
-from miltext.syntax.tree import Statement, named
+from miltext.syntax import phrases
+from miltext.syntax.phrases import Name
+from miltext.syntax.tree import Statement
 
 if TYPE_CHECKING:
     from miltext.syntax.tree import Node
@@ -18,18 +17,7 @@ if TYPE_CHECKING:
 _DRAFTS = ("draft_binding", "draft_attribute", "weight_binding", "positional_argument", "call")
 """The phrases of arguments and attributes that only a draft has."""
 
-
-class Name(NamedTuple):
-    """A name at a place of the text, and the text of the name."""
-
-    start: int
-    end: int
-    text: str
-
-    @classmethod
-    def of(cls, token: Node) -> Name:
-        """Return the name that a token spells."""
-        return cls(token.start, token.end, name_of(token.token or ""))
+_WITHOUT_NAMES = ("value", "raw_list")
 
 
 class Meaning:
@@ -50,10 +38,10 @@ class Meaning:
     @property
     def type(self) -> Span:
         """Where its type stands, or the `_` of a draft; in one without it an empty place before the name."""
-        if isinstance(self.phrase, Statement) and (head := operation_head(self.phrase.text)):
-            return Span(self.phrase.start + head.start(1), self.phrase.start + head.end(1))
-        first, *others = self.phrase.children
-        return first.span if others else Span(first.start, first.start)
+        if isinstance(self.phrase, Statement):
+            return self.phrase.type_span
+        stated = phrases.type_of(self.phrase)
+        return stated.span if stated else Span(self.name.start, self.name.start)
 
     @property
     def seen_from(self) -> int:
@@ -96,16 +84,18 @@ class Scope:
 class Scopes:
     """The names of a text. `program` is the scope of its functions, which see nothing of one another.
 
-    `found` is every name of a value or a function, in the order of the text, with its meaning, or None. `is_draft` is
-    true if the text leaves a type to be inferred.
+    `found` is every name of a value or a function, in the order of the text, with its meaning, or None. `guessed` are
+    the uses without a definition in sight: they mean the function's only value of that name. `is_draft` is true if the
+    text leaves a type to be inferred.
     """
 
     def __init__(self, root: Node) -> None:
         self.program = Scope(root)
         self.found: list[tuple[Name, Meaning | None]] = []
+        self.guessed: set[Name] = set()
         self.is_draft = False
         self._missing: list[Name] = []
-        for function in named(root, "function"):
+        for function in phrases.functions(root):
             self._function(function)
         self.found.sort(key=lambda found: found[0])
         self._starts = [name.start for name, _ in self.found]
@@ -118,6 +108,14 @@ class Scopes:
     def between(self, start: int, end: int) -> list[tuple[Name, Meaning | None]]:
         """Return the names that begin in a stretch of the text."""
         return self.found[bisect_right(self._starts, start - 1) : bisect_right(self._starts, end - 1)]
+
+    def in_sight(self) -> list[tuple[Name, Meaning]]:
+        """Return the names of values, but those whose definition is only guessed."""
+        return [
+            (name, value)
+            for name, value in self.found
+            if value is not None and not value.is_function and name not in self.guessed
+        ]
 
     def around(self, offset: int) -> list[Scope]:
         """Return the scopes around an offset, the innermost first, without the scope of the program."""
@@ -140,15 +138,14 @@ class Scopes:
     # ---- reading the tree
 
     def _function(self, function: Node) -> None:
-        scope = self._scope(function, self.program, name_in(first(function, "opset")))
-        if token := first(function, "NAME"):
+        scope = self._scope(function, self.program, phrases.opset_name(function) or None)
+        if token := phrases.name_token(function):
             self._define(Name.of(token), function, None, self.program)
-        self._inputs(function, scope)
-        for bodies in named(function, "bodies"):
-            for body in named(bodies, "block", "specialization"):
-                opset = name_in(first(body, "opset")) if body.name == "specialization" else scope.opset
-                self._block(body, [self._scope(body, scope, opset), scope])
-                self._settle(scope)
+        self._values(phrases.inputs(function), None, scope)
+        for body in phrases.bodies(function):
+            opset = phrases.opset_name(body) or None if body.name == "specialization" else scope.opset
+            self._block(body, [self._scope(body, scope, opset), scope])
+            self._settle(scope)
 
     def _scope(self, phrase: Node, outer: Scope, opset: str | None) -> Scope:
         scope = Scope(phrase, opset)
@@ -157,43 +154,41 @@ class Scopes:
 
     def _block(self, body: Node, scopes: Sequence[Scope]) -> None:
         """Read a block, with the opset and the inputs that stand before it; `scopes` are its own and those around."""
-        self._inputs(body, scopes[0])
-        block = body if body.name == "block" else first(body, "block")
-        for child in block.children if block else ():
-            if isinstance(child, Statement):
-                defined, *used = [Name(*place) for place in child.names()]
+        self._values(phrases.inputs(body), None, scopes[0])
+        block = phrases.block(body)
+        for operation in phrases.operations(block):
+            if isinstance(operation, Statement):
+                defined, *used = [Name(*place) for place in operation.names()]
                 for name in used:
                     self._use(name, scopes)
-                self._define(defined, child, child, scopes[0])
-            elif child.name == "operation":
-                self._operation(child, scopes)
-            elif child.name == "outputs":
-                for token in named(child, "NAME"):
-                    self._use(Name.of(token), scopes)
+                self._define(defined, operation, operation, scopes[0])
+            else:
+                self._operation(operation, scopes)
+        for token in phrases.returned(block):
+            self._use(Name.of(token), scopes)
 
     def _operation(self, operation: Node, scopes: Sequence[Scope]) -> None:
-        for child in operation.children:
-            if child.name in ("arguments", "attributes"):
-                self._given(child, scopes)
-            elif child.name == "inner_block":
-                self._block(child, [self._scope(child, scopes[0], scopes[0].opset), *scopes])
-        for results in named(operation, "results"):
-            self._values(results, operation, scopes[0])
+        for given in (*phrases.arguments(operation), *phrases.attributes(operation)):
+            self._given(given, scopes)
+        for inner in phrases.inner_blocks(operation):
+            self._block(inner, [self._scope(inner, scopes[0], scopes[0].opset), *scopes])
+        self._values(phrases.outputs(operation), operation, scopes[0])
 
     def _given(self, phrase: Node, scopes: Sequence[Scope]) -> None:
-        """Read arguments or attributes, also of nested operations: their names, and whether a draft has them."""
-        for found in given_in(phrase):
+        """Read an argument or an attribute, also of nested operations: its names, and whether a draft has it."""
+        todo = [phrase]
+        while todo:
+            found = todo.pop()
             if found.name == "name_binding":
-                self._use(Name.of(found.children[0]), scopes)
+                self._use(Name.of(phrases.held(found)), scopes)
+            elif found.name not in _WITHOUT_NAMES:
+                todo += reversed(found.children)
             self.is_draft = self.is_draft or found.name in _DRAFTS
 
-    def _inputs(self, phrase: Node, scope: Scope) -> None:
-        for parameters in named(phrase, "parameters"):
-            self._values(parameters, None, scope)
-
-    def _values(self, phrase: Node, operation: Node | None, scope: Scope) -> None:
-        for value in named(phrase, "named_value", "draft_value"):
-            self._define(Name.of(value.children[-1]), value, operation, scope)
+    def _values(self, values: Iterator[Node], operation: Node | None, scope: Scope) -> None:
+        for value in values:
+            if token := phrases.name_token(value):
+                self._define(Name.of(token), value, operation, scope)
             self.is_draft = self.is_draft or value.name == "draft_value"
 
     def _define(self, name: Name, phrase: Node, operation: Node | None, scope: Scope) -> None:
@@ -222,5 +217,6 @@ class Scopes:
             value = meant[0] if len(meant) == 1 else None
             if value is not None:
                 value.uses.append(use)
+                self.guessed.add(use)
             self.found.append((use, value))
         self._missing.clear()

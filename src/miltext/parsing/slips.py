@@ -13,11 +13,11 @@ from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, Span, codes, error
 from miltext.parsing.misread_types import is_misread, literal_given, unknown_type
 from miltext.parsing.phrase_slips import PHRASE_SLIPS
 from miltext.parsing.slip_patterns import CLEANED, Slip, pattern
-from miltext.parsing.spans import name_in
 from miltext.parsing.statement_slips import STATEMENT_SLIPS
 from miltext.parsing.token_lines import TokenLine, after, before
 from miltext.schema.dtypes import AMBIGUOUS, BY_NAME, ELSEWHERE
 from miltext.syntax.literals import shown
+from miltext.syntax.phrases import OPERATIONS, name_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -128,7 +128,7 @@ def misread_error(text: str, operation: Node) -> Diagnostic | None:
 def misread_operations(text: str, phrases: Iterable[Node]) -> Iterator[tuple[Node, Diagnostic]]:
     """Yield the phrases that were misread as operations, with their errors."""
     for phrase in phrases:
-        if phrase.name in ("call", "operation") and (found := misread_error(text, phrase)):
+        if phrase.name in OPERATIONS and (found := misread_error(text, phrase)):
             yield phrase, found
 
 

@@ -7,17 +7,24 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.schema.opsets import PROTO_BY_TEXT
 from miltext.schema.paths import Key, Path
-from miltext.syntax.literals import LiteralError, unquote
-from miltext.syntax.tree import Node, Statement, named
+from miltext.syntax import phrases
+from miltext.syntax.names import name_of
+from miltext.syntax.phrases import block, name_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from miltext.syntax.tree import Node
 
-BINDINGS = ("name_binding", "value_binding", "unset_binding", "draft_binding", "weight_binding", "call_binding")
-"""The rules of an argument's bindings."""
 
 Enter: TypeAlias = "Callable[[Path, Node], bool]"
+
+_NAMED = {
+    **dict.fromkeys((*phrases.VALUES, "name_binding"), "name"),
+    **dict.fromkeys(("function", "argument", "single_argument"), "key"),
+    "operation": "type",
+}
+"""The field of the name in a phrase."""
 
 
 def find(program: Node, path: Path) -> Node:
@@ -36,7 +43,7 @@ def phrases_by_path(program: Node, enter: Enter | None = None) -> Iterator[tuple
     """
     yield (), program
     yield from _attributes(program, ())
-    for function in named(program, "function"):
+    for function in phrases.functions(program):
         yield from _function(function, enter)
 
 
@@ -46,47 +53,28 @@ def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     They are an Operation's `type`, a NamedValueType's and a Binding's `name`, a Function's `opset`, the `outputs` of a
     Block, all and each by its index, and, after the key of a map, that `key` itself.
     """
-    if phrase.name in ("named_value", "draft_value", "name_binding"):
-        yield (*path, "name"), next(named(phrase, "NAME"))
-    elif phrase.name == "operation":
-        yield from (((*path, "type"), name) for name in named(phrase, "NAME"))
-    elif phrase.name in ("function", "argument", "single_argument"):
-        yield (*path, "key"), next(named(phrase, "NAME"))
-    for opset in named(phrase, "opset"):
-        yield (*path, "key" if phrase.name == "specialization" else "opset"), opset.children[1]
-    block = next(named(phrase, "block"), phrase) if phrase.name in ("specialization", "inner_block") else phrase
-    for outputs in named(block, "outputs"):
-        yield (*path, "outputs"), outputs
-        yield from (((*path, "outputs", index), name) for index, name in enumerate(named(outputs, "NAME")))
-    for attributes in named(block, "attributes", "marked_attributes"):
-        for attribute in named(attributes, "attribute", "draft_attribute"):
-            yield (*path, "attributes", Key(name_in(attribute)), "key"), attribute.children[0]
+    if phrase.name in _NAMED and (token := phrases.name_token(phrase)):
+        yield (*path, _NAMED[phrase.name]), token
+    if token := phrases.opset_token(phrase):
+        yield (*path, "key" if phrase.name == "specialization" else "opset"), token
+    body = block(phrase) if phrase.name in ("specialization", "inner_block") else phrase
+    if body.name == "block":
+        yield (*path, "outputs"), phrases.output_list(body)
+        yield from (((*path, "outputs", index), token) for index, token in enumerate(phrases.returned(body)))
+    for attribute in phrases.attributes(body):
+        yield (*path, "attributes", Key(name_in(attribute)), "key"), attribute.children[0]
 
 
-def name_of(token: str) -> str:
-    """Return the name that a token spells; a name with a wrong escape, an error elsewhere, stays as it is."""
-    try:
-        return unquote(token[1:]) if token.startswith("$") else token
-    except LiteralError:
-        return token
-
-
-def name_in(phrase: Node) -> str:
-    """Return the name that stands in a phrase."""
-    return name_of(next(named(phrase, "NAME")).token or "")
-
-
-def _opset(phrase: Node) -> str:
-    for opset in named(phrase, "opset"):
-        token = opset.children[1].token or ""
-        return PROTO_BY_TEXT.get(token) or name_of(token)
-    return ""
+def _opset(body: Node) -> str:
+    token = phrases.opset_token(body)
+    written = (token.token if token else None) or ""
+    return PROTO_BY_TEXT.get(written) or name_of(written)
 
 
 def _function(function: Node, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
     path: Path = ("functions", Key(name_in(function)))
     yield path, function
-    yield from _values(function, "parameters", (*path, "inputs"))
+    yield from _values(phrases.inputs(function), (*path, "inputs"))
     yield from _attributes(function, path)
     for place, body in bodies_of(function):
         yield from _block(body, place, enter)
@@ -95,77 +83,73 @@ def _function(function: Node, enter: Enter | None) -> Iterator[tuple[Path, Node]
 def bodies_of(function: Node) -> Iterator[tuple[Path, Node]]:
     """Yield the blocks of a function, each with its path."""
     path: Path = ("functions", Key(name_in(function)), "block_specializations")
-    for bodies in named(function, "bodies"):
-        for body in named(bodies, "block", "specialization"):
-            yield (*path, Key(_opset(body) if body.name == "specialization" else _opset(function))), body
+    for body in phrases.bodies(function):
+        yield (*path, Key(_opset(body if body.name == "specialization" else function))), body
 
 
 def operations_of(body: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     """Yield the operations in a block at a path, each with its own and before those inside of it."""
-    block = body if body.name == "block" else next(named(body, "block"))
-    for index, operation in enumerate(named(block, "operation")):
+    for index, operation in enumerate(phrases.operations(block(body))):
         place = (*path, "operations", index)
         yield place, operation
-        for at, inner in enumerate([] if isinstance(operation, Statement) else named(operation, "inner_block")):
+        for at, inner in enumerate(phrases.inner_blocks(operation)):
             yield from operations_of(inner, (*place, "blocks", at))
 
 
 def _block(body: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
     """Yield the phrases in a block, or in a block with its opset or its inputs before it."""
     yield path, body
-    yield from _values(body, "parameters", (*path, "inputs"))
-    block = body if body.name == "block" else next(named(body, "block"))
-    for index, operation in enumerate(named(block, "operation")):
+    yield from _values(phrases.inputs(body), (*path, "inputs"))
+    for index, operation in enumerate(phrases.operations(block(body))):
         place = (*path, "operations", index)
         if enter is None or enter(place, operation):
             yield from _operation(operation, place, enter)
-    yield from _attributes(block, path)
+    yield from _attributes(block(body), path)
 
 
 def _operation(operation: Node, path: Path, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
     yield path, operation
-    yield from _values(operation, "results", (*path, "outputs"))
-    for arguments in named(operation, "arguments"):
-        for argument in named(arguments, "argument", "single_argument"):
+    yield from _values(phrases.outputs(operation), (*path, "outputs"))
+    for argument in phrases.arguments(operation):
+        if argument.name != "positional_argument":
             yield from _argument(argument, (*path, "inputs", Key(name_in(argument))))
     yield from _attributes(operation, path)
-    for index, inner in enumerate(named(operation, "inner_block")):
+    for index, inner in enumerate(phrases.inner_blocks(operation)):
         yield from _block(inner, (*path, "blocks", index), enter)
 
 
 def _argument(argument: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     yield path, argument
-    for index, binding in enumerate(named(argument, *BINDINGS)):
+    for index, binding in enumerate(phrases.bindings(argument)):
         yield (*path, "arguments", index), binding
         if binding.name == "value_binding":
-            yield from _value(binding.children[0], (*path, "arguments", index, "value"))
+            yield from _value(phrases.held(binding), (*path, "arguments", index, "value"))
 
 
-def _values(phrase: Node, kind: str, path: Path) -> Iterator[tuple[Path, Node]]:
-    """Yield the inputs or the outputs in a phrase of a kind inside another phrase."""
-    for values in named(phrase, kind):
-        for index, value in enumerate(named(values, "named_value", "draft_value")):
-            yield (*path, index), value
-            if len(value.children) > 1:
-                yield from _type(value.children[0], (*path, index, "type"))
+def _values(values: Iterator[Node], path: Path) -> Iterator[tuple[Path, Node]]:
+    """Yield the inputs or the outputs of a phrase, and their types."""
+    for index, value in enumerate(values):
+        yield (*path, index), value
+        yield from _type(value, (*path, index, "type"))
 
 
 def _attributes(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
-    for attributes in named(phrase, "attributes", "marked_attributes"):
-        for attribute in named(attributes, "attribute", "draft_attribute"):
-            place = (*path, "attributes", Key(name_in(attribute)))
-            if attribute.name == "attribute":
-                yield from _value(attribute.children[2], place)
-            else:  # the literal stands there; the phrase leaves its type out
-                yield place, attribute.children[2]
-                yield place, attribute
+    for attribute in phrases.attributes(phrase):
+        place = (*path, "attributes", Key(name_in(attribute)))
+        if attribute.name == "attribute":
+            yield from _value(phrases.held(attribute), place)
+        else:  # the literal stands there; the phrase leaves its type out
+            yield place, phrases.held(attribute)
+            yield place, attribute
 
 
 def _value(value: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     yield path, value
-    yield from _type(value.children[-4], (*path, "type"))
+    yield from _type(value, (*path, "type"))
 
 
-def _type(value_type: Node, path: Path) -> Iterator[tuple[Path, Node]]:
-    if value_type.name != "absent_type":
-        yield path, value_type
+def _type(value: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    """Yield the type of a value, if it has one."""
+    stated = phrases.type_of(value)
+    if stated is not None and stated.name != "absent_type":
+        yield path, stated

@@ -2,9 +2,9 @@
 
 Each row names its public source: coremltools 9.0 (`converters/mil/backend/mil/load.py` writes descriptions), the
 validator of models that coremltools publishes (`mlmodel/src/Validation`), or its maintainers' words in an issue.
-Refusals of coremltools' loader are in the table of operations. Rows of a `model input` or a `model output` apply only
-to a known function of a model, for a text by itself may have any types. Conditions of shape [1] are not listed: Apple's
-compiler takes them.
+Refusals of coremltools' loader are in the table of operations. Rows of a `described input` or a `described output`
+apply to models, which have a description, and to files that `build` may make models of: a text in memory may have any
+types. Conditions of shape [1] are not listed: Apple's compiler takes them.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from miltext.diagnostics import codes
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.features import ELEMENTS, LABEL_ELEMENTS
 from miltext.schema.operations import opset_place, since
-from miltext.schema.types import StateType, TensorType, Type, is_whole
+from miltext.schema.types import DictionaryType, ListType, StateType, TensorType, TupleType, Type, is_known, is_whole
 
 
 class RefusedPort(NamedTuple):
     """A part of a function that a row may refuse.
 
-    The `side` is `input`, `output` or `constant`, each with a name and a type, of a model also `model input` and `model
-    output`; or `outputs`, all together. `opset` is the block's. `times` is how often the block returns that name, or of
-    all outputs their number. `is_taken`: the function takes a value of that name.
+    The `side` is `input`, `output` or `constant`, each with a name and a type, `described input` or `described output`,
+    too; or `outputs`, all together. `opset` is the block's. `times` is how often the block returns that name, or of all
+    outputs their number. `is_taken`: the output is an input given back.
     """
 
     side: str
@@ -57,10 +57,13 @@ def _state(port: RefusedPort) -> TensorType | None:
     return held if isinstance(held, TensorType) else None
 
 
+_KINDS = {ListType: "the type list", TupleType: "the type tuple", DictionaryType: "the type dict"}
+
+
 def dtype_of(port: RefusedPort) -> str:
-    """Return the data type of a port, or of a state's value."""
+    """Return the data type of a port, or of a state's value; of any other type, the word for its kind."""
     held = _state(port) or port.type
-    return held.dtype if isinstance(held, TensorType) else ""
+    return held.dtype if isinstance(held, TensorType) else _KINDS.get(type(held), "")
 
 
 def _is_too_new(port: RefusedPort) -> bool:
@@ -71,10 +74,13 @@ def _is_too_new(port: RefusedPort) -> bool:
 
 
 def _is_undescribed(port: RefusedPort) -> bool:
-    """Return whether a tensor is of a data type that neither a multi-array nor a class label has."""
-    dtype = port.type.dtype if isinstance(port.type, TensorType) else ""
-    is_label = dtype in LABEL_ELEMENTS and isinstance(port.type, TensorType) and port.type.shape == ()
-    return dtype in BY_NAME and dtype not in ELEMENTS and not is_label
+    """Return whether neither a multi-array, a class label nor a dictionary of these is of the type of a port."""
+    held = port.type if is_known(port.type) else None
+    if isinstance(held, TensorType):
+        return held.dtype not in (*ELEMENTS, *(LABEL_ELEMENTS if held.shape == () else ()))
+    if isinstance(held, DictionaryType):
+        return not isinstance(held.key, TensorType) or held.key.dtype not in LABEL_ELEMENTS
+    return isinstance(held, ListType | TupleType)
 
 
 _ARRAYS = "coremltools 9.0, mlmodel/format/FeatureTypes.proto: ArrayFeatureType.ArrayDataType lists what arrays are of"
@@ -82,7 +88,7 @@ _ARRAYS = "coremltools 9.0, mlmodel/format/FeatureTypes.proto: ArrayFeatureType.
 REFUSED: tuple[Refusal, ...] = (
     Refusal(
         codes.TYPE_NOT_IN_DESCRIPTIONS,
-        "model input",
+        "described input",
         _is_undescribed,
         "error",
         "the input {name} is of {dtype}, which a Core ML description cannot have",
@@ -91,7 +97,7 @@ REFUSED: tuple[Refusal, ...] = (
     ),
     Refusal(
         codes.TYPE_NOT_IN_DESCRIPTIONS,
-        "model output",
+        "described output",
         _is_undescribed,
         "error",
         "the output {name} is of {dtype}, which a Core ML description cannot have",

@@ -18,7 +18,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import codes
 from miltext.schema.dtypes import DTYPES, DType
@@ -27,6 +27,8 @@ from miltext.syntax.literals import LiteralError, shown
 if TYPE_CHECKING:
     from numpy import uint32, uint64
     from numpy.typing import NDArray
+
+    from miltext.schema.packing import Array
 
 
 class Format(NamedTuple):
@@ -316,7 +318,7 @@ def _hex_tables(
     """
     import numpy as np
 
-    def characters(texts: list[str], size: int) -> NDArray[Any]:
+    def characters(texts: list[str], size: int) -> Array:
         return np.frombuffer("".join(text.ljust(size, "\0") for text in texts).encode(), f"<u{size}")
 
     greatest = (1 << form.bits - 1 - form.mantissa) - 1

@@ -8,7 +8,7 @@ from itertools import chain, count
 
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.opsets import PROTO_BY_TEXT, TEXT_BY_PROTO
-from miltext.syntax.literals import quote
+from miltext.syntax.literals import LiteralError, quote, unquote
 from miltext.syntax.memo import memo
 
 RESERVED = frozenset({*BY_NAME, "tensor", "tensor_buffer", "list", "dict", "tuple", "state", "true", "false"})
@@ -28,6 +28,14 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 def name_text(name: str) -> str:
     """Return a name as MIL text spells it: `x`, or `$"..."` where it is not an identifier or a reserved word."""
     return name if PLAIN.fullmatch(name) and name not in RESERVED else f"${quote(name)}"
+
+
+def name_of(token: str) -> str:
+    """Return the name that a token spells; a name with a wrong escape, an error elsewhere, stays as it is."""
+    try:
+        return unquote(token[1:]) if token.startswith("$") else token
+    except LiteralError:
+        return token
 
 
 def unfit(name: str) -> str:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from miltext import Diagnostic, MiltextError, ParseError, build, check, format_text, open_model, parse, to_text
 from miltext.checking.fixing import is_fixable, mend
-from miltext.checking.verifier import examine, infer_draft
-from miltext.diagnostics import Span, render
+from miltext.checking.verifier import examine
+from miltext.diagnostics import Span, codes, render
 from miltext.diagnostics.selection import keeps_from_reading
+from miltext.drafting.draft import infer_draft
 from miltext.drafting.judging import UNKNOWN
 from miltext.parsing.parser import attempt
 from miltext.schema.proto import Program
@@ -154,6 +155,9 @@ def build_agrees(text: str) -> None:
     else:
         assert first is None, (first, str(refused))
         assert refused is None or refused.diagnostics[0].code.startswith(OF_MODELS), str(refused)
+        told = refused and refused.diagnostics[0]
+        if told and told.code == codes.TYPE_NOT_IN_DESCRIPTIONS:
+            assert (told.code, told.span) in [(each.code, each.span) for each in found], str(refused)
 
 
 def _refusal(build: Callable[[], object]) -> MiltextError | None:

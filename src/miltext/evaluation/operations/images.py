@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from miltext.checking.inference.rules import TOLERANCE
 from miltext.evaluation.operations.counts import count_of
@@ -268,7 +268,7 @@ def affine(
     return result
 
 
-def _coordinates(size: int, align_corners: bool, dtype: np.dtype[Any]) -> Array:
+def _coordinates(size: int, align_corners: bool, dtype: npt.DTypeLike) -> Array:
     """Return the coordinates of pixels between -1 and 1, as torch's affine_grid has them: one alone is at 0."""
     centers = (2 * np.arange(size) + 1) / size - 1
     return (np.linspace(-1, 1, size) if align_corners and size != 1 else centers).astype(dtype)

@@ -10,10 +10,10 @@ from miltext.parsing.lowering.errors import INFER, LoweringError
 from miltext.parsing.lowering.names import string_bytes, whole_number
 from miltext.parsing.lowering.types import LoweredType, scalar_type
 from miltext.parsing.lowering.values import Raw
-from miltext.parsing.spans import name_of
 from miltext.schema import fields
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.wire import sized, varint
+from miltext.syntax.names import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
