@@ -99,8 +99,8 @@ def _all(title: str, module: str, names: dict[str, Any]) -> Iterator[str]:
 
 _CONTEXTS = {
     "Functions": "All are imported from the top: `miltext.parse`. Errors are [MiltextErrors](classes.md#MiltextError).",
-    "Classes": "What the [functions](functions.md) take and give back. [Parts of these](parts.md) have their own page.",
-    "Parts of these": "What [classes](classes.md) and [functions](functions.md) hold, take and give back; nobody has to"
+    "Classes": "What the [functions](functions.md) take and return. [Parts of these](parts.md) have their own page.",
+    "Parts of these": "What [classes](classes.md) and [functions](functions.md) hold, take and return; nobody has to"
     " import them.",
     "miltext.testing": "Programs pinned in tests, and programs to test with: [golden files](../golden-files.md) and"
     " [generated programs](../generate.md) are the pages to read first.",

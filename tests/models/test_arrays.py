@@ -144,7 +144,7 @@ def test_what_is_read_and_written_of_a_large_box_is_never_small(shape: tuple[int
         assert count >= min(512, shape[::order][0])
 
 
-def test_sub_byte_elements_of_a_fortran_array_are_packed_in_c_order(tmp_path: Path) -> None:
+def test_sub_byte_fortran_arrays_are_packed_in_c_order(tmp_path: Path) -> None:
     array = np.asfortranarray(np.arange(35).reshape(5, 7) % 8)
     assert np.array_equal(read(tmp_path, saved(tmp_path, array), "uint3"), array)
 
@@ -172,9 +172,7 @@ def test_the_arrays_of_an_archive(save: Any, tmp_path: Path, monkeypatch: pytest
     assert 'the file has 9 arrays ("layer0", "layer1", "layer2", "layer3", "layer4", ...), none with this key' in said
 
 
-def test_a_file_that_is_missing_is_told_of_with_its_folder_and_a_near_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_missing_is_reported_with_folder_and_near_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved(tmp_path, np.ones(2))
     (tmp_path / "w").mkdir()
     np.save(tmp_path / "w" / "weight_1.npy", np.ones(2))
@@ -357,7 +355,7 @@ CONVERSIONS: list[tuple[str, npt.NDArray[Any], str]] = [
 
 
 @pytest.mark.parametrize(("target", "array", "source"), CONVERSIONS)
-def test_an_array_is_converted_where_that_is_asked_for(
+def test_an_array_is_converted_where_requested(
     target: str, array: npt.NDArray[Any], source: str, tmp_path: Path
 ) -> None:
     saved(tmp_path, array)
@@ -388,7 +386,7 @@ LOSSES: list[tuple[str, npt.NDArray[Any], str]] = [
 
 
 @pytest.mark.parametrize(("target", "array", "saying"), LOSSES)
-def test_a_value_that_a_type_does_not_have_is_told_by_its_index(
+def test_a_value_that_a_type_does_not_have_is_named_by_its_index(
     target: str, array: npt.NDArray[Any], saying: str, tmp_path: Path
 ) -> None:
     saved(tmp_path, array)
@@ -423,7 +421,7 @@ def test_a_byte_that_is_no_truth_value_is_refused(tmp_path: Path) -> None:
         assert "[1]" in refused("MIL417", tmp_path, NPY._replace(dtype=dtype))
 
 
-def test_a_type_that_no_weight_file_has_is_not_read_if_it_is_too_large(tmp_path: Path) -> None:
+def test_type_that_no_weight_file_has_is_not_read_if_it_is_large(tmp_path: Path) -> None:
     shape = ((1 << 28) + 1,)
     sparse_npy(tmp_path / "w.npy", shape, "<f8")
     with pytest.raises(MiltextError, match=r"model\.mil:4:\d+: error\[MIL308\].*2147483656 bytes are too many"):

@@ -118,7 +118,7 @@ def write(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> 
     """Write a prepared model; return the warnings. Raise as `build` does."""
     is_compiled = output.suffix.lower() == COMPILED
     if new.package is not None and output.suffix.lower() != PACKAGE and (others := files_beside(new)):
-        message = f"what is in the package beside its model and its weights is not kept: {', '.join(others)}"
+        message = f"other files of the package are not kept: {', '.join(others)}"
         new.warnings.append(warning(codes.FILES_NOT_KEPT, message))
     if choices.expect and not choices.prune_weights:
         choices.expect(partial(_work, new, output))
@@ -159,7 +159,7 @@ def _assembled(source: Model, original: Model | None, choices: BuildChoices) -> 
     """Return the model of a program: by itself, or in its original; a whole model without edits as it is."""
     if choices.asked and choices.description is not None:
         raise refusal(
-            codes.IMPOSSIBLE_RANGE, "sizes of inputs are asked for beside a description, which says them itself"
+            codes.IMPOSSIBLE_RANGE, "sizes of inputs are given in addition to a description, which contains them"
         )
     if original is None:
         return _alone(source, choices)
@@ -190,7 +190,7 @@ def _alone(source: Model, choices: BuildChoices) -> NewModel:
 def _whole(source: Model, choices: BuildChoices) -> NewModel:
     """Return a pipeline, or a model that is not an ML Program, as it is, or with a new description."""
     if choices.asked:
-        raise refusal(codes.IMPOSSIBLE_RANGE, "sizes are asked for an input of a whole pipeline", source.name)
+        raise refusal(codes.IMPOSSIBLE_RANGE, "sizes are given for an input of a whole pipeline", source.name)
     new = remade(source, {}, source, choices)
     if choices.description is not None:
         redescribe_whole(new, choices.description, None, check=choices.check)

@@ -52,7 +52,7 @@ def named(form: str) -> Callable[[click.Context, click.Parameter, Sequence[str]]
             if not name or not rest:
                 raise click.BadParameter(f"{word!r} is not NAME={form}.")
             if name in found:
-                raise click.BadParameter(f"{name!r} is given twice: leave out one of them.")
+                raise click.BadParameter(f"{name!r} is given twice: remove one of them.")
             found[name] = rest
         return found
 

@@ -59,8 +59,7 @@ KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
     "line",
     metavar="CMD",
     required=True,
-    help="A shell command that exits with 0 if the fault is there; it gets the path of a model in the place of "
-    "{}, or at its end.",
+    help="A shell command that exits with 0 if the fault occurs; the path of a model replaces {}, or at its end.",
 )
 @click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage, .mlmodel, .mlmodelc or .mil.")
 @click.option("--as", "kind", type=click.Choice(KINDS), help="The kind of model for CMD.  [MODEL's]")

@@ -196,7 +196,7 @@ def write_back(name: str, before: str, text: str) -> bool:
 
 
 def unified(name: str, before: str, after: str, how: str) -> Iterator[str]:
-    """Return the lines of a unified diff of a file's text; `how`, the kind of change, stands beside the new one's
+    """Return the lines of a unified diff of a file's text; `how`, the kind of change, is beside the new one's
     name.
     """
     from difflib import unified_diff

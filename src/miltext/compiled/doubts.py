@@ -21,7 +21,7 @@ class Doubt(NamedTuple):
     """A construct that no known output of the compiler shows.
 
     It is refused if Core ML would read a guess in place of an unknown fact; else it is reported. A construct with a
-    `place` stands in `metadata.json` alone, for people: below these keys, in which names stand for the entries and
+    `place` is in `metadata.json` alone, for people: below these keys, in which names stand for the entries and
     functions of lists.
     """
 

@@ -72,7 +72,7 @@ def _refuse_other(holder: Fields, name: str) -> None:
     if there not in (None, name):
         raise Wrong(
             codes.DESCRIPTION_ENTRY_COUNT,
-            f"stands beside {_CALLED.get(there, f'`{there}`')}, for the same: leave one of them out",
+            f"is beside {_CALLED.get(there, f'`{there}`')}, with the same meaning: remove one of them",
         )
 
 
@@ -263,7 +263,7 @@ class Default(Form):
     def fill(self, holder: Fields, value: object) -> None:
         member = DEFAULT_FIELDS.get(holder.dataType)
         if member is None:
-            raise Wrong(codes.DESCRIPTION_ENTRY_COUNT, "needs a `dataType`, which says what number it is")
+            raise Wrong(codes.DESCRIPTION_ENTRY_COUNT, "needs a `dataType`, the type of its number")
         if member == "intDefaultValue":
             setattr(holder, member, number(value, *INT32))
             return

@@ -36,7 +36,7 @@ def replace_labels(function: Function, labels: Labels) -> None:
     """Make a function return other labels, stored as the labels before; equal ones change nothing. Raise NoFit."""
     values, before = _held(function)
     if before is None:
-        raise NoFit("says labels, but the program has no `classify` with labels of its own")
+        raise NoFit("has labels, but the program has no `classify` with labels")
     if before == labels and [*map(type, before)] == [*map(type, labels)]:
         return
     kind = "strings" if all(isinstance(each, str) for each in before) else "whole numbers"
@@ -105,7 +105,7 @@ def _fill(tensor: Fields, labels: Fields) -> None:
     try:
         values[:] = labels
     except ValueError as failure:  # an int32 holds them
-        raise NoFit("has a number that the program's integers cannot hold") from failure
+        raise NoFit("has a number out of the range of the program's integers") from failure
 
 
 def _resize(type: ValueType, count: int) -> None:

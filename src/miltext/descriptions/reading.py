@@ -162,7 +162,7 @@ class _DescriptionReading:
             ):
                 made.MergeFromString(bytes.fromhex(digits))
             if isinstance(made, Spec) and wire_of(made) != wire_of(head_of(made)):
-                raise Wrong(codes.DESCRIPTION_VALUE_TYPE, "holds what does not belong to a description")
+                raise Wrong(codes.DESCRIPTION_VALUE_TYPE, "contains fields that do not belong to a description")
 
     def need_name(self, table: Record, at: Keys) -> None:
         if "name" not in table:

@@ -1,7 +1,7 @@
 """The parts of a model around its program, as the tables of a description: plain values under the words of `words`.
 
 Each message is spelled in words as far as possible. The message read back from them is compared with the original, and
-the missing parts stand beside them as bytes: nothing can be lost.
+the missing parts are beside them as bytes: nothing can be lost.
 """
 
 from __future__ import annotations

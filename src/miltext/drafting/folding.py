@@ -1,6 +1,6 @@
 """Folding: a Program as people would write it, with constants where they are used, without redundant arguments.
 
-Nesting finds the operations and weights that may stand inside others.
+Nesting finds the operations and weights that may be inside others.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _without_defaults(program: Program, dialect: str) -> Program:
 
 
 def movable(program: Program, gaps: Set[Path]) -> set[Path]:
-    """Return the paths of the operations that may stand inside another, their only user."""
+    """Return the paths of the operations that may be inside another, their only user."""
     found = set[Path]()
     for function in Graph(program).functions.values():
         for opset, block in function.blocks.items():

@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 ROUNDS = 4
 """How often a draft is written anew, with more in it, before the Program is written in full."""
 
-_IN_FULL = (
-    "this is written in full, for `miltext infer` refuses a draft of what has errors; `miltext check` tells all: "
-)
+_IN_FULL = "this is written in full, since `miltext infer` refuses a draft with errors; `miltext check` lists them: "
 
 
 def to_draft(
@@ -53,10 +51,10 @@ def to_draft(
     elide: int | None = None,
     on_warning: Callable[[Diagnostic], object] | None = None,
 ) -> str:
-    """Return a draft of a Program: MIL text without the parts that `infer_draft` gives back.
+    """Return a draft of a Program: MIL text without the parts that `infer_draft` restores.
 
     `infer_draft` makes an equal Program of it. With `drop_names`, a Program that computes the same: names of operations
-    and defaults are left out, constants and operations with one use stand where they are used. `dialect`, `floats` and
+    and defaults are left out, constants and operations with one use are where they are used. `dialect`, `floats` and
     `elide` are the options of `to_text`, which takes any message of the full name, too, and raises the same.
 
     A Program with errors by `check` has no draft, for `infer_draft` would refuse it: its text is the output of

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 COMPUTING = ("float32", "native")
 """The types in which fp16 can be computed."""
 
-HIDDEN = "name what an operation makes, or an input; `miltext print` shows them all"
+HIDDEN = "name an output of an operation, or an input; `miltext print` shows them all"
 
 
 def run(

@@ -107,7 +107,7 @@ class Intake:
         called, feature = f"the {self.kind} {named(name)}", self.features.get(name, NOTHING_SAID)
         if not isinstance(type, TensorType):
             raise Refused(
-                codes.WRONG_INPUT_DTYPE, f"{called} is {spelled(type)}, which nobody can give", "run another function"
+                codes.WRONG_INPUT_DTYPE, f"{called} is {spelled(type)}, which cannot be passed", "run another function"
             )
         array = _read(called, value, type, feature)
         if not array.shape and type.shape and all(size == 1 for size in type.shape):
@@ -246,7 +246,7 @@ def _carried(called: str, array: Array, dtype: str) -> Array:
         made = converted(np.ascontiguousarray(native).reshape(-1), source, target)
     except ArrayProblem as problem:
         message = f"{called} takes {dtype}, and this is an array of {array.dtype}"
-        raise Refused(codes.WRONG_INPUT_DTYPE, message, f"convert it to numbers, of {carrier} say") from problem
+        raise Refused(codes.WRONG_INPUT_DTYPE, message, f"convert it to numbers, such as {carrier}") from problem
     except UnfitElement as unfit:
         message = f"{called} takes {dtype}, which cannot hold {unfit}{_at(array, unfit.place)}"
         raise Refused(codes.WRONG_INPUT_DTYPE, message, f"give {range_of(target)}") from unfit
@@ -260,7 +260,7 @@ def _refuse_nan(called: str, array: Array) -> None:
     others = array.size - int(is_finite.sum()) - 1
     more = f", and {others} more like it" if others else ""
     value = {True: "NaN"}.get(bool(np.isnan(array.flat[place])), "an infinity")
-    way = "mend it, or allow it where it is meant: allow_nan=True, --allow-nan on the command line"
+    way = "fix it, or allow it if it is intended: allow_nan=True, --allow-nan on the command line"
     raise Refused(codes.NOT_FINITE_INPUT, f"{called} has {value}{_at(array, place)}{more}", way)
 
 

@@ -86,7 +86,7 @@ class Step(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The steps of a block, which takes the `inputs` and gives back the `outputs`."""
+    """The steps of a block, which takes the `inputs` and returns the `outputs`."""
 
     inputs: Sequence[Value]
     steps: Sequence[Step]
@@ -237,7 +237,7 @@ def default_of(default: Any, form: str) -> Any:
 def _order(block: Block) -> list[Op]:
     """Return the operations in the order of execution: a compressed constant just before its first use.
 
-    Where many stand together, as coremltools has them in programs of fp32, all would be expanded at the same time.
+    Where many are together, as coremltools has them in programs of fp32, all would be expanded at the same time.
     """
     waiting: dict[Op, int] = {}
     order: list[Op] = []

@@ -17,7 +17,7 @@ from miltext.syntax.names import name_text
 if TYPE_CHECKING:
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Operand
-    from miltext.pairing.contents import ProgramContents
+    from miltext.pairing.contents import Keys, ProgramContents
     from miltext.schema.proto import Program
 
 NAME = "name"
@@ -34,21 +34,9 @@ or a compressed one; LOOSE: both constant, or both not.
 """
 
 
-class Keys(dict[Hashable, int]):
-    """Integers by object: a new one for a new object, the same for equal objects."""
-
-    def __missing__(self, thing: Hashable) -> int:
-        self[thing] = number = len(self)
-        return number
-
-    def fresh(self) -> int:
-        """Return an integer that stands for nothing else."""
-        return self["fresh", len(self)]
-
-
 @dataclass(eq=False, slots=True)
 class OperationFacts:
-    """The facts of an operation that stands at an `index` of its block.
+    """The facts of an operation that is at an `index` of its block.
 
     `operands` are the values that its arguments name, each in the slot of the same index: an argument's key and a
     position in it, as a number. `captures` are the values that its inner blocks take from outside. `kinds` are

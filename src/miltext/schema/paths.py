@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message
 
 LIMIT = 100
-"""How many messages may stand inside one another, the Program being the first. protobuf's readers take 100 messages
+"""How many messages may be inside one another, the Program being the first. protobuf's readers take 100 messages
 below the outermost one, and a Program must load from inside a Model."""
 
 TOO_DEEP = f"this is nested too deeply: protobuf's readers take no more than {LIMIT} messages inside one another"
@@ -44,7 +44,7 @@ def block_path(function: str, opset: str) -> Path:
 
 
 def too_deep(wire: bytes, outermost: type[Message] = Program) -> Path | None:
-    """Return the path of the first message that stands deeper than LIMIT, in the bytes of a message, usually a Program.
+    """Return the path of the first message that is deeper than LIMIT, in the bytes of a message, usually a Program.
 
     For bytes that protobuf would refuse for it; the bytes of a loadable message take a while.
     """

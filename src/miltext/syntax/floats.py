@@ -7,7 +7,7 @@ A literal is rounded once, to nearest even, from the exact value that it spells.
     inf  -inf  nan        `nan` is the quiet NaN with no sign and no payload
     $0x7fc00001           the bits, as many digits as the type has
 
-`$` is ours (docs/language.md); the others stand in real MIL text. The layout of the types is in `schema/dtypes`.
+`$` is ours (docs/language.md); the others are in real MIL text. The layout of the types is in `schema/dtypes`.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def decimal_text(bits: int, form: Format) -> str:
         near = float(text)
         if low < near < high or (near in (low, high) and bits_of(text, form) == bits & ~form.sign):
             return f"{sign}{near!r}"
-    raise AssertionError("17 digits tell any two fp64 apart")
+    raise AssertionError("17 digits distinguish any two fp64 numbers")
 
 
 def _decimals(value: float, digits: int, power: bool) -> Iterator[str]:

@@ -174,12 +174,12 @@ def _steady(old: Shape, new: Shape) -> tuple[frozenset[int], frozenset[tuple[int
 
 
 def _runs(rank: int) -> Iterator[tuple[int, int]]:
-    """Yield where dimensions that stand side by side begin and end."""
+    """Yield where dimensions that are side by side begin and end."""
     return ((start, end) for start in range(rank) for end in range(start + 1, rank + 1))
 
 
 def _products(old: Shape, new: Shape) -> frozenset[SizeChange]:
-    """Return changed sizes, of one dimension and of several that stand side by side."""
+    """Return changed sizes, of one dimension and of several that are side by side."""
     changes = changes_of(old, new)
     found: set[SizeChange] = set()
     for start, end in _runs(len(old) if changes else 0):

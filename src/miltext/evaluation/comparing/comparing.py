@@ -15,7 +15,7 @@ from miltext.evaluation.comparing.runners import Feeder, arranged, arranged_agai
 from miltext.evaluation.comparing.thresholds import UNEVEN, OwnNumbers, usual_against, usual_between
 from miltext.evaluation.comparing.verdict import Verdict
 from miltext.evaluation.evaluator import require_seed
-from miltext.pairing.keyed import Keys
+from miltext.pairing.contents import Keys
 from miltext.syntax.keywords import taking
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class _Comparing:
         """
         is_chosen = self.asked.inputs or self.asked.seed is not None
         if self.arrays is not None and not is_chosen and self.arrangement.runners[0].evaluator.inputs:
-            yield "the inputs are random: give those that the numbers were made from"
+            yield "the inputs are random: pass the inputs of the stored numbers"
 
 
 def _require(asked: _CompareRequest) -> None:

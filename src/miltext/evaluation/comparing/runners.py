@@ -19,8 +19,8 @@ from miltext.evaluation.planning import steps_of
 from miltext.evaluation.random_inputs import random_inputs
 from miltext.evaluation.subjects import Runnable, Subject, opened
 from miltext.ir.parts import Value
-from miltext.pairing.contents import ProgramContents
-from miltext.pairing.keyed import KeyedGraph, Keys
+from miltext.pairing.contents import Keys, ProgramContents
+from miltext.pairing.keyed import KeyedGraph
 from miltext.pairing.pairing import pair_functions
 from miltext.schema.types import StateType, TensorType, Type, compatible, show, spelled
 
@@ -136,7 +136,7 @@ def arranged(old: ComparedProgram, new: ComparedProgram, function: str, compute:
     if all(pair.kind == VALUE for pair in partners.pairs):
         raise refused(
             codes.NOTHING_TO_COMPARE,
-            f"no output of {new.name} corresponds to one of {old.name}; name an output as the other model does",
+            f"no output of {new.name} corresponds to one of {old.name}; give the outputs equal names",
         )
     _refuse_other_outputs(first, second, partners)
     return Arrangement([first, second], partners, names)

@@ -83,7 +83,7 @@ def upsample_bilinear(
     # By the definition, the factor is the quotient of the two sizes, as it is with torch's recompute_scale_factor.
     # By default, half_pixel_centers is the opposite of align_corners.
     if align_corners and half_pixel_centers:
-        raise UnfitValues("`half_pixel_centers` is true, and so is `align_corners`: only one of them can be")
+        raise UnfitValues("`half_pixel_centers` is true, and so is `align_corners`: only one of them may be true")
     centers = not align_corners if half_pixel_centers is None else half_pixel_centers
     mode = "STRICT_ALIGN_CORNERS" if align_corners else "UNALIGN_CORNERS" if centers else "DEFAULT"
     return _linear(x, _scaled(x, (scale_factor_height, scale_factor_width), made), mode)

@@ -20,7 +20,7 @@ PART_ELEMENTS = 1 << 17
 
 
 class Sliding(NamedTuple):
-    """A window along an axis of a `size`: it stands at so many `places`, the first of them `before` the axis begins.
+    """A window along an axis of a `size`: it is at so many `places`, the first of them `before` the axis begins.
 
     It sees `kernel` elements, each `dilation` from the next, and moves on by `stride`. `whole` is the size with the
     padding on both sides; windows may reach past it where sizes are rounded up.
@@ -40,7 +40,7 @@ class Sliding(NamedTuple):
         return (self.kernel - 1) * self.dilation + 1
 
     def among(self, places: slice) -> Sliding:
-        """Return the windows that stand at some of the places."""
+        """Return the windows that are at some of the places."""
         before, count = self.before - places.start * self.stride, places.stop - places.start
         return self._replace(before=before, places=count)
 
