@@ -17,7 +17,7 @@ from miltext.diagnostics import Diagnostic, Note, codes
 from miltext.files.contents import stages
 from miltext.files.refusals import refusal
 from miltext.models.manifest import model_file
-from miltext.schema.packing import packed_size
+from miltext.schema.dtypes import packed_size
 from miltext.schema.proto import Program
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.weights.blob_storage import BlobFile, pieces_at

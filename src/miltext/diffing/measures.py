@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from miltext.diffing.structure import TensorDistance
-from miltext.schema.packing import decode, packed_size
+from miltext.schema.dtypes import packed_size
+from miltext.schema.packing import decode
 
 if TYPE_CHECKING:
     from miltext.files.writing import Progress
