@@ -8,7 +8,7 @@
     model = miltext.load(path)           # .mil, .mlmodel, .mlpackage, .mlmodelc, .pb, .txtpb
     model = miltext.open_model(path)     # the same, whatever it holds: a whole pipeline, a neural network
     miltext.build(model, path)           # a model written, edited or not
-    toml = miltext.describe(model)       # what stands around its program, as text
+    toml = miltext.describe(model)       # what is around its program, as text
     done = miltext.convert_weights(model, "fp16", path)  # types and weights converted, and what that loses
     outputs = miltext.run(model, {"x": x})  # what it computes, in numpy
     comparison = miltext.compare(a, b)   # whether another model computes the same, and where not

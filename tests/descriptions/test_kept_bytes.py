@@ -25,7 +25,7 @@ PACKAGES = [EXAMPLE, *corpus_files("**/*.mlpackage", "**/*.mlmodel")]
 
 
 def description_bytes(path: Path) -> bytes:
-    """The bytes of the description in a model's file, as they stand there."""
+    """The bytes of the description in a model's file, as they are there."""
     file = path if path.is_file() else next(path.glob("Data/**/*.mlmodel"))
     data = file.read_bytes()
     return b"".join(data[content:end] for number, _, content, end in spans(data) if number == DESCRIPTION)
@@ -75,7 +75,7 @@ def test_the_order_of_entries_in_a_file_makes_no_other_bytes(seed: int, tmp_path
         assert sorted(written.description.metadata.userDefined) == sorted(keys)
 
 
-def test_a_field_of_the_model_that_nobody_knows_is_described_and_built(tmp_path: Path) -> None:
+def test_field_of_model_that_no_one_knows_is_described_and_built(tmp_path: Path) -> None:
     spec, field = unary("x", "y"), bytes([0xCA, 0xE6, 0x03, 1, 65])
     spec.MergeFromString(field)
     package = write_package(tmp_path / "It.mlpackage", wire_of(spec))

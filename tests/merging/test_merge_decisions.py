@@ -84,7 +84,7 @@ HEAD = ["program(1.3)\n{", "func main<ios18>(fp16 x, fp16 y) {"]
         ),
     ],
 )
-def test_decisions_say_whose_each_stretch_is(
+def test_decisions_state_whose_each_stretch_is(
     mine: tuple[str, str], other: tuple[str, str], expected: list[tuple[object, ...]]
 ) -> None:
     ours, theirs = BASE.replace(*mine), BASE.replace(*other)

@@ -61,7 +61,7 @@ in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixt
 
 @in_one_folder
 @given(values=values_of(STORED))
-def test_what_is_written_is_read(tmp_path: Path, values: Values) -> None:
+def test_written_output_is_read(tmp_path: Path, values: Values) -> None:
     path = tmp_path / "weight.bin"
     offsets = write(path, values)
     with BlobFile(path) as file:

@@ -96,7 +96,7 @@ GOLDENS = [pytest.param(path, id=path.relative_to(GOLDEN).as_posix()) for path i
 
 
 @pytest.mark.parametrize("path", [*GOLDENS, *corpus_files("**/*.mil")])
-def test_scopes_of_a_text_are_those_of_the_graph(path: FilePath) -> None:
+def test_scopes_of_a_text_match_the_graph(path: FilePath) -> None:
     text = path.read_bytes().decode(errors="replace")
     program = attempt(text, LeavingOut())
     if program is not None:  # neither broken nor a draft
@@ -113,7 +113,7 @@ def test_scopes_of_generated_programs_are_the_graphs(seed: int) -> None:
         assert of_text(text) == of_program(miltext.parse(text))
 
 
-def test_hidden_names_of_states_and_blocks_are_told_apart() -> None:
+def test_hidden_names_of_states_and_blocks_are_distinguished() -> None:
     found, main = of_text(HIDDEN), block_path("main", "CoreML8")
     assert found == of_program(miltext.parse(HIDDEN))
     inner = (*main, "operations", 2, "blocks", 1)

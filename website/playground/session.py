@@ -1,4 +1,4 @@
-"""What the playground's page asks miltext, in a worker: `answer` takes a question and gives back JSON.
+"""What the playground's page asks miltext, in a worker: `answer` takes a question and returns JSON.
 
 There are neither numpy nor protobuf's compiled backend. Offsets count UTF-16's units, as the page's strings do.
 """

@@ -70,7 +70,7 @@ class BuildOptions(WriteOptions):
     description: str | os.PathLike[str] | None = option(
         None, "The description, as `miltext describe` writes it, in place of any other.", metavar="TOML"
     )
-    prune_weights: bool = option(False, "Leave out unused weights, and all but one of equal weights.")
+    prune_weights: bool = option(False, "Remove unused weights, and duplicates of equal weights.")
     renames: Mapping[str, str] | None = None
     versions: Versions | None = None
     allow_unproven: bool = option(

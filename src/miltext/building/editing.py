@@ -89,7 +89,7 @@ def _proven_rename(text: str, edits: list[Edit], functions: list[str], names: tu
     return made
 
 
-RENAMED = Note("an output is called what its value is: `miltext rename` gives that another name")
+RENAMED = Note("an output has the name of its value: `miltext rename` changes both")
 
 
 def _require_fit(name: str, functions: list[_Function], path: str | None, *more: Note) -> None:

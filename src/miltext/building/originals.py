@@ -62,7 +62,7 @@ def _compiled(
     new = Decompiling(programs, folders, choices.asked).model(original)
     new.around = around(new.spec)
     if others := other_files(original):
-        message = f"what is in the compiled model beside its known parts is not kept: {', '.join(others)}"
+        message = f"other files of the compiled model are not kept: {', '.join(others)}"
         new.warnings.append(warning(codes.FILES_NOT_KEPT, message))
     return new
 

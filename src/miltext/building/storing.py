@@ -29,7 +29,7 @@ WEIGHT_FILE = "weights/weight.bin"
 """The place of coremltools' weights, below the folder for `@model_path`."""
 
 WIDE_INTEGERS_SINCE = 9
-"""The first specification version in which integers of 16 and 32 bits may stand in a weight file."""
+"""The first specification version in which integers of 16 and 32 bits may be in a weight file."""
 
 
 LARGEST = (1 << 31) - 1
@@ -39,7 +39,7 @@ LARGEST = (1 << 31) - 1
 class Storing:
     """The values of a program to store: arrays that its text names, and large immediates.
 
-    A value that cannot stand in a weight file of that specification version becomes, or stays, an immediate value.
+    A value that cannot be in a weight file of that specification version becomes, or stays, an immediate value.
     `sources` are the files of the arrays.
     """
 

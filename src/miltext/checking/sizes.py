@@ -16,7 +16,7 @@ GREATEST = BY_NAME["int32"].maximum
 Source: coremltools/converters/mil/mil/ops/defs, where shapes are numpy arrays of int32.
 """
 
-WAY_OUT = "ask for smaller sizes"
+WAY_OUT = "choose smaller sizes"
 
 
 def greatest_size(type: Type) -> int:

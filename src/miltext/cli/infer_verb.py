@@ -127,6 +127,6 @@ def _refuse_elsewhere(text: str, draft: str, output: str) -> None:
     found = next((each for each in check(text, path=output) if each.code in CODES), None)
     if found is not None:
         fail(
-            f"the result names arrays beside {shown_name(draft)}, and would stand in another folder: {found.message}; "
+            f"the result names arrays beside {shown_name(draft)}, and would be in another folder: {found.message}; "
             f"write it into {source}"
         )

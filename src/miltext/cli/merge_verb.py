@@ -62,7 +62,7 @@ def command(
     """Merge what OURS and THEIRS changed in BASE, texts or models, operation by operation.
 
     Operations are matched by structure: one side may rename, move or lay out anew what the other changes. The result is
-    OURS with the changes of THEIRS, with comments and layout. Different changes to one place stand between markers, as
+    OURS with the changes of THEIRS, with comments and layout. Different changes to one place come between markers, as
     git writes them. An empty BASE means that both sides added the text.
 
     Models are merged with their descriptions and weights. A model with conflicts is not written; the text with markers
@@ -284,7 +284,7 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
             written = build(whole, output, BuildChoices(force=force, any_kind=True, progress=bar.add))
     packages = [remade(each, {}, each, BuildChoices()) for each in models if each.kind == "mlpackage"]
     if others := sorted({name for each in packages for name in files_beside(each)}):
-        message = f"what is in the packages beside model and weights is not kept: {', '.join(others)}"
+        message = f"other files of the packages are not kept: {', '.join(others)}"
         written.append(warning(codes.FILES_NOT_KEPT, message))
     show(written, None, output)
     return False

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from miltext.reduction.commands import Command
     from miltext.reduction.reducing import Reduction
     from miltext.reduction.trials import Candidate
+    from miltext.schema.dynamic import Record
     from miltext.schema.proto import Program
 
 EPILOG = """\b
@@ -58,8 +59,7 @@ KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
     "line",
     metavar="CMD",
     required=True,
-    help="A shell command that exits with 0 if the fault is there; it gets the path of a model in the place of "
-    "{}, or at its end.",
+    help="A shell command that exits with 0 if the fault occurs; the path of a model replaces {}, or at its end.",
 )
 @click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage, .mlmodel, .mlmodelc or .mil.")
 @click.option("--as", "kind", type=click.Choice(KINDS), help="The kind of model for CMD.  [MODEL's]")
@@ -183,7 +183,7 @@ class _Work:
             tell(f"miltext: stopped after {run}, as set by --max-tests: more may be left out")
         return told(done.original, done.best, done.tests, done.reused)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """Return the result, for programs."""
         from miltext.reduction.report import record
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from miltext.descriptions.changes import DescriptionChange
     from miltext.models.model import Model
     from miltext.printing.coremlc import Versions
+    from miltext.schema.dynamic import Record
 
 ELIDED = 64
 """The most elements of a literal in the edited text; larger ones are left out, and filled in again."""
@@ -248,13 +249,13 @@ def write_model(source: Model, output: str, *, original: Model | None = None, **
 
     changes: list[DescriptionChange] = []
     with Progress("writing weights") as bar:
-        told: dict[str, Any] = {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
+        told: Record = {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
         warnings = build(source, output, original=original, **told, **choices)
     show(warnings, source.text, source.name)
     tell_written(output, changes)
 
 
-def tell_written(output: str, changes: Sequence[DescriptionChange], told: dict[str, Any] | None = None) -> None:
+def tell_written(output: str, changes: Sequence[DescriptionChange], told: Record | None = None) -> None:
     """Report the result: in JSON the whole record, with the facts in `told`; else the changes to the description."""
     if asks_json():
         write_json({"output": output, "changes": [_record(each) for each in changes], **(told or {})})
@@ -262,7 +263,7 @@ def tell_written(output: str, changes: Sequence[DescriptionChange], told: dict[s
         show_changes(changes)
 
 
-def _record(change: DescriptionChange) -> dict[str, Any]:
+def _record(change: DescriptionChange) -> Record:
     names = ("sign", "kind", "name", "old_name", "function", "model", "text")
     return {**{name: getattr(change, name) for name in names}, "details": [each._asdict() for each in change.details]}
 

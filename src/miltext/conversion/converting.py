@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.building.choices import BuildChoices, WriteOptions
 from miltext.building.given_weights import GivenFolder
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.files.writing import Progress
     from miltext.models.model import Model
+    from miltext.schema.dynamic import Record
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
     from miltext.schema.tensors import InType
 
@@ -53,7 +54,7 @@ class Conversion:
         """Return the losses as a table for people: the rows with the largest errors, or all of them."""
         return render_text(self, full=full)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Record:
         """Return all of it as plain data."""
         return record(self)
 

@@ -85,7 +85,7 @@ class NumbersOf:
         if form is None or source is None:
             raise refusal(
                 codes.UNCONVERTIBLE_VALUE,
-                f"the value of `{name}` cannot be converted: it does not hold what its type says",
+                f"the value of `{name}` cannot be converted: its contents do not fit its type",
             )
         made = Numbers(source, form[1], self._folder.progress)
         return self._known.setdefault((*form, *made.identity), made)

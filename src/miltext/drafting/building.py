@@ -35,7 +35,7 @@ def build(asked: _BuildRequest) -> list[Diagnostic]:
     Both it and `original` are models, or paths of models. With `original`, all else comes from that model: description,
     metadata, weights; `model` names the model of its pipeline whose program is replaced. Without it, a `source` that is
     a whole model is written as it is, a compiled one turned back, and for a program by itself the description is made
-    from its types, and its weights are in the folder that it stands in, unless they are given. `weights` gives a
+    from its types, and its weights are in the folder that it is in, unless they are given. `weights` gives a
     folder, a mapping of files by the names that the program has for them, below `@model_path`, or several of these:
     weights missing in the original are taken from there. A file in such a mapping may be a model with one weight file.
     Immediate constants of `externalize` elements or more are moved into the weight file. With `prune_weights`, weight

@@ -16,7 +16,7 @@ def describe(model: Model | str | os.PathLike[str]) -> str:
 
     The text contains the description, the specification version, the labels of a classifier, and the same for each
     model of a pipeline; for a program by itself, a draft too, the facts that follow from its types. `miltext.build`
-    takes it as a file, and gives back equal messages. Raise ModelError and ParseError for a model that cannot be read
+    takes it as a file, and returns equal messages. Raise ModelError and ParseError for a model that cannot be read
     or described.
     """
     whole = model if isinstance(model, Model) else open_model(model)

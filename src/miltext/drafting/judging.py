@@ -36,7 +36,7 @@ MISSING_NAMES = (codes.UNDEFINED_VALUE, codes.USE_BEFORE_DEFINITION, codes.VALUE
 KNOWN = "known"
 """The severity of a warning that the original has, too, until ignored ones are taken out; it is not reported."""
 
-WAY_OUT = Note("nothing is written; mend it, or write the model all the same with --no-check, in Python check=False")
+WAY_OUT = Note("nothing is written; fix it, or write the model with --no-check, in Python check=False")
 
 COMPILED_SO = Note("it is compiled so; --description describes the model anew")
 """The note on a description that does not fit the program of a compiled model."""

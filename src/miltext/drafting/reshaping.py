@@ -81,7 +81,7 @@ def _listed_by_the_compiler(text: str, names: Collection[str]) -> Iterator[Diagn
         for attribute in attributes_named(function, ATTRIBUTE):
             strings = [string_of(token) for token in walk(attribute) if token.name == "STRING"]
             if not set(names).isdisjoint(strings):
-                message = f"{ATTRIBUTE} has the shapes that were before; take it out, or write those that are now"
+                message = f"{ATTRIBUTE} has the old shapes; remove it, or write the new shapes"
                 yield warning(codes.OUTDATED_SIZE, message)._replace(span=attribute.children[0].span)
 
 

@@ -105,9 +105,7 @@ def verified_format(text: str, *, width: int | None = None, path: str | None = N
 
 
 def _fault(what: str, path: str | None) -> MiltextError:
-    return MiltextError(
-        [error(codes.INTERNAL_ERROR, f"{what}: a fault in miltext; the text is left as it is")], path=path
-    )
+    return MiltextError([error(codes.INTERNAL_ERROR, f"{what}: a bug in miltext; the text is not changed")], path=path)
 
 
 def _laid_out(layout: Layout, phrase: Node, values: list[Any]) -> Any:
@@ -139,7 +137,7 @@ class Comments:
         self.found: list[str] = []
         self._text = text
         self._waiting: list[tuple[str, int, int]] = []
-        self._beside = 0  # how many of the first waiting comments stand on the line of the token before
+        self._beside = 0  # how many of the first waiting comments are on the line of the token before
         self._token: Node | None = None
         self._end = 0
         self._hand_out(tree)

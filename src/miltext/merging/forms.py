@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.diagnostics import Span
 from miltext.merging.plans import Replacement, Taken
 from miltext.parsing.lowering import opset_bytes
+from miltext.syntax import phrases
 from miltext.syntax.literals import without_spaces
 from miltext.syntax.names import name_of
 from miltext.syntax.parser import SyntaxFailure
-from miltext.syntax.tree import Node, Statement, named
+from miltext.syntax.tree import Node, Statement
 
 if TYPE_CHECKING:
     from miltext.merging.sides import Item, Side
@@ -126,65 +127,55 @@ class ItemForm:
     def _words(self) -> Iterator[tuple[str, PhraseTokens]]:
         root = self.root
         if self.kind == "program":
-            yield "version", self._part(root.children[2])
-        name = next(named(root, "NAME"), None)
+            yield "version", self._part(phrases.version(root))
+        name = phrases.name_token(root)
         if name is not None:
-            opset = next(named(root, "opset", "operation_opset"), name)
+            opset = phrases.opset(root) or name
             tokens = self._tokens([name] if opset is name else [name, opset])
             yield "name", PhraseTokens(Span(name.start, opset.end), tuple(tokens))
-        for index, body in enumerate(self._bodies(root)):
-            for opset in named(body, "opset"):
-                yield f"opset {index}", self._part(opset)
+        for index, body in enumerate(phrases.bodies(root)):
+            if (own := phrases.opset(body)) is not None:
+                yield f"opset {index}", self._part(own)
 
     def _lists(self) -> Iterator[tuple[str, PhraseList]]:
-        root, kinds = self.root, [child.name for child in self.root.children]
+        root = self.root
         if self.kind == "program":
-            fields = [*named(root, "program_version", "program_doc", "draft_marker")]
+            fields = [*phrases.program_fields(root)]
             start, end = (fields[0].start, fields[-1].end) if fields else (root.children[3].end,) * 2
             keyed = {field.name: self._part(field) for field in fields}
             lead = " " if not fields else ""
             yield "fields", PhraseList(Span(start, end), (lead, ""), keyed, " ", True)
-            yield "attributes", self._attributes(root, "attributes", fields[-1].end if fields else root.children[3].end)
+            yield "attributes", self._attributes(root, end)
             return
-        if "results" in kinds:
-            yield "results", self._values(root.children[kinds.index("results")], ("", ""))
-        for head in named(root, "arguments", "parameters"):
-            yield head.name, self._arguments(head) if head.name == "arguments" else self._values(head, ("(", ")"))
-            yield "attributes", self._attributes(root, "attributes", head.end)
-        for index, body in enumerate(self._bodies(root)):
+        if results := phrases.result_list(root):
+            yield "results", self._listed(results, phrases.outputs(root), ("", ""))
+        if self.kind == "operation":
+            head = phrases.argument_list(root)
+            yield "arguments", self._listed(head, phrases.arguments(root))
+        else:
+            head = phrases.parameters(root)
+            yield "parameters", self._listed(head, phrases.inputs(root))
+        yield "attributes", self._attributes(root, head.end)
+        for index, body in enumerate((*phrases.inner_blocks(root), *phrases.bodies(root))):
             yield from self._body(body, f" {index}")
 
-    def _bodies(self, root: Node) -> list[Node]:
-        inner = [*named(root, "inner_block")]
-        return inner or [body for bodies in named(root, "bodies") for body in named(bodies, "block", "specialization")]
-
     def _body(self, body: Node, place: str) -> Iterator[tuple[str, PhraseList]]:
-        for parameters in named(body, "parameters"):
-            yield f"parameters{place}", self._values(parameters, ("(", ")"))
-        block = body if body.name == "block" else next(named(body, "block"))
-        for outputs in named(block, "outputs"):
-            keyed = _keyed((self._name(name), self._part(name)) for name in named(outputs, "NAME"))
-            yield f"outputs{place}", PhraseList(outputs.span, ("(", ")"), keyed)
-            yield f"attributes{place}", self._attributes(block, "marked_attributes", outputs.end)
+        if parameters := phrases.body_parameters(body):
+            yield f"parameters{place}", self._listed(parameters, phrases.inputs(body))
+        block = phrases.block(body)
+        outputs = phrases.output_list(block)
+        yield f"outputs{place}", self._listed(outputs, phrases.returned(block))
+        yield f"attributes{place}", self._attributes(block, outputs.end)
 
-    def _values(self, phrase: Node, brackets: tuple[str, str]) -> PhraseList:
-        values = named(phrase, "named_value", "draft_value")
-        keyed = _keyed((self._name(value.children[-1]), self._part(value)) for value in values)
+    def _listed(self, phrase: Node, items: Iterable[Node], brackets: tuple[str, str] = ("(", ")")) -> PhraseList:
+        keyed = _keyed((self._key(each, place), self._part(each)) for place, each in enumerate(items))
         return PhraseList(phrase.span, brackets, keyed)
 
-    def _arguments(self, phrase: Node) -> PhraseList:
-        given = named(phrase, "argument", "single_argument", "positional_argument")
-        keyed = _keyed((self._parameter(each, place), self._part(each)) for place, each in enumerate(given))
-        return PhraseList(phrase.span, ("(", ")"), keyed)
-
-    def _attributes(self, root: Node, rule: str, absent: int) -> PhraseList:
-        phrase = next(named(root, rule), None)
-        opening = "[" if rule == "attributes" else " $["
+    def _attributes(self, root: Node, absent: int) -> PhraseList:
+        phrase, opening = phrases.attribute_list(root), " $[" if root.name == "block" else "["
         if phrase is None:
             return PhraseList(Span(absent, absent), (opening, "]"), {}, is_optional=True)
-        stated = named(phrase, "attribute", "draft_attribute")
-        keyed = _keyed((self._name(each.children[0]), self._part(each)) for each in stated)
-        return PhraseList(phrase.span, (opening.strip(), "]"), keyed, is_optional=True)
+        return self._listed(phrase, phrases.attributes(root), (opening.strip(), "]"))._replace(is_optional=True)
 
     # ---- tokens
 
@@ -200,8 +191,10 @@ class ItemForm:
         """Return the final name that a token stands for."""
         return self._names.get(token.start) or name_of(token.token or "")
 
-    def _parameter(self, argument: Node, place: int) -> str:
-        return str(place) if argument.name == "positional_argument" else self._name(argument.children[0])
+    def _key(self, phrase: Node, place: int) -> str:
+        """Return the final name in a phrase of a list; its place where it has no name."""
+        token = phrase if phrase.token is not None else phrases.name_token(phrase)
+        return self._name(token) if token else str(place)
 
     def _normal(self, phrase: Node) -> Normal:
         """Return the tokens of a phrase, without parentheses around one binding; rank 0 in its short spelling."""
@@ -209,17 +202,18 @@ class ItemForm:
             return tuple(self._tokens(child for child in phrase.children if child.token not in ("(", ")")))
         return tuple(self._tokens([phrase]))
 
-    def _tokens(self, phrases: Iterable[Node]) -> Iterator[str]:
+    def _tokens(self, parts: Iterable[Node]) -> Iterator[str]:
         """Yield the tokens of phrases, an opset as a Program has it: `$"ios18"` is not `ios18`."""
-        todo = [*phrases][::-1]
+        todo = [*parts][::-1]
         while todo:
             phrase = todo.pop()
             if phrase.name == "NAME":
                 yield f"${self._name(phrase)}"  # only names, no other words: `$"inf"` is not `inf`
             elif phrase.token is not None:
                 yield _said(phrase)
-            elif phrase.name in ("opset", "operation_opset"):
-                yield f"<{opset_bytes(phrase.children[1].token or '').decode()}>"
+            elif phrase.name in phrases.OPSETS:
+                name = phrases.name_token(phrase)
+                yield f"<{opset_bytes((name.token if name else None) or '').decode()}>"
             else:
                 todo += reversed(phrase.children)
 

@@ -153,7 +153,7 @@ class _Elaboration:
         """Return the error of a phrase that was misread as an operation."""
         if literal_given(operation) is None:
             return None
-        from miltext.parsing.slips import misread_error  # it stands on all tables, and most texts are right
+        from miltext.parsing.slips import misread_error  # it needs all tables, and most texts are right
 
         return misread_error(self.text, operation)
 
@@ -281,7 +281,7 @@ class _Elaboration:
         known = signature(name_in(call), self.opset)
         is_wrong = known is not None and (known.outputs != (1, 1) or bool(known.blocks))
         if is_wrong:
-            why = "has blocks" if known and known.blocks else "may give back more or fewer than one value"
+            why = "has blocks" if known and known.blocks else "may return more or fewer than one value"
             self.diagnostics.append(error(codes.NESTED_OPERATION, _NOT_ONE.format(name_in(call), why), call.span))
         head = TextPiece(f"_ {name_text(name)} = ", call.span, is_copy=False, is_wrong=is_wrong)
         return [head, *self.operation(call), TextPiece("; ", call.span, is_copy=False)]
@@ -325,14 +325,14 @@ def _place_in_layout(argument: tuple[int, Node]) -> tuple[bool, str, int]:
 
 
 def _mistake(given: list[Node], known: Signature | None) -> tuple[Node, str] | None:
-    """Return the first argument that cannot stand where it does without its parameter's name, and why."""
+    """Return the first argument that cannot be where it is without its parameter's name, and why."""
     by_name = {name_in(argument): argument for argument in given if argument.name != "positional_argument"}
     first = min((argument.start for argument in by_name.values()), default=None)
     for place, argument in enumerate(given):
         if argument.name != "positional_argument":
             continue
         if first is not None and argument.start > first:
-            return argument, "an argument without its parameter's name stands after one that has it; name it, too"
+            return argument, "an argument without its parameter's name comes after one that has it; name it, too"
         if known and place >= len(known.positions):
             takes = f"{len(known.positions)} argument{'s' if len(known.positions) != 1 else ''}"
             return argument, f"`{known.name}` takes {takes}, and this is one more"

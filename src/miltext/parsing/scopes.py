@@ -153,7 +153,7 @@ class Scopes:
         return scope
 
     def _block(self, body: Node, scopes: Sequence[Scope]) -> None:
-        """Read a block, with the opset and the inputs that stand before it; `scopes` are its own and those around."""
+        """Read a block, with the opset and the inputs that come before it; `scopes` are its own and those around."""
         self._values(phrases.inputs(body), None, scopes[0])
         block = phrases.block(body)
         for operation in phrases.operations(block):

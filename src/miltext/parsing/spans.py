@@ -138,7 +138,7 @@ def _attributes(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
         place = (*path, "attributes", Key(name_in(attribute)))
         if attribute.name == "attribute":
             yield from _value(phrases.held(attribute), place)
-        else:  # the literal stands there; the phrase leaves its type out
+        else:  # the literal is there; the phrase leaves its type out
             yield place, phrases.held(attribute)
             yield place, attribute
 

@@ -61,7 +61,7 @@ class TextPart:
 class TextReader:
     """A text line by line, the meaning of each name in it, and its parts.
 
-    `unnamed` are the values of a draft's operations that stand inside others.
+    `unnamed` are the values of a draft's operations that are inside others.
     """
 
     def __init__(self, text: str) -> None:
@@ -127,7 +127,7 @@ class TextReader:
             self._part("input", token.token or "", token, part).makes += self._meant(token.start)
 
     def _operation(self, operation: Node, around: TextPart) -> TextPart:
-        """Read an operation, after the operations in its arguments, however deep these stand inside others."""
+        """Read an operation, after the operations in its arguments, however deep these are inside others."""
         reading = [(self._op(operation), self._arguments(operation))]
         while True:
             part, given = reading[-1]

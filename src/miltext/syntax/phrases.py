@@ -99,7 +99,7 @@ class Optional(_Row):
 
 
 class Only(_Row):
-    """Row of a phrase that always stands there, except in the remains of a broken text."""
+    """Row of a phrase that always is there, except in the remains of a broken text."""
 
     def __call__(self, phrase: Node) -> Node:
         """Return the phrase."""
@@ -133,8 +133,10 @@ arguments = Every(OPERATIONS, ARGUMENTS, "arguments")
 bindings = Every(ARGUMENTS, BINDINGS)
 attributes = Every(_WITH_ATTRIBUTES, ATTRIBUTES, "attributes marked_attributes")
 
-opset = Optional("function specialization", "opset")
+opset = Optional(OPERATIONS | {"function", "specialization"}, OPSETS)
 opset_token = Optional("function specialization", "NAME", "opset")
+body_parameters = Optional("specialization inner_block", "parameters")
+result_list = Optional("operation", "results")
 attribute_list = Optional(_WITH_ATTRIBUTES, "attributes marked_attributes")
 name_token = Optional(_NAMED, "NAME")
 type_of = Optional(VALUES | {"value"}, TYPES | {"DRAFT"})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import stat
 import struct
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -24,7 +25,6 @@ from miltext.files.staging import Staging
 from miltext.files.writing import Progress, copy_pieces
 from miltext.schema.dtypes import BY_BLOB, DType
 from miltext.schema.tensors import CHUNK, Tensor, views_of
-from miltext.weights.mapping import map_file
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -365,3 +365,22 @@ def _whole(dtype: DType, size: int, padding: int) -> bool:
     """Whether `size` bytes less `padding` bits are a whole number of elements, none of them in the padding."""
     bits = size * 8 - padding
     return 0 <= padding < 8 and bits >= 0 and bits % dtype.bits == 0
+
+
+def map_file(path: Path) -> mmap.mmap:
+    """Return the whole of a regular file, mapped for reading; refuse links and devices, and do not wait for a FIFO."""
+    try:
+        with open(path, "rb", buffering=0, opener=_open_itself) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise refusal(codes.MISSING_WEIGHT_FILE, "the weight file is not a regular file", path)
+            if not status.st_size:
+                raise refusal(codes.NOT_A_WEIGHT_FILE, "the weight file is empty", path)
+            return mmap.mmap(file.fileno(), status.st_size, access=mmap.ACCESS_READ)
+    except OSError as failure:
+        why = "it is a link" if path.is_symlink() else failure.strerror or str(failure)
+        raise refusal(codes.MISSING_WEIGHT_FILE, f"the weight file cannot be opened: {why}", path) from failure
+
+
+def _open_itself(name: str, flags: int) -> int:
+    return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))

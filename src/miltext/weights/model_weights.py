@@ -32,7 +32,7 @@ FEWEST = 10
 
 
 def blob_values(program: Program) -> Iterator[Held]:
-    """Yield the Values of a Program that stand in weight files."""
+    """Yield the Values of a Program that are in weight files."""
     return (held for held in values(program) if held.value.WhichOneof("value") == "blobFileValue")
 
 

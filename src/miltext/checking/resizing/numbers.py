@@ -41,7 +41,7 @@ COUNTING = frozenset(each for each in FORMS if not any(sign in each for sign in 
 """Those of them that means and variances have."""
 
 USUAL = frozenset({0.5, 2.0, 3.0, 6.0, 10.0, 100.0})
-"""Numbers that usually stand in programs for other reasons: they stay, and their possible meaning is reported."""
+"""Numbers that usually are in programs for other reasons: they stay, and their possible meaning is reported."""
 
 
 class SizeFunction(NamedTuple):

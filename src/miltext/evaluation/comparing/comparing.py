@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import codes
 from miltext.evaluation.comparing.comparison import Comparison
@@ -19,6 +19,7 @@ from miltext.pairing.keyed import Keys
 from miltext.syntax.keywords import taking
 
 if TYPE_CHECKING:
+    from miltext.evaluation.carried import Named
     from miltext.evaluation.subjects import Runnable, Subject
 
 AGAINST = "the numbers given"
@@ -29,7 +30,7 @@ AGAINST = "the numbers given"
 class _CompareRequest(CompareOptions):
     a: Runnable | Subject
     b: Runnable | Subject | None = None
-    inputs: Mapping[str, Any] | None = None
+    inputs: Named | None = None
     options: CompareOptions | None = field(default=None, kw_only=True)
 
 
@@ -120,7 +121,7 @@ class _Comparing:
         """
         is_chosen = self.asked.inputs or self.asked.seed is not None
         if self.arrays is not None and not is_chosen and self.arrangement.runners[0].evaluator.inputs:
-            yield "the inputs are random: give those that the numbers were made from"
+            yield "the inputs are random: pass the inputs of the stored numbers"
 
 
 def _require(asked: _CompareRequest) -> None:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.syntax.keywords import option
 
 if TYPE_CHECKING:
     import os
 
+    from miltext.evaluation.carried import Named
+
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
     """The options of `miltext.compare`, which describes them."""
 
-    against: Mapping[str, Any] | None = None
+    against: Named | None = None
     function: str = option("main", "The function of A to run.  [main]", metavar="NAME")
     min_snr: float | None = option(
         None,
@@ -26,7 +28,7 @@ class CompareOptions:
         metavar="DB",
     )
     seed: int | None = None
-    state: Mapping[str, Any] | None = None
+    state: Named | None = None
     runs: int = option(
         1, "Run N times, with the states of the run before and other random inputs.  [1]", least=1, metavar="N"
     )
