@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError
 from miltext.ir.parts import Value
 from miltext.pairing.keyed import stated
 from miltext.schema.dtypes import BY_NAME, BY_NUMBER
 from miltext.schema.proto import Program
-from miltext.schema.walk import is_compressed
+from miltext.schema.walk import is_compressed, only_function
 from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from miltext.ir.parts import Op, Operand
     from miltext.pairing.keyed import KeyedGraph
+    from miltext.schema.packing import Array
     from miltext.schema.proto import ValueType
 
 _FORMS = {
@@ -93,7 +92,7 @@ class Compressed:
             todo += [value.maker for value in each.operands if value.maker is not None]
         return [*reversed(found)]
 
-    def numbers(self, op: Op) -> npt.NDArray[Any] | None:
+    def numbers(self, op: Op) -> Array | None:
         """Return the array that a constant stands for; None if a part of it cannot be read, or does not fit."""
         from miltext.evaluation.evaluator import Evaluator
         from miltext.evaluation.subjects import Subject
@@ -103,11 +102,7 @@ class Compressed:
             return None
         program = Program(version=1)
         opset = self._opsets.get(op) or next(iter(self._opsets.values()), "CoreML5")
-        function = program.functions["main"]
-        function.opset = opset
-        block = function.block_specializations[opset]
-        block.operations.extend([part.message for part in parts])
-        block.outputs.append(op.outputs[0].name)
+        only_function(program, opset, [part.message for part in parts], [op.outputs[0].name])
         try:
             subject = Subject(program, self._graph.contents.model_path)
             return Evaluator(subject).run({}, allow_nan=True)[op.outputs[0].name]  # type: ignore[no-any-return]
