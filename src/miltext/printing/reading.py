@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import line_and_column
@@ -70,7 +69,8 @@ class TextReader:
         self.program = TextPart("program", "", 1)
         self._text = text
         tree = tree_of(text, STATEMENTS)
-        names = Scopes(tree).in_sight()
+        self._scopes = Scopes(tree)
+        names = self._scopes.in_sight()
         values = [value for name, value in names if name is value.name]
         numbers = {value: number for number, value in enumerate(values)}
         self._named = {name.start: (numbers[value], name is value.name) for name, value in names}
@@ -115,6 +115,9 @@ class TextReader:
         self._inputs(body, part)
         block = phrases.block(body)
         for operation in phrases.operations(block):
+            if isinstance(operation, Statement):
+                self._statement(operation, part)
+                continue
             made = self._operation(operation, part)
             for inner in phrases.inner_blocks(operation):
                 self._block(inner, self._part("block", str(len(made.inside)), inner, made))
@@ -124,6 +127,14 @@ class TextReader:
     def _inputs(self, head: Node, part: TextPart) -> None:
         for token in filter(None, map(phrases.name_token, phrases.inputs(head))):
             self._part("input", token.token or "", token, part).makes += self._meant(token.start)
+
+    def _statement(self, statement: Statement, around: TextPart) -> None:
+        """Read a plain operation, whose phrases are not looked at."""
+        part = self._part("op", phrases.name_in(statement), statement, around)
+        for name, _ in self._scopes.between(*statement.span):
+            if (found := self._named.get(name.start)) is not None:
+                number, defines = found
+                (part.makes if defines else part.takes).append(number)
 
     def _operation(self, operation: Node, around: TextPart) -> TextPart:
         """Read an operation, after the operations in its arguments, however deep these are inside others."""
@@ -147,8 +158,6 @@ class TextReader:
 
     def _arguments(self, operation: Node) -> Iterator[Node]:
         """Return the names and the operations in the arguments of an operation, in their order."""
-        if isinstance(operation, Statement):
-            return (Node("NAME", start, end, [], name) for start, end, name in islice(operation.names(), 1, None))
         bindings = (binding for argument in phrases.arguments(operation) for binding in phrases.bindings(argument))
         return (phrases.held(each) for each in bindings if each.name in ("name_binding", "call_binding"))
 
