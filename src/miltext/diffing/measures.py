@@ -39,9 +39,7 @@ def measure(old: Tensor, new: Tensor, progress: Progress | None = None) -> Tenso
     for chunk, other in zip(old.chunks(), new.chunks(), strict=True):
         for start in range(0, len(chunk), _PIECE):
             piece = slice(start, start + _PIECE)
-            sums.add(
-                chunk[piece], old.dtype, other[piece], new.dtype, by_bits=old.dtype == new.dtype and not is_computed
-            )
+            sums.add(chunk[piece], old.dtype, other[piece], new.dtype, by_bits=by_bits)
         if progress:
             progress(packed_size(len(other), new.dtype.bits))
     if "bool" in (old.dtype.kind, new.dtype.kind):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from miltext.ir.parts import Block, Op, Value
 from miltext.pairing.keyed import EXACT
 from miltext.pairing.matching import match_names
-from miltext.schema.paths import Key
+from miltext.schema.paths import Key, block_path
 
 if TYPE_CHECKING:
     from miltext.pairing.keyed import KeyedGraph
@@ -34,8 +34,7 @@ class Walked:
         self.graph = graph
         self.function = graph.functions[name]
         self.block = self.function.blocks[opset]
-        path: Path = ("functions", Key(name), "block_specializations", Key(opset))
-        self.ops = {place: part for place, part in self.block.parts(path) if isinstance(part, Op)}
+        self.ops = {place: part for place, part in self.block.parts(block_path(name, opset)) if isinstance(part, Op)}
         self.paths = {op: place for place, op in self.ops.items()}
         self.values = [*self.function.inputs, *(value for op in self.paths for value in op.outputs)]
 
