@@ -24,6 +24,7 @@ from miltext.schema.proto import Program
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import STATEMENTS
 from miltext.syntax.parser import NestingFailure, Parsed, Places, SyntaxFailure
+from miltext.syntax.phrases import UNTYPED
 from miltext.syntax.recursion import with_room
 from miltext.syntax.tree import Node, flat, last_nodes, leaf, transformed, tree_parser
 
@@ -32,10 +33,6 @@ if TYPE_CHECKING:
 
 PATIENCE = 4
 """The number of failures in a row, none further in the text than one before, that ends the parse."""
-
-
-DRAFTS = ("draft_value", "draft_binding", "draft_attribute")
-"""The rules of phrases that leave a type to be inferred."""
 
 
 class Recovered(NamedTuple):
@@ -96,7 +93,7 @@ def recover(text: str, *, keep: bool = False) -> Recovered:
         diagnostics.append(error(codes.NESTED_TOO_DEEPLY, TOO_DEEP, find(root, step).span))
         return Recovered(reading.text, diagnostics, None, root, set(), {}, long, written_root)
     found = list(phrases_by_path(root, reading.is_marked()))
-    drafts = {path: phrase for path, phrase in found if phrase.name in DRAFTS}
+    drafts = {path: phrase for path, phrase in found if phrase.name in UNTYPED}
     return Recovered(reading.text, diagnostics, program, root, reading.flawed(found), drafts, long, written_root)
 
 
