@@ -16,7 +16,7 @@ import miltext
 from miltext.checking.verifier import examine
 from miltext.diagnostics import Diagnostic, line_and_column, render
 from miltext.parsing import recovery
-from miltext.parsing.recovery import recover
+from miltext.parsing.recovery import recover, tree_past
 from miltext.parsing.syntax_errors import syntax_error
 from miltext.schema.walk import operations
 from miltext.syntax.names import RESERVED
@@ -431,5 +431,15 @@ def most_memory(text: str, *, keep: bool) -> float:
 
 def test_the_trees_of_a_draft_are_not_there_at_once() -> None:
     text = short_draft(300)
-    assert most_memory(text, keep=False) < 560
-    assert most_memory(text, keep=False) < 0.95 * most_memory(text, keep=True)
+    assert most_memory(text, keep=False) < 430
+    assert most_memory(text, keep=False) < 0.85 * most_memory(text, keep=True)
+
+
+@pytest.mark.parametrize(
+    "text", [short_draft(20), short_draft(20).replace("mul(", "  _ y = mul(x = x, y = x);\n mul(")]
+)
+def test_the_tree_of_a_draft_is_read_when_it_is_asked_for(text: str) -> None:
+    read = recover(text)
+    assert read.program is not None
+    assert (read.tree is None) == (not read.diagnostics)
+    assert read.root == tree_past(read.text)

@@ -25,7 +25,7 @@ from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import STATEMENTS
 from miltext.syntax.parser import NestingFailure, Parsed, Places, SyntaxFailure
 from miltext.syntax.recursion import with_room
-from miltext.syntax.tree import Node, flat, last_nodes, leaf, transformed, tree_parser
+from miltext.syntax.tree import Node, flat, last_nodes, leaf, named, transformed, tree_parser
 
 if TYPE_CHECKING:
     from miltext.syntax.editing import EditedText
@@ -37,25 +37,68 @@ PATIENCE = 4
 DRAFTS = ("draft_value", "draft_binding", "draft_attribute")
 """The rules of phrases that leave a type to be inferred."""
 
+AROUND = ("operation", "function", "block", "inner_block", "specialization")
+"""The rules of phrases around others that may be passed over."""
+
+
+class Gap(NamedTuple):
+    """Where a phrase leaves a type out: at its first part, the `_` of an output, or at its last, a name or a literal.
+
+    These may be one. `is_array`: the last part names an array in a file. There are thousands, so places are bare.
+    """
+
+    start: int
+    first_end: int
+    last_start: int
+    end: int
+    is_array: bool
+
+    @classmethod
+    def of(cls, phrase: Node) -> Gap:
+        """Return the gap of a phrase."""
+        first, last = phrase.children[0], phrase.children[-1]
+        return cls(phrase.start, first.end, last.start, phrase.end, last.name == "array_file")
+
+    @property
+    def span(self) -> Span:
+        """The place of the phrase."""
+        return Span(self.start, self.end)
+
+    @property
+    def first(self) -> Span:
+        """The place of its first part."""
+        return Span(self.start, self.first_end)
+
+    @property
+    def last(self) -> Span:
+        """The place of its last part."""
+        return Span(self.last_start, self.end)
+
 
 class Recovered(NamedTuple):
     """The result of reading a text.
 
-    `program` is None where nothing is left, and so may `root` be. `drafts` are the phrases of a draft by the path of
-    the output, the binding or the attribute that they leave to be inferred. All places are in `text`, which is the long
-    form of a draft in the short spelling; `told` gives diagnostics their places in the written text. `written_root` is
-    the tree of the written text, if that is `text` or was to be kept.
+    `program` is None where nothing is left. `drafts` are the gaps of a draft by the path of the output, the binding or
+    the attribute that they leave to be inferred, and `marker` is that of its head. All places are in `text`, which is
+    the long form of a draft in the short spelling; `told` gives diagnostics their places in the written text.
+    `written_root` is the tree of the written text, if it was to be kept or is the `tree` of a text with mistakes.
     """
 
     text: str
 
     diagnostics: list[Diagnostic]
     program: Program | None
-    root: Node | None
+    tree: Node | None
     flawed: set[Path]
-    drafts: dict[Path, Node]
+    drafts: dict[Path, Gap]
+    marker: Node | None = None
     elaborated: EditedText | None = None
     written_root: Node | None = None
+
+    @property
+    def root(self) -> Node | None:
+        """The tree of `text`; None if nothing is left. Of a draft without mistakes, it is read when it is asked for."""
+        return self.tree if self.tree or self.program is None else tree_past(self.text)
 
     def told(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
         """Return diagnostics, with places in the written text."""
@@ -75,7 +118,9 @@ def recover(text: str, *, keep: bool = False) -> Recovered:
         try:
             long = elaborate(text, root) if root else None
         except ParseError as failure:
-            return Recovered(text, [*reading.diagnostics, *failure.diagnostics], None, None, set(), {}, None, root)
+            return Recovered(
+                text, [*reading.diagnostics, *failure.diagnostics], None, None, set(), {}, None, None, root
+            )
         if long:
             reported, reading = reading.reported, _RecoveringParse(long.text)
             written_root, root = root if keep else None, None  # a tree takes many times the memory of its text
@@ -87,17 +132,25 @@ def recover(text: str, *, keep: bool = False) -> Recovered:
             reading.lower_rest()
     diagnostics = reading.diagnostics
     if root is None or not isinstance(wire, bytes):
-        return Recovered(reading.text, diagnostics, None, None, set(), {}, long, written_root)
+        return Recovered(reading.text, diagnostics, None, None, set(), {}, None, long, written_root)
     try:
         program = Program.FromString(wire)
     except Exception:  # each of protobuf's backends has an error of its own for it
         if (step := too_deep(wire)) is None:
             raise
         diagnostics.append(error(codes.NESTED_TOO_DEEPLY, TOO_DEEP, find(root, step).span))
-        return Recovered(reading.text, diagnostics, None, root, set(), {}, long, written_root)
-    found = list(phrases_by_path(root, reading.is_marked()))
-    drafts = {path: phrase for path, phrase in found if phrase.name in DRAFTS}
-    return Recovered(reading.text, diagnostics, program, root, reading.flawed(found), drafts, long, written_root)
+        return Recovered(reading.text, diagnostics, None, root, set(), {}, None, long, written_root)
+    found, drafts = list[tuple[Path, Node]](), dict[Path, Gap]()
+    for path, phrase in phrases_by_path(root, reading.is_marked()):
+        if phrase.name in DRAFTS:
+            drafts[path] = Gap.of(phrase)
+        if reading.may_be_flawed(phrase):
+            found.append((path, phrase))
+    flawed, marker = reading.flawed(found), next(named(root, "draft_marker"), None)
+    if (drafts or long) and not diagnostics:  # a tree takes many times the memory of its text
+        root = None
+        written_root = written_root if keep else None
+    return Recovered(reading.text, diagnostics, program, root, flawed, drafts, marker, long, written_root)
 
 
 @with_room
@@ -175,6 +228,10 @@ class _RecoveringParse:
         own = [diagnostic for diagnostic, last in self.reported if not self.lowering.is_misnamed(*last)]
         return [*self.lowering.diagnostics, *own]
 
+    def may_be_flawed(self, phrase: Node) -> bool:
+        """Return whether `flawed` needs a phrase."""
+        return phrase.name in AROUND or (phrase.name, phrase.start, phrase.end) in self.lowering.repaired
+
     def flawed(self, found: list[tuple[Path, Node]]) -> set[Path]:
         """Return the paths of repaired phrases, and of the innermost message at each place that was passed over."""
         passed = sorted(self.passed)
@@ -182,7 +239,7 @@ class _RecoveringParse:
         innermost = {
             place: path
             for path, phrase in found
-            if phrase.name in ("operation", "function", "block", "inner_block", "specialization")
+            if phrase.name in AROUND
             for place in passed[bisect_left(passed, phrase.start) : bisect_right(passed, phrase.end)]
         }
         put_in = {
