@@ -388,7 +388,7 @@ def test_a_check_reads_a_text_once_and_keeps_what_it_read(name: str, monkeypatch
             read.append(text)
             super().__init__(text)
 
-    monkeypatch.setattr(recovery, "_Reading", Counted)
+    monkeypatch.setattr(recovery, "_RecoveringParse", Counted)
     expected = past(text, None)
     inferred = expected.inferred
     read.clear()

@@ -21,7 +21,7 @@ from miltext.parsing.syntax_errors import syntax_error
 from miltext.schema.walk import operations
 from miltext.syntax.names import RESERVED
 from miltext.syntax.parser import SyntaxFailure
-from miltext.syntax.tree import Node
+from miltext.syntax.tree import Folded, Node, walk
 
 TEXT = """program(1.3)
 [buildInfo = dict<string, string>({{"a", "b"}, {"c", "d"}})]
@@ -435,11 +435,28 @@ def test_the_trees_of_a_draft_are_not_there_at_once() -> None:
     assert most_memory(text, keep=False) < 0.85 * most_memory(text, keep=True)
 
 
-@pytest.mark.parametrize(
-    "text", [short_draft(20), short_draft(20).replace("mul(", "  _ y = mul(x = x, y = x);\n mul(")]
-)
-def test_the_tree_of_a_draft_is_read_when_it_is_asked_for(text: str) -> None:
+INNER = """program(1.3) $draft(names) {
+  func main<ios18>(tensor<fp16, [8]> x, bool c) {
+    _ y = cond(pred = c)
+    () {
+      a = relu(x = x);
+    } -> (a)
+    () {
+      _ b = mul(x, 2.0)[name = "b"];
+    } -> (b);
+    fp16 z = const()[val = fp16(1)]; // kept
+  } -> (y, z);
+}
+"""
+
+
+@pytest.mark.parametrize("text", [short_draft(20), INNER, INNER.replace("2.0", "x")], ids=["calls", "blocks", "names"])
+def test_operations_of_a_draft_are_read_again_as_they_were(text: str) -> None:
     read = recover(text)
-    assert read.program is not None
-    assert (read.tree is None) == (not read.diagnostics)
-    assert read.root == tree_past(read.text)
+    assert read.diagnostics == []
+    assert read.root is not None
+    assert any(isinstance(each, Folded) for each in walk(read.root))
+    whole = tree_past(read.text)
+    assert whole is not None
+    found, expected = ([(each[:3], *each[4:]) for each in walk(root)] for root in (read.root, whole))
+    assert found == expected

@@ -136,10 +136,10 @@ def draft_notice(read: Recovered) -> list[Diagnostic]:
         message = "this is a draft in the short spelling; `miltext infer` writes it out"
         return [Diagnostic("note", codes.DRAFT, message, Span(first, first + 1))]
     if not read.drafts:
-        marker = read.marker
+        marker = marker_of(read.root)
         message = "this is a draft, whose head asks for more than types; `miltext infer` writes it out"
         return [Diagnostic("note", codes.DRAFT, message, marker.span)] if marker else []
-    first = min(gap.span for gap in read.drafts.values())
+    place = min(gap.span for gap in read.drafts.values())
     types = counted(len(read.drafts), "type")
     message = f"this is a draft, which leaves out {types}; `miltext infer` fills in what is missing"
-    return [Diagnostic("note", codes.DRAFT, message, first)]
+    return [Diagnostic("note", codes.DRAFT, message, place)]

@@ -99,13 +99,12 @@ def _edits(read: Recovered, walk: Retyping) -> Iterator[Edit]:
     """Yield the places of the changed types, in the text as it was written, and their new texts."""
     left = {path: spelled(found, walk.dialect) for path, found in walk.retyped.items()}
     whole = walk.resizing.literals(walk.dialect, read.drafts, left) if walk.resizing else {}
-    root = read.root
-    bodies = (body for function in named(root, "function") for body in bodies_of(function)) if root else ()
+    bodies = (body for function in named(read.root, "function") for body in bodies_of(function)) if read.root else ()
     for path, operation in (each for place, body in bodies for each in operations_of(body, place)):
         if isinstance(operation, Statement) and (written := left.pop((*path, "outputs", 0), None)):
             yield *read.written(operation.type_span), written
     around = {path[:end] for path in (*left, *whole) for end in range(len(path))}
-    for path, phrase in phrases_by_path(root, lambda path, _: path in around) if root and around else ():
+    for path, phrase in phrases_by_path(read.root, lambda path, _: path in around) if read.root and around else ():
         if path in whole:
             yield *read.written(phrase.span), whole[path]
         elif path in left:

@@ -12,6 +12,7 @@ from miltext.checking.drafts import (
     draft_notice,
     draft_types,
     dtype_in_draft,
+    marker_of,
     marker_words,
 )
 from miltext.checking.findings import apart_from, in_order, located
@@ -222,7 +223,7 @@ def _found_anew(retyped: Retyped, found: list[Diagnostic]) -> list[Diagnostic]:
     Errors name the constants to change, if they were made for other sizes.
     """
     read = retyped.read
-    kept = read.told(located(retyped.kept, read.root) if retyped.kept else [])
+    kept = read.told(located(retyped.kept, read.root) if read.root is not None else [])
     explained = _check_read(read, retyped.types, retyped.arrays, retyped.baked).diagnostics if _errors(found) else []
     return in_order([*kept, *(explained if _errors(explained) else retyped.written.told(found))])
 
@@ -241,7 +242,7 @@ def write_out(text: str, path: str | None = None, asked: Collection[str] = ()) -
     if _errors(found):
         return WrittenOut(None, found)
     steps: list[Recovered | EditedText] = [types.read, types.written()] if types is not None else []
-    is_asked = bool(asked) or (types is not None and types.read.marker is not None)
+    is_asked = bool(asked) or (types is not None and marker_of(types.read.root) is not None)
     if is_asked and (more := spelled_out(steps[-1].text if steps else text, asked)):
         steps.append(more)
     whole = steps[-1].text if steps else text
@@ -347,7 +348,7 @@ def _check_read(
     own = map(dtype_in_draft, read.diagnostics) if is_draft else read.diagnostics
     found = [*draft_notice(read), *own, *types.diagnostics]
     stopping: list[Diagnostic] = []
-    if read.program is not None:
+    if read.program is not None and read.root is not None:
         faulty: set[Place] = set()
         whole = verify(read.program, dialect_of(read.text), faulty, arrays, undescribed=undescribed)
         whole = apart_from(whole, read.flawed)
@@ -357,10 +358,9 @@ def _check_read(
         verified = [*dict.fromkeys([*apart_from(whole, types.missing), *names])]
         joined = [as_in_draft(finding, types) for finding in types.joined(verified, faulty)]
         joined = [*map(baked.told, joined)] if baked else joined
-        if joined and (root := read.root):
-            found += located(joined, root)
-            stopping = located(types.stopping(joined), root)
-    if "defaults" in marker_words(read.marker):
+        found += located(joined, read.root)
+        stopping = located(types.stopping(joined), read.root)
+    if "defaults" in marker_words(marker_of(read.root)):
         found = _with_defaults(found)
     return CheckedText(read.told(found), read, types, read.told(stopping))
 

@@ -25,7 +25,7 @@ from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import STATEMENTS
 from miltext.syntax.parser import NestingFailure, Parsed, Places, SyntaxFailure
 from miltext.syntax.recursion import with_room
-from miltext.syntax.tree import Node, flat, last_nodes, leaf, named, transformed, tree_parser
+from miltext.syntax.tree import Node, flat, folded, last_nodes, leaf, transformed, tree_parser
 
 if TYPE_CHECKING:
     from miltext.syntax.editing import EditedText
@@ -78,27 +78,21 @@ class Gap(NamedTuple):
 class Recovered(NamedTuple):
     """The result of reading a text.
 
-    `program` is None where nothing is left. `drafts` are the gaps of a draft by the path of the output, the binding or
-    the attribute that they leave to be inferred, and `marker` is that of its head. All places are in `text`, which is
-    the long form of a draft in the short spelling; `told` gives diagnostics their places in the written text.
-    `written_root` is the tree of the written text, if it was to be kept or is the `tree` of a text with mistakes.
+    `program` is None where nothing is left, and so may `root` be. `drafts` are the gaps of a draft by the path of the
+    output, the binding or the attribute that they leave to be inferred. All places are in `text`, which is the long
+    form of a draft in the short spelling; `told` gives diagnostics their places in the written text. `written_root` is
+    the tree of the written text, if it was to be kept, or has mistakes.
     """
 
     text: str
 
     diagnostics: list[Diagnostic]
     program: Program | None
-    tree: Node | None
+    root: Node | None
     flawed: set[Path]
     drafts: dict[Path, Gap]
-    marker: Node | None = None
     elaborated: EditedText | None = None
     written_root: Node | None = None
-
-    @property
-    def root(self) -> Node | None:
-        """The tree of `text`; None if nothing is left. Of a draft without mistakes, it is read when it is asked for."""
-        return self.tree if self.tree or self.program is None else tree_past(self.text)
 
     def told(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
         """Return diagnostics, with places in the written text."""
@@ -118,9 +112,7 @@ def recover(text: str, *, keep: bool = False) -> Recovered:
         try:
             long = elaborate(text, root) if root else None
         except ParseError as failure:
-            return Recovered(
-                text, [*reading.diagnostics, *failure.diagnostics], None, None, set(), {}, None, None, root
-            )
+            return Recovered(text, [*reading.diagnostics, *failure.diagnostics], None, None, set(), {}, None, root)
         if long:
             reported, reading = reading.reported, _RecoveringParse(long.text)
             written_root, root = root if keep else None, None  # a tree takes many times the memory of its text
@@ -132,25 +124,24 @@ def recover(text: str, *, keep: bool = False) -> Recovered:
             reading.lower_rest()
     diagnostics = reading.diagnostics
     if root is None or not isinstance(wire, bytes):
-        return Recovered(reading.text, diagnostics, None, None, set(), {}, None, long, written_root)
+        return Recovered(reading.text, diagnostics, None, None, set(), {}, long, written_root)
     try:
         program = Program.FromString(wire)
     except Exception:  # each of protobuf's backends has an error of its own for it
         if (step := too_deep(wire)) is None:
             raise
         diagnostics.append(error(codes.NESTED_TOO_DEEPLY, TOO_DEEP, find(root, step).span))
-        return Recovered(reading.text, diagnostics, None, root, set(), {}, None, long, written_root)
+        return Recovered(reading.text, diagnostics, None, root, set(), {}, long, written_root)
     found, drafts = list[tuple[Path, Node]](), dict[Path, Gap]()
     for path, phrase in phrases_by_path(root, reading.is_marked()):
         if phrase.name in DRAFTS:
             drafts[path] = Gap.of(phrase)
         if reading.may_be_flawed(phrase):
             found.append((path, phrase))
-    flawed, marker = reading.flawed(found), next(named(root, "draft_marker"), None)
-    if (drafts or long) and not diagnostics:  # a tree takes many times the memory of its text
-        root = None
+    if (drafts or long) and not diagnostics:
         written_root = written_root if keep else None
-    return Recovered(reading.text, diagnostics, program, root, flawed, drafts, marker, long, written_root)
+        root = folded(root, reading.text)
+    return Recovered(reading.text, diagnostics, program, root, reading.flawed(found), drafts, long, written_root)
 
 
 @with_room
