@@ -44,7 +44,7 @@ class HomeHook(MetadataHookInterface):
     """The metadata that depend on where miltext lives: README, whose links lead there, and URLs."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Fill in `readme` and `urls`. Without a home, README is as it stands, and there are no URLs."""
+        """Fill in `readme` and `urls`. Without a home, README is as it is, and there are no URLs."""
         home = home_of(Path(self.root))
         text = (Path(self.root) / "README.md").read_text(encoding="utf-8")
         metadata["readme"] = {"content-type": "text/markdown", "text": with_home(text, home)}

@@ -13,9 +13,9 @@ from pathlib import Path
 import miltext
 from benchmarks.measure import Contender, Contest, cold
 from benchmarks.programs import network_text
+from miltext.schema.tensors import tensor_dtype, tensor_shape
 from miltext.weights.blob_storage import BlobWriter
 from miltext.weights.model_weights import blob_values
-from miltext.weights.tensors import tensor_dtype, tensor_shape
 
 BUILD, UNCHECKED = "miltext.build", "miltext.build, check=False"
 

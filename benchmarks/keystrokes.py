@@ -45,7 +45,7 @@ ASKED = ("textDocument/hover", "textDocument/completion")
 
 _SIZE = 1_000_000
 _PROBE = (f"tensor<fp32, [{_SIZE}]> probe = probing();", "tensor<fp32, [1]> probed = relu(x = probe);")
-_PROBED = re.compile(r"gives back tensor<fp32, \[(\d+)\]> here")
+_PROBED = re.compile(r"returns tensor<fp32, \[(\d+)\]> here")
 _OPERATION = re.compile(r"^ +tensor<\w+, \[.*\]> (\w+) = \w+\(.*;$", re.MULTILINE)
 
 

@@ -104,7 +104,7 @@ def tried(asked: str, seeds: range) -> Part:
 
 
 def taken(made: Program) -> Iterator[tuple[str, str, str]]:
-    """Yield each operation, parameter and data type that stand together."""
+    """Yield each operation, parameter and data type that are together."""
     types: dict[tuple[str, str], str] = {}
     for path, each in parts(made):
         values = () if isinstance(each, Program) else each.outputs if isinstance(each, Operation) else each.inputs

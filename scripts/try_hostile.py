@@ -120,7 +120,7 @@ def cases(kinds: list[str], first: int, count: int) -> Iterator[Case]:
 
 
 class Read(NamedTuple):
-    """What a verb gave back, or None where it refused a text, with what it said of that; and the share of its time."""
+    """What a verb returned, or None where it refused a text, with what it said of that; and the share of its time."""
 
     result: Any
     refused: list[Diagnostic]

@@ -224,7 +224,7 @@ def test_an_error_comes_from_few_rooms(start: Place) -> None:
     assert {room_of(place.module) for place in calls().reached(start)} == ORIGINS[start]
 
 
-def test_the_walk_to_an_error_is_that_of_the_code() -> None:
+def test_the_walk_to_an_error_matches_the_code() -> None:
     """Each module that it names is entered by the calls, or is a table that an entered module imports."""
     entered = {place.module for start in ORIGINS for place in calls().reached(start)}
     assert len({room_of(module) for module in entered}) <= 8

@@ -58,7 +58,7 @@ def test_large_arrays_are_measured() -> None:
     assert len(re.findall(r"^in .* \d+\.\d s +\d+\.\d MiB$", done.stdout, re.MULTILINE)) >= 4
 
 
-def test_what_is_built_is_right_and_has_its_weights() -> None:
+def test_a_built_model_is_right_and_has_its_weights() -> None:
     for contest in WORKLOADS["building"](lambda number: max(number // 100, 1)):
         (checked, unchecked) = [contender.run for contender in contest.contenders]
         assert checked is not None
@@ -113,7 +113,7 @@ def test_every_reach_is_of_a_contest_and_its_contenders(monkeypatch: pytest.Monk
     assert len({reach.what for reach in REACHES}) == len(REACHES)
 
 
-def test_cold_forgets_what_was_read() -> None:
+def test_cold_forgets_the_input() -> None:
     from miltext.parsing.lowering.plain import plain_type
 
     miltext.parse(network_text(1))
@@ -122,7 +122,7 @@ def test_cold_forgets_what_was_read() -> None:
     assert not plain_type
 
 
-def test_what_a_string_is_lowered_by_does_not_hang_on_what_is_remembered() -> None:
+def test_lowering_a_string_does_not_depend_on_the_memo() -> None:
     from miltext.parsing.lowering.plain import plain_type
     from miltext.parsing.lowering.values import STRING
 
@@ -183,7 +183,7 @@ def test_a_converted_network_is_checked(name: str) -> None:
     assert text.count(";\n") > 20
 
 
-def test_converted_networks_that_cannot_be_made_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_networks_that_fail_to_convert_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.converted.find_spec", lambda _: None)
     contests = list(WORKLOADS["converted"](lambda number: number))
     assert len(contests) == len(NETWORKS) >= 5

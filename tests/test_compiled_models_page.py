@@ -12,9 +12,9 @@ from support.pipelines import binary, piped, unary
 
 import miltext
 from miltext.compiled.coremldata import FORM_VERSIONS
+from miltext.compiled.doubts import UNSEEN
 from miltext.compiled.histogram import _TABLE
 from miltext.compiled.metadata import AVAILABILITY
-from miltext.compiled.unproven_features import UNSEEN
 from miltext.diagnostics import ModelError
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, Model
 
@@ -33,7 +33,7 @@ REFUSED = {row[0]: row[1] == "yes" for row in rows(UNPROVEN, 3) if row[1] in ("y
 """Whether each unproven point is refused, as the page says."""
 
 
-def test_the_versions_are_those_of_the_table() -> None:
+def test_the_versions_match_the_table() -> None:
     told = [row for row in rows(UNPROVEN, 3) if row[0].isdecimal()]
     assert {int(version): int(form) for version, form, _ in told} == FORM_VERSIONS
     assert {int(version): ios for version, _, ios in told} == {
@@ -147,7 +147,7 @@ def test_each_point_has_its_row_and_a_model() -> None:
 
 
 @pytest.mark.parametrize("row", TOUCHING)
-def test_a_build_tells_the_point_that_a_model_touches(row: str, tmp_path: Path) -> None:
+def test_a_build_reports_the_point_that_a_model_touches(row: str, tmp_path: Path) -> None:
     made = unary("x", "y")
     spec = TOUCHING[row](made) or made
     package = write_package(tmp_path / "P.mlpackage", spec.SerializeToString())

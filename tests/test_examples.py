@@ -24,7 +24,7 @@ FOUND = [*sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "website" / "pa
 PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in FOUND)]
 
 INDENTED = re.compile(r"^    ((?:miltext|git|pip|python) .*)$", re.MULTILINE)
-"""A command of a page that stands by itself, and not in a fence."""
+"""A command of a page that is written alone, and not in a fence."""
 
 FOLLOWED = {
     "README.md": "tests/test_readme.py",

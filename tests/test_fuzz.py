@@ -66,7 +66,7 @@ def test_changes_are_many_and_the_same_for_a_seed(name: str) -> None:
 # ---- changes
 
 
-def test_words_are_those_of_the_tables() -> None:
+def test_words_match_the_tables() -> None:
     assert {"func", "$absent", "fp16", "ios18", "CoreML8", "scaled_dot_product_attention", "pad_type"} <= {
         *texts.words()
     }
@@ -129,7 +129,7 @@ def hungry(data: bytes) -> None:
 
 
 @pytest.mark.parametrize(("law", "said"), [(planted, "AssertionError in planted"), (hungry, "MemoryError")])
-def test_what_breaks_a_law_is_told_by_its_place(law: Callable[[bytes], None], said: str) -> None:
+def test_what_breaks_a_law_is_named_by_its_place(law: Callable[[bytes], None], said: str) -> None:
     failure = trials.tried(law, b"fp16 relu")
     assert failure is not None
     assert failure.place.startswith(said)
@@ -202,7 +202,7 @@ DIES = "open({running!r}, 'w').write('deadly'); import os; os._exit({status})"
 
 
 @pytest.mark.parametrize("status", [0, 9])
-def test_the_input_at_which_a_job_dies_is_found_and_others_follow(tmp_path: Path, status: int) -> None:
+def test_the_input_that_kills_a_job_is_found(tmp_path: Path, status: int) -> None:
     places = {"counted": str(trials.count_file(tmp_path, "parse", 0)), "status": status}
     code = COUNTS.format(**places) + DIES.format(running=str(trials.running_file(tmp_path, "parse", 0)), **places)
     started: list[tuple[int, float]] = []
@@ -226,13 +226,13 @@ def over(job: jobs.Job) -> jobs.Job:
     return job
 
 
-def test_a_job_that_never_begins_says_why(tmp_path: Path) -> None:
+def test_a_job_that_never_begins_gives_a_reason(tmp_path: Path) -> None:
     run = [sys.executable, "-S", "-c", "raise OSError('why')"]
     with pytest.raises(jobs.NeverBegun, match="why"):
         over(jobs.Job("parse", ".mil", tmp_path, 0, 1, 30, lambda *_: run))
 
 
-def test_a_job_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "PATIENCE", 0)
     running = trials.running_file(tmp_path, "parse", 0)
     code = f"import time; open({str(running)!r}, 'w').write('endless'); time.sleep(60)"
@@ -267,7 +267,7 @@ def test_findings_are_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "still fails" in said
 
 
-def test_a_target_that_never_begins_lets_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_target_that_never_begins_lets_others_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(name: str, *_: object) -> Iterator[jobs.Result]:
         yield jobs.Result(trials.Count(3))
         if name == "parse":
@@ -280,7 +280,7 @@ def test_a_target_that_never_begins_lets_others_go_on(tmp_path: Path, monkeypatc
     assert "format: 3 inputs" in said
 
 
-def test_an_interrupt_tells_what_was_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_reports_what_was_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> Iterator[jobs.Result]:
         yield jobs.Result(trials.Count(3))
         raise KeyboardInterrupt
@@ -353,7 +353,7 @@ def test_a_finding_has_its_place_among_the_goldens(
         adopting.adopt(path, "new", "Shows that it is read.")
 
 
-def test_the_page_tells_of_every_target_and_command() -> None:
+def test_the_page_reports_every_target_and_command() -> None:
     page = (ROOT / "fuzz" / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(TARGETS)
     assert {*re.findall(r"python -m fuzz (\w+)", page)} == {*main.commands}

@@ -62,7 +62,7 @@ def says(path: Path) -> str:
     return found["says"] if found else ""
 
 
-def test_each_golden_says_what_it_shows() -> None:
+def test_each_golden_shows_its_content() -> None:
     said = {path: says(path) for path in INPUTS}
     assert [str(path.relative_to(GOLDEN)) for path, sentence in said.items() if not sentence] == []
     assert [key for key, times in Counter((path.parent, say) for path, say in said.items()).items() if times > 1] == []

@@ -1,4 +1,4 @@
-"""No text takes time that grows faster than it does: whatever stands in it again and again, wherever that is.
+"""No text takes time that grows faster than it does: whatever is in it again and again, wherever that is.
 
 Twice as long a run of anything, in any gap of a text that has most of the grammar, takes about twice as long.
 """

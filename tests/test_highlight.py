@@ -58,7 +58,7 @@ def classes(text: str) -> dict[str, _TokenType]:
 
 
 @pytest.mark.parametrize("name", ["everything", "short", "broken"])
-def test_tokens_are_those_of_the_golden(name: str, matches_golden: Check) -> None:
+def test_tokens_match_the_golden(name: str, matches_golden: Check) -> None:
     found = tokens((FOLDER / f"{name}.mil").read_text(encoding="utf-8"))
     lines = [f"{named(token):22} {piece!a}\n" for _, token, piece in found if token is not Whitespace]
     matches_golden(FOLDER / f"{name}.tokens", "".join(lines))
@@ -152,7 +152,7 @@ def test_an_example_alone_is_highlighted_too() -> None:
 # ---- the vocabulary
 
 
-def test_keywords_are_those_of_the_grammar() -> None:
+def test_keywords_match_the_grammar() -> None:
     assert keywords() == keywords_of_the_grammar(), "run editors/generate.py"
 
 
@@ -199,7 +199,7 @@ def test_it_loads_without_what_only_parsing_needs() -> None:
 
 @pytest.mark.parametrize("gap", ["\n", " // ( = \n", "/* a\n * b */", "\r\n\t", "\n\n// c\n/**/"])
 @pytest.mark.parametrize("draft", [FEED_FORWARD, WITH_BLOCKS, WITH_CONSTANTS], ids=["plain", "blocks", "constants"])
-def test_what_follows_a_name_may_stand_on_another_line(draft: str, gap: str) -> None:
+def test_what_follows_a_name_may_be_on_another_line(draft: str, gap: str) -> None:
     """Before each bracket and equals sign, and after each name, one at a time and all at once."""
     plain = re.sub(r"//[^\n]*|/\*.*?\*/", "", draft)
     places = [match.start() for match in re.finditer(r"[=(<\[]|(?<=[a-z]) ", plain)]

@@ -113,11 +113,11 @@ def test_each_extra_is_installed_in_the_same_words_everywhere() -> None:
 @pytest.mark.parametrize(
     ("code", "extra"), [("MIL419", "safetensors"), ("MIL480", "coremltools"), ("MIL839", "images")]
 )
-def test_the_page_of_a_code_says_how_to_install_what_is_missing(code: str, extra: str) -> None:
+def test_page_of_a_code_explains_how_to_install_a_missing_part(code: str, extra: str) -> None:
     assert home.install(extra) in explanation(code)
 
 
-def test_the_server_says_how_to_install_its_extra() -> None:
+def test_the_server_explains_how_to_install_its_extra() -> None:
     assert home.install("lsp") in (verbs()["lsp"].epilog or "")
 
 
@@ -160,7 +160,7 @@ def test_a_dry_run_shows_a_patch_and_writes_nothing(tree: Path, capsys: pytest.C
 
 
 @needs_no_home
-def test_what_is_published_says_where_from(tree: Path) -> None:
+def test_what_is_published_shows_where_from(tree: Path) -> None:
     before = contents(tree)
     publish.main(["--home", f"{URL}.git/"], tree)
     after = contents(tree)
@@ -182,7 +182,7 @@ def test_what_is_published_says_where_from(tree: Path) -> None:
 @needs_no_home
 @pytest.mark.parametrize("where", ["https://github.com/a/b", URL, None])
 def test_the_metadata_of_a_wheel(tree: Path, where: str | None) -> None:
-    """On a package index, nothing of the repository stands beside README."""
+    """On a package index, nothing of the repository is beside README."""
     pytest.importorskip("hatchling", reason="needs hatchling, which builds the package")
     if where:
         publish.main(["--home", where], tree)

@@ -1,4 +1,4 @@
-"""The pages of docs/how-to: their commands work as they stand, write what a page shows, and make what it says."""
+"""The pages of docs/how-to: their commands work as they are, write what a page shows, and make what it says."""
 
 from __future__ import annotations
 

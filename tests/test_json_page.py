@@ -79,7 +79,7 @@ def test_a_link_can_name_each_part_of_the_schema() -> None:
     assert [name for name in SCHEMA["$defs"] if not name.replace("-", "_").isidentifier()] == []
 
 
-def test_each_verb_that_tells_something_has_the_form_and_a_part_of_the_page() -> None:
+def test_each_verb_with_results_has_a_form_and_a_section() -> None:
     formed = {name for name, verb in verbs().items() if "--format" in options(verb)}
     described = set(make_json_schema.tables(PAGE)) - {make_json_schema.EVERY}
     assert formed == described
@@ -87,7 +87,7 @@ def test_each_verb_that_tells_something_has_the_form_and_a_part_of_the_page() ->
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the examples are those of a Unix shell")
-def test_each_example_writes_what_its_table_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_example_writes_what_its_table_states(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     followed = Followed(tmp_path)
     monkeypatch.chdir(followed.folder)
     formed = make_json_schema.tables(PAGE).keys()
@@ -142,7 +142,7 @@ def test_numbers_that_json_lacks_are_strings(tmp_path: Path) -> None:
     assert (output["value"], output["min"], output["inf"]) == ("-inf", None, 1)
 
 
-def test_what_was_done_before_a_failure_is_told(tmp_path: Path) -> None:
+def test_what_was_done_before_a_failure_is_reported(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE, tmp_path / "A.mlpackage")
     (tmp_path / "b.mil").write_text(BROKEN, encoding="utf-8")
     ended = miltext("sidecar", "A.mlpackage", "b.mil", "--format", "json", cwd=tmp_path)

@@ -31,7 +31,7 @@ program(1.3)
     ("kind", "codes"), [("name", [set()]), ("operation", [{"MIL010"}, set()]), ("type", [{"MIL701"}])]
 )
 def test_what_is_typed_is_of_its_kind(kind: str, codes: list[set[str]], place: str) -> None:
-    """What stands in the text after each key, but for the probe, which always tells the version."""
+    """What is in the text after each key, but for the probe, which always tells the version."""
     typist = Typist(TEXT, place)
     text, seen = typist.text, []
     for key in itertools.islice(typist.keys(kind), 200):

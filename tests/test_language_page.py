@@ -105,7 +105,7 @@ WHOLE_DRAFTS = re.findall(
 )
 
 
-def test_a_draft_that_asks_for_more_is_written_out_as_the_page_shows() -> None:
+def test_a_draft_that_requests_more_is_written_out_as_page_shows() -> None:
     [(draft, whole)] = WHOLE_DRAFTS
     assert miltext.infer_draft(draft) == whole
     assert miltext.format_text(draft) == draft

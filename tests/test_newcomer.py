@@ -140,7 +140,7 @@ def test_the_site_has_the_tutorial(site: Path) -> None:
     assert "Tutorial: write, check, build and test a model" in (site / "tutorial" / "index.html").read_text("utf-8")
 
 
-def test_a_finding_is_shown_and_mended(playground: str, request: pytest.FixtureRequest) -> None:
+def test_a_finding_is_shown_and_fixed(playground: str, request: pytest.FixtureRequest) -> None:
     if reason := no_browser():
         stop(reason)
     opener = Opener(request.getfixturevalue("chromium"))

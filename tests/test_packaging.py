@@ -148,7 +148,7 @@ def test_the_oldest_versions_are_those_that_are_promised() -> None:
     assert [name for name in lowest if not f"{pinned[name]}.".startswith(f"{lowest[name]}.")] == []
 
 
-def test_the_site_lists_what_it_needs() -> None:
+def test_the_site_lists_its_needs() -> None:
     """The pages of the API and the playground's wheel need these, which tests have anyway."""
     site = " ".join(asked()[1]["site"])
     assert "pytest>=" in site

@@ -1,4 +1,4 @@
-"""docs/performance.md: its picture says what its tables say, and the tables stand in folds that are closed."""
+"""docs/performance.md: its picture says what its tables say, and the tables are in folds that are closed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGE = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_the_picture_is_that_of_the_tables() -> None:
+def test_the_picture_matches_the_tables() -> None:
     assert chart.PICTURE.read_text(encoding="utf-8") == chart.picture(PAGE)
     assert "](images/performance.svg)" in PAGE
 
@@ -37,7 +37,7 @@ def test_every_bar_has_its_figure_on_its_side_of_one() -> None:
     assert bars[widths.index(max(widths))] == longest
 
 
-def test_a_figure_that_changes_changes_the_picture_and_a_missing_peer_has_no_bar() -> None:
+def test_a_changed_figure_changes_the_picture() -> None:
     assert "25.9x" in chart.picture(PAGE.replace("24.6x", "25.9x"))
     without = re.sub(r"^(\| xDSL's parser +\|).*$", r"\1 not installed | | | |", PAGE, flags=re.MULTILINE)
     assert [bar.label for bar in chart.bars(without)["Parse"]].count("xDSL, of MLIR") == 0

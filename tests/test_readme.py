@@ -1,4 +1,4 @@
-"""README.md: its table has every verb, what it names is there, and its blocks run in order, as they stand."""
+"""README.md: its table has every verb, what it names is there, and its blocks run in order, as they are."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_the_walk_ends_at_what_fails(page: str, status: int, shown: str, said: s
     assert "\nnever\n" not in done.stdout.replace("echo never", "")
 
 
-def test_the_walk_leaves_out_what_it_is_told_to() -> None:
+def test_the_walk_leaves_out_what_it_is_reported_to() -> None:
     made = walk_readme.script("```sh\npytest\n```\n```sh\necho a\n```\n", without="pytest")
     assert made.count("\npytest\n") == 1  # which is shown
     assert made.count("\necho a\n") == 2

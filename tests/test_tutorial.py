@@ -106,7 +106,7 @@ EXPECTED = {
 }
 
 
-def test_a_model_computes_what_its_definition_says(
+def test_a_model_computes_its_definition(
     built: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name, package = built

@@ -13,9 +13,10 @@ from typing import Any, ForwardRef, is_typeddict
 import miltext
 import miltext.testing
 from miltext.descriptions import ranges
-from miltext.evaluation import subjects
+from miltext.evaluation import carried, subjects
 from miltext.pytest_plugin import MilGolden
 from miltext.reduction import trials
+from miltext.schema import dynamic
 from website.markdown import cell, docstring
 
 WIDTH = 88
@@ -36,8 +37,10 @@ REACHED = {
 }
 """Classes that a caller gets from others, or gives, and does not import from the top, by their modules."""
 
-ALIASES = {"Runnable": subjects, "Range": ranges, "Test": trials}
+ALIASES = {"Runnable": subjects, "Named": carried, "Record": dynamic, "Range": ranges, "Test": trials}
 """What types of arguments stand for, by the modules that say it."""
+
+_MODULES = re.compile(r"\b(miltext\.reduction\.trials|collections\.abc|typing)\.")
 
 _CLASS = re.compile(rf"(?<![\w`.\[])({'|'.join(CLASSES)})(?![\w`\]])")
 
@@ -63,10 +66,8 @@ def _aliases() -> Iterator[str]:
     yield "\n## Types of arguments { #aliases }\n\n| name | what it stands for |\n|---|---|\n"
     for name, module in ALIASES.items():
         said = getattr(module, name)
-        shown = (
-            said if isinstance(said, str) else inspect.formatannotation(said).replace("miltext.reduction.trials.", "")
-        )
-        yield f"| `{name}` | `{shown.replace('collections.abc.', '')}` |\n"
+        shown = said if isinstance(said, str) else _MODULES.sub("", inspect.formatannotation(said))
+        yield f"| `{name}` | `{shown}` |\n"
 
 
 def _index() -> Iterator[str]:
@@ -98,8 +99,8 @@ def _all(title: str, module: str, names: dict[str, Any]) -> Iterator[str]:
 
 _CONTEXTS = {
     "Functions": "All are imported from the top: `miltext.parse`. Errors are [MiltextErrors](classes.md#MiltextError).",
-    "Classes": "What the [functions](functions.md) take and give back. [Parts of these](parts.md) have their own page.",
-    "Parts of these": "What [classes](classes.md) and [functions](functions.md) hold, take and give back; nobody has to"
+    "Classes": "What the [functions](functions.md) take and return. [Parts of these](parts.md) have their own page.",
+    "Parts of these": "What [classes](classes.md) and [functions](functions.md) hold, take and return; nobody has to"
     " import them.",
     "miltext.testing": "Programs pinned in tests, and programs to test with: [golden files](../golden-files.md) and"
     " [generated programs](../generate.md) are the pages to read first.",

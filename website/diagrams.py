@@ -16,7 +16,7 @@ WIDEST, ARROW = 560, 20
 """How wide a row of items may be, in pixels, and the track between two of them."""
 
 _TWICE = re.compile(r"(<text[^>]*>[^<]*</text>)\1")
-"""What railroad-diagrams 3.0 makes of a word that is a link: it stands there twice."""
+"""What railroad-diagrams 3.0 makes of a word that is a link: it is there twice."""
 
 
 def is_readable(expression: Tree[Token]) -> bool:
@@ -62,7 +62,7 @@ def _choice(items: list[railroad.DiagramItem]) -> railroad.DiagramItem:
 
 
 def _sign(tree: Tree[Token]) -> str:
-    """Return what stands after an item: how often it may be there."""
+    """Return what comes after an item: how often it may be there."""
     return "".join(child for child in tree.children if isinstance(child, Token))
 
 
@@ -98,7 +98,7 @@ def _rows(items: list[railroad.DiagramItem]) -> list[railroad.DiagramItem]:
 
 
 def _separator(repeated: Tree[Token], before: Tree[Token]) -> Tree[Token] | None:
-    """Return what stands between the items of `before (separator before)*`, None if that is not what is repeated."""
+    """Return what comes between the items of `before (separator before)*`, None if that is not what is repeated."""
     if repeated.data != "expr" or _sign(repeated) != "*":
         return None
     (inner,) = (child for child in repeated.children if isinstance(child, Tree))

@@ -22,7 +22,7 @@ FILES = {"mil.lark": "Programs", "mil_fast.lark": "Tokens for speed"}
 
 
 class Definition(NamedTuple):
-    """A rule or a token: its remark, its lines as they stand, its expression as Lark reads it, and what that names."""
+    """A rule or a token: its remark, its lines as they are, its expression as Lark reads it, and what that names."""
 
     name: str
     remark: str
@@ -123,7 +123,7 @@ def _page() -> Iterator[str]:
     }
     yield "# Grammar\n\nThis is `grammar/mil.lark`, then `grammar/mil_fast.lark`, which adds tokens for speed: from "
     yield "both the parser's tables are made. [`miltext.lark_parser`](lark.md) reads the first alone. In a diagram, "
-    yield "read along the line from left to right: rounded words stand in the text as they are, and words in a box are "
+    yield "read along the line from left to right: rounded words are in the text as they are, and words in a box are "
     yield "another rule or token. [The language](language.md) says what each construct means.\n"
     for section in made:
         yield f"\n## {section.title}\n"

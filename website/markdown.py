@@ -10,7 +10,7 @@ _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 
 
 def plain(text: str) -> str:
-    """Return a line of a help in which only code is marked up: what stands in backticks, and options."""
+    """Return a line of a help in which only code is marked up: what is in backticks, and options."""
     return outside_spans(text, lambda piece: _OPTION.sub(r"`\g<0>`", re.sub(r"([<*_\[\]])", r"\\\1", piece)))
 
 

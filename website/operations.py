@@ -28,7 +28,7 @@ def pages() -> dict[str, str]:
 
 
 def _moved(text: str) -> str:
-    """Return a part of the page as it stands one folder further down."""
+    """Return a part of the page as it is one folder further down."""
     return text.replace("](language.md", "](../language.md")
 
 

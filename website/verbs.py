@@ -60,7 +60,7 @@ def _told(context: click.Context) -> Iterator[str]:
 
 
 def _sections(context: click.Context, level: int) -> Iterator[str]:
-    """Yield the options, and what stands after them: examples, exit statuses, and more."""
+    """Yield the options, and what comes after them: examples, exit statuses, and more."""
     yield f"\n{'#' * level} Options\n\n| option | meaning |\n|---|---|\n"
     for parameter in context.command.get_params(context):
         if isinstance(parameter, click.Option) and not parameter.hidden:

@@ -8,7 +8,7 @@
     model = miltext.load(path)           # .mil, .mlmodel, .mlpackage, .mlmodelc, .pb, .txtpb
     model = miltext.open_model(path)     # the same, whatever it holds: a whole pipeline, a neural network
     miltext.build(model, path)           # a model written, edited or not
-    toml = miltext.describe(model)       # what stands around its program, as text
+    toml = miltext.describe(model)       # what is around its program, as text
     done = miltext.convert_weights(model, "fp16", path)  # types and weights converted, and what that loses
     outputs = miltext.run(model, {"x": x})  # what it computes, in numpy
     comparison = miltext.compare(a, b)   # whether another model computes the same, and where not
@@ -26,12 +26,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from miltext.building.choices import BuildOptions as BuildOptions
     from miltext.checking.inference import infer_types as infer_types
     from miltext.checking.verifier import check as check
-    from miltext.checking.verifier import infer_draft as infer_draft
     from miltext.containers.opening import load as load
     from miltext.containers.opening import open_model as open_model
     from miltext.conversion.converting import Conversion as Conversion
+    from miltext.conversion.converting import ConvertOptions as ConvertOptions
     from miltext.conversion.converting import convert_weights as convert_weights
     from miltext.diagnostics import Diagnostic as Diagnostic
     from miltext.diagnostics import MiltextError as MiltextError
@@ -44,11 +45,14 @@ if TYPE_CHECKING:
     from miltext.diffing import diff as diff
     from miltext.drafting.building import build as build
     from miltext.drafting.describing import describe as describe
+    from miltext.drafting.draft import infer_draft as infer_draft
     from miltext.drafting.writing import to_draft as to_draft
     from miltext.evaluation.comparing.comparing import compare as compare
     from miltext.evaluation.comparing.comparison import Comparison as Comparison
+    from miltext.evaluation.comparing.options import CompareOptions as CompareOptions
     from miltext.evaluation.evaluator import Evaluator as Evaluator
     from miltext.evaluation.evaluator import run as run
+    from miltext.extraction.extracting import ExtractOptions as ExtractOptions
     from miltext.extraction.extracting import extract as extract
     from miltext.formatting.formatter import format_text as format_text
     from miltext.ir.graph import Graph as Graph
@@ -71,18 +75,21 @@ if TYPE_CHECKING:
     from miltext.syntax.tables import lark_parser as lark_parser
 
 _HOMES = {
-    "checking.verifier": ("check", "infer_draft"),
+    "building.choices": ("BuildOptions",),
+    "checking.verifier": ("check",),
     "checking.inference": ("infer_types",),
-    "conversion.converting": ("Conversion", "convert_weights"),
+    "conversion.converting": ("Conversion", "ConvertOptions", "convert_weights"),
     "diagnostics": ("Diagnostic", "MiltextError", "ModelError", "Note", "ParseError", "PrintError", "Span"),
     "diffing": ("Difference", "diff"),
     "drafting.building": ("build",),
     "drafting.describing": ("describe",),
+    "drafting.draft": ("infer_draft",),
     "drafting.writing": ("to_draft",),
     "evaluation.comparing.comparing": ("compare",),
     "evaluation.comparing.comparison": ("Comparison",),
+    "evaluation.comparing.options": ("CompareOptions",),
     "evaluation.evaluator": ("Evaluator", "run"),
-    "extraction.extracting": ("extract",),
+    "extraction.extracting": ("ExtractOptions", "extract"),
     "formatting.formatter": ("format_text",),
     "ir.graph": ("Graph",),
     "ir.parts": ("GraphError", "Op"),

@@ -182,7 +182,7 @@ def test_strict_findings_have_codes() -> None:
 # ---- the API
 
 
-def test_a_text_has_all_its_mistakes_told_in_order_with_their_places() -> None:
+def test_text_has_mistakes_reported_in_order_with_their_places() -> None:
     first, second = miltext.check(TEXT.replace("[3, 2]", "[2, 3]").replace("(y)", "(z)"))
     assert (first.severity, first.code, first.suggestion) == ("error", "MIL604", "hidden")
     assert first.span is not None
@@ -191,7 +191,7 @@ def test_a_text_has_all_its_mistakes_told_in_order_with_their_places() -> None:
     assert miltext.check(TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]")) == []
 
 
-def test_a_suggestion_mends_what_it_is_about() -> None:
+def test_a_suggestion_fixes_what_it_is_about() -> None:
     text = TEXT.replace("hiden", "hidden")
     [finding] = miltext.check(text)
     assert finding.code == "MIL701"
@@ -231,9 +231,7 @@ def test_a_word_of_another_language_is_answered_with_ours(dialect: str, operatio
 @pytest.mark.parametrize("dialect", ["1.0", "1.3"])
 @pytest.mark.parametrize("dtype", ["fp16", "fp32"])
 @pytest.mark.parametrize("op_type", ["gelu", "inverse", "log", "rsqrt"])
-def test_the_argument_that_is_asked_for_can_be_written_as_the_message_says(
-    op_type: str, dtype: str, dialect: str
-) -> None:
+def test_argument_requested_can_be_written_as_message_states(op_type: str, dtype: str, dialect: str) -> None:
     head = f"program({dialect}){{func main<ios18>(tensor<{dtype}, [2]> x){{ tensor<{dtype}, [2]> y = {op_type}("
     (found,) = miltext.check(f"{head}x = x); }} -> (y);}}")
     assert (found.severity, found.code) == ("warning", "MIL513")
@@ -251,7 +249,7 @@ def test_a_suggested_type_is_spelled_in_the_texts_dialect() -> None:
 @pytest.mark.parametrize(
     "gap", ["", " ", "\n\r\n\t", "// program(1.3)\n", "/* program(1.0) */", "/* a */ // b\n /***/"]
 )
-def test_the_dialect_is_told_behind_comments_too(gap: str, dialect: str) -> None:
+def test_the_dialect_is_reported_behind_comments_too(gap: str, dialect: str) -> None:
     text = TEXT.replace("hiden", "hidden").replace("[2, 3]", "[]")
     (head, rest) = text.split("program(1.3)")
     spelled = gap.join([head, "program", "(", dialect, ")", rest])
@@ -259,7 +257,7 @@ def test_the_dialect_is_told_behind_comments_too(gap: str, dialect: str) -> None
     assert ("tensor<fp16, []>" if dialect == "1.0" else "fp16") in suggested
 
 
-def test_a_program_is_told_of_where_its_text_says_it() -> None:
+def test_a_program_is_reported_where_its_text_states_it() -> None:
     program = miltext.parse(TEXT)
     checked = examine(program)
     assert checked.text == miltext.to_text(program)
@@ -267,14 +265,14 @@ def test_a_program_is_told_of_where_its_text_says_it() -> None:
     assert examine(miltext.parse(TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]"))) == ([], None)
 
 
-def test_a_program_that_no_text_can_say_is_told_of_without_a_place() -> None:
+def test_an_unprintable_program_is_reported_without_a_place() -> None:
     program = miltext.parse(TEXT)
     program.MergeFromString(b"\xf8\x07\x01")  # a field of the number 127
     [finding] = miltext.check(program)
     assert (finding.code, finding.span) == ("MIL202", None)
 
 
-def test_a_model_is_told_of_where_its_text_says_it(tmp_path: Path) -> None:
+def test_a_model_is_reported_where_its_text_states_it(tmp_path: Path) -> None:
     (tmp_path / "a.mil").write_text(TEXT)
     (tmp_path / "a.pb").write_bytes(miltext.parse(TEXT).SerializeToString())
     for name in ("a.mil", "a.pb"):
@@ -282,7 +280,7 @@ def test_a_model_is_told_of_where_its_text_says_it(tmp_path: Path) -> None:
         assert examine(model) == (miltext.check(TEXT), TEXT)
 
 
-def test_a_name_that_is_no_identifier_is_named_as_the_text_spells_it() -> None:
+def test_a_name_that_is_no_identifier_is_named_as_text_spells_it() -> None:
     """Nothing of a Program reaches a terminal as it is; and what is suggested mends the text."""
     program = miltext.parse(TEXT.replace("hiden", '$"h\\u{1b}[31m a"').replace(" hidden ", ' $"h\\u{1b}[31m ab" '))
     program.functions["main"].opset = "ios\x1b"
@@ -304,7 +302,7 @@ def test_suggestions_take_no_more_than_a_moment() -> None:
     assert time.perf_counter() - start < 10
 
 
-def test_inputs_of_another_operation_are_told_of_together() -> None:
+def test_inputs_of_another_operation_are_reported_together() -> None:
     text = TEXT.replace("tanh(x = hiden)", "relu(pad = hidden, strides = hidden, x = hidden)").replace(
         "[3, 2]", "[2, 3]"
     )
@@ -340,7 +338,7 @@ def test_what_an_argument_clashes_with_is_shown_by_value_or_type(call: str, note
         ("concat(axis = 0, interleave = false, values = ())", "values = ()", "takes one value or more, not none"),
     ],
 )
-def test_no_values_where_there_must_be_some_are_told_at_the_argument(call: str, argument: str, words: str) -> None:
+def test_no_values_where_must_be_some_are_reported_at_argument(call: str, argument: str, words: str) -> None:
     text = f"program(1.3) {{ func main<ios18>(tensor<fp16, [1]> x) {{ _ y = {call}; }} -> (y); }}"
     [found] = [each for each in miltext.check(text) if each.severity == "error"]
     assert words in found.message
@@ -366,14 +364,14 @@ def test_windows_line_ends_do_not_show() -> None:
     assert "\ufffd" not in report(TEXT.replace("];", "]").replace("\n", "\r\n"), "a.mil")
 
 
-def test_what_is_missing_is_called_so() -> None:
+def test_a_missing_part_is_called_so() -> None:
     """Such Programs are made by code: their text has `$""`, or nothing, where a name should stand."""
     program = Program()
     program.functions["f"].block_specializations["CoreML8"].operations.add()
     assert [finding.message for finding in miltext.check(program)] == [
         "the function has no opset; it has blocks for ios18",
         "a name is missing here",
-        "the function gives back nothing, and a model has one output or more; give back a value",
+        "the function returns nothing, but a model needs at least one output; return a value",
     ]
     assert miltext.check(Program()) == []
 
@@ -383,7 +381,7 @@ def test_what_is_no_name_is_no_unknown_operation_besides() -> None:
     assert [found.code for found in miltext.check(text)] == ["MIL601"]
 
 
-def test_nothing_is_told_twice() -> None:
+def test_nothing_is_reported_twice() -> None:
     """Two parts of one type that lack theirs have the type's place, and one report."""
     text = "program(1.3) {{ func f<ios18>({} x) {{ fp16 y = const()[val = fp16(1)]; }} -> (y); }}"
     for shape in ("list<$absent, $empty>", "dict<$absent, $absent>", "tuple<$empty, int32, $empty, tuple<$empty>>"):
@@ -404,7 +402,7 @@ def test_coremltools_messages_are_checked_as_they_are() -> None:
 
 
 @needs_coremltools
-def test_coremltools_loader_is_asked_and_its_complaint_has_a_place(tmp_path: Path) -> None:
+def test_coremltools_loader_is_asked_and_its_complaint_has_place(tmp_path: Path) -> None:
     path = tmp_path / "a.mil"
     path.write_text(TEXT.replace("hiden", "hidden").replace("[3, 2]", "[2, 3]").replace("tanh", "my_own"))
     found, said = examine(miltext.load(path), with_coremltools=True).diagnostics
@@ -478,7 +476,7 @@ def test_a_value_of_too_few_elements_is_one_report() -> None:
     assert [found.code for found in miltext.check(program)] == ["MIL612"]
 
 
-def test_a_quoted_opset_is_told_from_the_known_one() -> None:
+def test_a_quoted_opset_is_reported_from_the_known_one() -> None:
     text = TEXT.replace("<ios18>", '<$"ios18">')
     (said,) = [found.message for found in miltext.check(text) if found.code == "MIL609"]
     assert said == 'unknown opset `$"ios18"`; did you mean `ios18`?'
@@ -504,7 +502,7 @@ POOL = "MIL515 `kernel_sizes` of `max_pool`"
         ),
     ],
 )
-def test_arguments_that_are_wrong_together_are_told_once(operation: str, said: list[str]) -> None:
+def test_arguments_that_are_wrong_together_are_reported_once(operation: str, said: list[str]) -> None:
     inputs = "tensor<fp16, [1, 4, 8, 8]> x, tensor<fp16, [2, 1, 4, 1, 1]> roi"
     text = f"program(1.3) {{ func f<ios17>({inputs}) {{ _ y = {operation}; }} -> (y); }}"
     found = [f"{one.code} {one.message}" for one in miltext.check(text) if one.severity == "error"]

@@ -106,14 +106,14 @@ def lines(text: str, diagnostics: list[Diagnostic]) -> set[int]:
     return {line_and_column(text, diagnostic.span.start)[0] for diagnostic in diagnostics if diagnostic.span}
 
 
-def test_breakages_are_told_at_the_right_line() -> None:
+def test_breakages_are_reported_at_the_right_line() -> None:
     results = broken_programs()
     missed = [name for name, told, _ in results if not told]
     assert len(results) > 30
     assert len(missed) <= 0.05 * len(results), missed
 
 
-def test_a_breakage_is_told_once_or_nearly() -> None:
+def test_a_breakage_is_reported_once_or_nearly() -> None:
     counts = [count for _, _, count in broken_programs()]
     assert sum(count > 2 for count in counts) <= 0.05 * len(counts)
     assert max(counts) <= 10

@@ -50,7 +50,7 @@ def test_nothing_crashes_and_nothing_alarms() -> None:
     assert [(row["operation"], row["label"], row["said"], row["crash"]) for row in bad] == []
 
 
-def test_most_refusals_are_told() -> None:
+def test_most_refusals_are_reported() -> None:
     for kinds, least, part in ((None, 300, 0.99), (VALUES_AND_SHAPES, 100, 0.98), (DTYPES, 80, 0.98)):
         told, refused = share(_rows(), kinds)
         assert refused > least
@@ -93,7 +93,9 @@ PATH = ("functions", Key("main"), "block_specializations", Key("CoreML8"), "oper
         ("`axes` is out of range", False, False, True, ELSEWHERE),
     ],
 )
-def test_what_counts_as_told(words: str, at_argument: bool, at_operation: bool, clashes: bool, verdict: str) -> None:
+def test_what_counts_as_reported(
+    words: str, at_argument: bool, at_operation: bool, clashes: bool, verdict: str
+) -> None:
     mutant = Mutant("axes", "", Copy(parse(SITE), PATH), "axes", clashes)
     assert told(mutant, Said("MIL000", words, words, "error", at_operation, at_argument)) == verdict
 

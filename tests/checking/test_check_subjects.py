@@ -57,7 +57,7 @@ def test_arrays_are_looked_for_beside_a_path(tmp_path: Path) -> None:
         "ä.txtpb",
     ],
 )
-def test_a_path_as_text_is_told(name: str, end: str) -> None:
+def test_a_path_as_text_is_reported(name: str, end: str) -> None:
     (told,) = miltext.check(name + end)
     assert (told.code, told.span) == ("MIL010", (0, len(name)))
     assert "looks like a path" in told.message

@@ -61,7 +61,7 @@ def with_stages(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("make", [with_weights, with_functions, with_stages])
-def test_each_fault_is_told(make: Callable[[Path], Path], tmp_path: Path) -> None:
+def test_each_fault_is_reported(make: Callable[[Path], Path], tmp_path: Path) -> None:
     bundle = make(tmp_path)
     assert told(bundle).total() == 0
     assert sum(1 for _ in faults(bundle, 37)) > 100

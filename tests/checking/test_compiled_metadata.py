@@ -1,4 +1,4 @@
-"""`metadata.json` is compared where it is known what Apple's compiler writes, and findings stand at their keys."""
+"""`metadata.json` is compared where it is known what Apple's compiler writes, and findings are at their keys."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_what_is_written_fits(spec: Model) -> None:
 
 @pytest.mark.parametrize(("color", "stated"), [("BGR", "RGB"), ("GRAYSCALE", "RGB"), ("RGB", "BGR"), ("RGB", "None")])
 @pytest.mark.parametrize("is_flexible", [False, True])
-def test_an_image_in_rgb_is_told_from_others(color: str, stated: str, is_flexible: bool) -> None:
+def test_an_image_in_rgb_is_reported_from_others(color: str, stated: str, is_flexible: bool) -> None:
     spec = unary("x", "y")
     image = spec.description.input[0].type.imageType
     image.CopyFrom(ImageFeatureType(width=4, height=1, colorSpace=getattr(ImageFeatureType, color)))
@@ -54,7 +54,7 @@ def test_an_image_in_rgb_is_told_from_others(color: str, stated: str, is_flexibl
 
 
 @pytest.mark.parametrize("stated", ["0", "1"])
-def test_only_the_file_says_whether_a_model_is_updatable(stated: str) -> None:
+def test_only_the_file_states_whether_a_model_is_updatable(stated: str) -> None:
     for is_updatable in (False, True):
         spec = unary("x", "y")
         spec.isUpdatable = is_updatable
@@ -62,13 +62,13 @@ def test_only_the_file_says_whether_a_model_is_updatable(stated: str) -> None:
 
 
 @pytest.mark.parametrize("stated", ["", "2", "01", "1\n", 1, True, None, {}, ["1"]], ids=repr)
-def test_it_says_so_in_one_of_two_words(stated: Any) -> None:
+def test_it_reports_it_in_one_of_two_words(stated: Any) -> None:
     (told,) = said(unary("x", "y"), lambda model: model.update(isUpdatable=stated))
     assert told == f'says {json.dumps(stated)} for `isUpdatable`, which is not "0" or "1"'
     assert said(unary("x", "y"), lambda model: model.pop("isUpdatable")) == ["lacks `isUpdatable`"]
 
 
-def test_what_a_description_has_twice_is_told_there_alone() -> None:
+def test_what_a_description_has_twice_is_reported_there_alone() -> None:
     spec = unary("x", "y")
     spec.description.output.add().CopyFrom(spec.description.output[0])
     assert said(spec) == []
@@ -80,7 +80,7 @@ def test_what_a_description_has_twice_is_told_there_alone() -> None:
 
 
 @pytest.mark.parametrize("name", ["Erf", "Ios15.erf", "Ios16.erf", "Ios17.erf", "Ios18.erf"])
-def test_an_operation_whose_name_was_not_seen_is_counted_all_the_same(name: str) -> None:
+def test_operation_whose_name_was_not_seen_is_counted_all_same(name: str) -> None:
     spec = of_text(UNSEEN)
     (model,) = json.loads(metadata(spec, "M").text)
     assert said(spec, lambda each: each.update({HISTOGRAM: {**without(model[HISTOGRAM], "erf"), name: 2}})) == []
@@ -115,7 +115,7 @@ def test_of_a_type_that_was_not_seen_what_all_have_is_compared() -> None:
     ]
 
 
-def test_the_systems_of_a_version_that_was_not_seen_are_not_compared() -> None:
+def test_systems_of_a_version_that_was_not_seen_are_not_compared() -> None:
     spec = unary("x", "y")
     spec.specificationVersion = 10
     assert said(spec, lambda each: each["availability"].update(iOS="1.0")) == []

@@ -260,7 +260,7 @@ def test_what_was_compiled_fits() -> None:
 
 
 @pytest.mark.parametrize(("change", "place", "messages"), CHANGED.values(), ids=CHANGED)
-def test_what_a_description_says_otherwise_is_told(
+def test_what_a_description_states_otherwise_is_reported(
     change: Callable[[Model], object], place: str, messages: list[str]
 ) -> None:
     assert found(plain(), change) == messages
@@ -269,7 +269,7 @@ def test_what_a_description_says_otherwise_is_told(
 
 @pytest.mark.parametrize("is_piped", [False, True], ids=["", "in a pipeline"])
 @pytest.mark.parametrize(("change", "place", "messages"), CHANGED.values(), ids=CHANGED)
-def test_a_build_tells_what_a_check_of_it_would(
+def test_a_build_reports_what_a_check_of_it_would(
     change: Callable[[Model], object], place: str, messages: list[str], is_piped: bool, tmp_path: Path
 ) -> None:
     """Apart from what only a text has: its dialect, and the order in it."""
@@ -329,7 +329,7 @@ def test_flexible_shapes_are_compared(change: Callable[[Model], object], message
     assert any(each.startswith(begins + message) for each in found(ranged(), change))
 
 
-def test_a_missing_attribute_is_told() -> None:
+def test_a_missing_attribute_is_reported() -> None:
     spec = ranged()
     text = as_coremlc(spec.mlProgram, 9, spec.description, on_warning=lambda _: None)
     start = text.index(" [FlexibleShapeInformation")

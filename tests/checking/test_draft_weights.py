@@ -68,7 +68,7 @@ def told(text: str, folder: Path | None, severity: str = "error") -> list[tuple[
 # ---- where a weight may stand, and what is made of it
 
 
-def test_a_weight_as_an_argument_becomes_a_constant_before_its_statement(folder: Path) -> None:
+def test_weight_as_argument_becomes_constant_before_statement(folder: Path) -> None:
     lines = inferred(
         folder,
         "z = relu(x);",
@@ -96,7 +96,7 @@ ARRAYS = {
 
 
 @pytest.mark.parametrize(("array", "kind"), ARRAYS.items())
-def test_a_weight_stands_wherever_a_literal_without_a_type_does(folder: Path, array: str, kind: str) -> None:
+def test_a_weight_is_wherever_a_literal_without_a_type_does(folder: Path, array: str, kind: str) -> None:
     constant = f"{kind} {{}} = const()[val = {kind}({array})];"
     x = f"{kind} x"
     for argument in (array, f"({array})"):
@@ -191,7 +191,7 @@ def test_a_record_without_a_type_is_one_error(line: str) -> None:
     assert told(text, None) == [("MIL116", '$blob("w.bin", 64)')]
 
 
-def test_a_record_that_is_wrong_is_told_at_the_record() -> None:
+def test_a_record_that_is_wrong_is_reported_at_the_record() -> None:
     for wrong in ('$blob("w.bin", 0.5)', '$blob("w.bin", -64)', '$blob("w\\q.bin", 64)'):
         text = program(f"{WEIGHT} w = const()[val = {wrong}];", "y = relu(x);")
         [(_, place)] = told(text, None)
@@ -203,7 +203,7 @@ def test_a_record_that_is_wrong_is_told_at_the_record() -> None:
 # ---- types that follow, and do not
 
 
-def test_an_array_of_another_data_type_is_told_with_the_conversion(folder: Path) -> None:
+def test_array_of_another_data_type_is_reported_with_conversion(folder: Path) -> None:
     for line, (code, array, asked) in {
         'y = conv(x, $npy("w64.npy"));': ("MIL505", '$npy("w64.npy")', "fp16"),
         'y = relu(conv(x, weight = $npy("w64.npy")));': ("MIL505", '$npy("w64.npy")', "fp16"),
@@ -224,7 +224,7 @@ def test_an_array_of_another_data_type_is_told_with_the_conversion(folder: Path)
         assert not {"MIL412", "MIL505", "MIL506"}.intersection(each for each, _ in told(mended, folder))
 
 
-def test_a_constant_that_was_written_is_told_where_its_array_is_named(folder: Path) -> None:
+def test_a_written_constant_is_reported_at_its_array(folder: Path) -> None:
     text = program('w = const()[val = $npy("w64.npy")];', "a = relu(x);", "y = conv(a, w);")
     [found] = [each for each in miltext.check(text, path=at(folder)) if each.severity == "error"]
     assert found.span
@@ -246,7 +246,7 @@ def test_an_array_of_another_shape_than_is_written(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("rank", "codes"), [(1000, []), (1001, ["MIL414"]), (2000, ["MIL414"])])
-def test_an_array_with_too_many_dimensions_is_told_of_at_its_file(rank: int, codes: list[str], folder: Path) -> None:
+def test_array_with_too_many_dimensions_is_reported_at_its_file(rank: int, codes: list[str], folder: Path) -> None:
     (folder / "r.npy").write_bytes(npy_of((1,) * rank, bytes(4)))
     for line in ('w = const()[val = $npy("r.npy")];', 'a = identity(x = $npy("r.npy"));'):
         text = program(line, "y = relu(x);")
@@ -311,7 +311,7 @@ def odd_files(folder: Path) -> dict[str, str]:
     }
 
 
-def test_an_array_that_cannot_be_had_is_one_error_from_which_nothing_follows(folder: Path) -> None:
+def test_an_unavailable_array_is_a_single_error(folder: Path) -> None:
     for name, code in odd_files(folder).items():
         array = f'$npy("{name}")'
         for line in (f"w = const()[val = {array}];", f"{WEIGHT} w = const()[val = {array}];"):
@@ -323,7 +323,7 @@ def test_an_array_that_cannot_be_had_is_one_error_from_which_nothing_follows(fol
             infer_draft(nested, path=at(folder))
 
 
-def test_a_file_is_told_of_once_and_others_are_still_checked(folder: Path) -> None:
+def test_a_file_is_reported_once_and_others_are_still_checked(folder: Path) -> None:
     text = program(
         'a = conv(x, $npy("missing.npy"));',
         'b = conv(x, fp16 $npy("missing.npy"));',
@@ -336,7 +336,7 @@ def test_a_file_is_told_of_once_and_others_are_still_checked(folder: Path) -> No
     assert [code for code, _ in told(text, folder)] == ["MIL413", "MIL416", "MIL505", "MIL516"]
 
 
-def test_a_text_by_itself_is_told_once_that_it_has_no_folder() -> None:
+def test_a_text_by_itself_is_reported_once_that_it_has_no_folder() -> None:
     text = program('a = conv(x, $npy("w.npy"));', 'b = relu(mul(x, $npy("v.npy")));', "y = reduce_sum(x, axes = [9]);")
     assert told(text, None) == [("MIL111", '$npy("w.npy")'), ("MIL516", "[9]")]
     with pytest.raises(ParseError, match="MIL111"):
@@ -387,7 +387,7 @@ def test_names_of_files_are_any_below_the_folder(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "meant"), [('half $npy("w.npy")', "fp16"), ('npy("w.npy")', "$npy"), ('$numpy("w.npy")', "$npy")]
 )
-def test_a_slip_in_the_word_is_told_with_what_is_meant(written: str, meant: str, folder: Path) -> None:
+def test_a_slip_in_the_word_is_reported_with_the_meaning(written: str, meant: str, folder: Path) -> None:
     text = program(f"y = conv(x, {written});")
     [found] = [each for each in miltext.check(text, path=at(folder)) if each.severity == "error"]
     assert found.suggestion == meant
@@ -458,7 +458,7 @@ def test_parse_and_strict_refuse_them(line: str, code: str, place: str) -> None:
 
 
 @pytest.mark.parametrize("literal", ['[$npy("w.npy")]', '[1, fp16 $npy("w.npy")]', '[[1], [$blob("w", 64)]]'])
-def test_no_weight_stands_inside_a_list(literal: str, folder: Path) -> None:
+def test_no_weight_is_inside_a_list(literal: str, folder: Path) -> None:
     [(code, place)] = told(program(f"y = add(x, {literal});"), folder)
     assert (code, place in literal) == ("MIL105", True)
 
@@ -497,7 +497,7 @@ def test_an_elided_literal_beside_a_weight(folder: Path) -> None:
     assert f'{WEIGHT} w = const()[val = {WEIGHT}($elided(24, "sha256:00"))];' in infer_draft(text, path=at(folder))
 
 
-def test_what_is_inferred_names_what_was_written(folder: Path) -> None:
+def test_what_is_inferred_names_the_output(folder: Path) -> None:
     text = program('y = relu(mul(x, fp16 $npz("a.npz", "w32")));', inputs=WEIGHT + " x")
     read = recover(text)
     edits = draft_types(read, Arrays(folder)).edits

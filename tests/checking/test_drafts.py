@@ -11,8 +11,8 @@ from support.coremltools_programs import PROGRAMS, Sample
 
 import miltext
 from miltext.checking.inference import infer_types
-from miltext.checking.verifier import complete
 from miltext.diagnostics import ParseError
+from miltext.drafting.draft import complete
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import phrases_by_path, words
 from miltext.schema.proto import Program
@@ -148,7 +148,7 @@ def refusals(*operations: str, **around: str) -> list[str]:
     return [diagnostic.message for diagnostic in caught.value.diagnostics]
 
 
-def test_what_hangs_on_a_type_that_nobody_knows_is_told_of_where_nothing_else_is_wrong() -> None:
+def test_an_unknown_type_is_reported_if_nothing_else_is_wrong() -> None:
     said = refusals("_ y = tanh(x = x);", inputs="tensor<fp16, [], $rank(-1)> x")
     assert said == ["the type of `y` cannot be inferred: too little is known of `x`; write it out"]
 
@@ -161,7 +161,7 @@ def test_what_hangs_on_a_type_that_nobody_knows_is_told_of_where_nothing_else_is
         (f"_ y = transpose(perm = tensor<int32, [2]>({BLOB}), x = x);", "too little is known of `perm`; write it out"),
         (
             "_ y = cond(pred = p) () { fp16 a = my_own(); } -> (v) () { fp16 b = my_own(); } -> (v);",
-            "too little is known of what its blocks take and give back; write it out",
+            "too little is known about the inputs and outputs of its blocks; write it out",
         ),
         (
             f"{LISTS} _ y = custom_layer({CUSTOM});",
@@ -208,17 +208,17 @@ def test_too_little_is_known_of_what_is_named(draft: str, why: str | None) -> No
         ("_ y = relu();", "`relu` lacks `x`, which it requires"),
         ("_ y = relu(x = (x, x));", "`x` takes one value, not 2"),
         ("_ y = transpose(perm = x, x = x);", "`perm` of `transpose` takes `int32`, not `fp16`"),
-        ("bool y = relu(x = x);", "`relu` gives back tensor<fp16, [2, 3]> here, not bool"),
+        ("bool y = relu(x = x);", "`relu` returns tensor<fp16, [2, 3]> here, not bool"),
         ("nothing y = my_own(x = x);", "unknown type `nothing`"),
         ("_ y = relu(x = x;", ""),
         ("_ y = relu(x = 70000);", ""),
         (
             "_ y, _ t, _ u = split(axis = 0, num_splits = 2, x = x);",
-            "`split` gives back 2 values here, but 3 are declared",
+            "`split` returns 2 values here, but 3 are declared",
         ),
     ],
 )
-def test_what_cannot_be_inferred_is_told_once_with_the_reason(draft: str, why: str) -> None:
+def test_what_cannot_be_inferred_is_reported_once_with_reason(draft: str, why: str) -> None:
     [said, *others] = refusals(draft, "_ z = relu(x = y);", "_ w = add(x = z, y = 1);", outputs="w")
     assert said.startswith(why)
     assert others == []
@@ -233,13 +233,13 @@ def test_a_mistake_in_a_literal_is_shown_in_it() -> None:
     assert text[diagnostic.span.start : diagnostic.span.end] == "70000"
 
 
-def test_other_mistakes_are_told_with_it() -> None:
+def test_other_mistakes_are_reported_with_it() -> None:
     found = miltext.check(program("_ y = my_own(x = x);", "_ z = relu(x = x;", "_ q = relu(y = z);"))
     assert [diagnostic.code for diagnostic in found] == ["MIL712", "MIL501", "MIL010", "MIL504"]
     assert [diagnostic.severity for diagnostic in found] == ["note", *["error"] * 3]
 
 
-def test_two_mistakes_that_do_not_hang_together_are_both_told() -> None:
+def test_two_independent_mistakes_are_both_reported() -> None:
     vague = "tensor<fp16, [], $rank(-1)> v"
     operations = "_ y = relu(x = nobody);", "_ z = tanh(x = v);", "_ w = exp(x = z);", "_ f = relu(x = x)[odd = 1.5];"
     found = miltext.check(program(*operations, inputs=f"tensor<fp16, [2, 3]> x, {vague}"))
@@ -247,12 +247,12 @@ def test_two_mistakes_that_do_not_hang_together_are_both_told() -> None:
     assert "`z`" in found[2].message
 
 
-def test_a_name_that_is_taken_is_told_of_even_where_its_type_is_open() -> None:
+def test_name_that_is_taken_is_reported_even_where_type_is_open() -> None:
     found = miltext.check(program("_ y = relu(x = nobody);", "_ y = relu(x = y);"))
     assert [found.code for found in found] == ["MIL712", "MIL604", "MIL602"]
 
 
-def test_what_a_block_lacks_is_told_in_the_block() -> None:
+def test_what_a_block_lacks_is_reported_in_the_block() -> None:
     found = miltext.check(
         program(
             "_ y = while_loop(loop_vars = (x))",
@@ -264,13 +264,13 @@ def test_what_a_block_lacks_is_told_in_the_block() -> None:
     assert [found.code for found in found] == ["MIL712", "MIL604", "MIL501"]
 
 
-def test_a_value_that_was_told_of_is_not_too_little_known_where_it_is_used_again() -> None:
+def test_a_reported_value_is_not_reported_at_later_uses() -> None:
     state = "state<tensor<fp16, [2, 3]>> s"
     found = miltext.check(program("_ y = relu(x = s);", "_ z = exp(x = s);", inputs=state))
     assert [found.code for found in found] == ["MIL712", "MIL509"]
 
 
-def test_one_operation_is_told_of_once_and_nothing_that_uses_what_is_wrong() -> None:
+def test_an_operation_is_reported_once_without_its_users() -> None:
     vague = "tensor<fp16, [], $rank(-1)> v"
     said = refusals("_ y, _ i = topk(axis = 0, k = 1, x = v);", "_ z = exp(x = y);", inputs=vague)
     assert len(said) == 1
@@ -280,7 +280,7 @@ def test_one_operation_is_told_of_once_and_nothing_that_uses_what_is_wrong() -> 
     ]
 
 
-def test_what_a_later_opset_has_is_told_once() -> None:
+def test_what_a_later_opset_has_is_reported_once() -> None:
     text = program("_ y = silu(x = x);", "_ z = fill_like(ref_tensor = x, value = 1);", "_ w = exp(x = z);")
     found = miltext.check(text.replace("ios18", "ios15").replace("silu", "fill_like"))
     assert [found.code for found in found][:2] == ["MIL712", "MIL502"]
@@ -336,7 +336,7 @@ def test_a_whole_text_is_only_laid_out() -> None:
     assert complete(text.replace("    ", "")) == (text, [])
 
 
-def test_lowering_a_draft_says_what_fills_it_in() -> None:
+def test_lowering_a_draft_shows_what_fills_it_in() -> None:
     for operation in ("_ y = relu(x = x);", "fp16 y = mul(x = x, y = 2);", "fp16 y = mean(x = x, keep_dims = false);"):
         with pytest.raises(ParseError, match="`miltext infer`") as caught:
             miltext.parse(program(operation))
@@ -392,7 +392,7 @@ def test_the_words_of_a_draft_have_places() -> None:
     assert (found["type"], found["name"]) == ("relu", "x")
 
 
-def test_the_first_argument_without_a_name_is_told_of_in_every_run() -> None:
+def test_first_argument_without_a_name_is_reported_in_every_run() -> None:
     text = program(*(f"y{number} = no_such(x, 0.5, x, 1, x, 2, x, 3);" for number in range(20)), outputs="y0")
     found = [each for each in miltext.check(text) if each.code == "MIL501"]
     firsts = [text.index("(x, 0.5", each.span.start) + 1 for each in found if each.span]

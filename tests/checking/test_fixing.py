@@ -57,7 +57,7 @@ GUESSES = [
 
 
 @pytest.mark.parametrize(("right", "wrong"), CERTAIN)
-def test_what_is_certain_is_mended(right: str, wrong: str) -> None:
+def test_certain_fixes_is_fixed(right: str, wrong: str) -> None:
     text = changed(right, wrong)
     mended = mend(text, check, safe)
     assert (mended.diagnostics, mended.applied) == ([], 1)
@@ -66,7 +66,7 @@ def test_what_is_certain_is_mended(right: str, wrong: str) -> None:
 
 
 @pytest.mark.parametrize(("right", "wrong"), GUESSES)
-def test_what_is_a_guess_is_mended_only_if_asked(right: str, wrong: str) -> None:
+def test_what_is_a_guess_is_fixed_only_if_asked(right: str, wrong: str) -> None:
     text = changed(right, wrong)
     assert mend(text, check, safe)[:2] == (text, 0)
     mended = mend(text, check, unsafe)
@@ -74,14 +74,14 @@ def test_what_is_a_guess_is_mended_only_if_asked(right: str, wrong: str) -> None
     assert mended.diagnostics == []
 
 
-def test_a_suggestion_is_a_guess_unless_it_says_that_it_is_certain() -> None:
+def test_suggestion_is_guess_unless_it_states_that_it_is_certain() -> None:
     assert Diagnostic("error", "MIL604", "").applicability == UNSAFE
     assert not is_fixable(Diagnostic("error", "MIL604", "", Span(0, 1), (), "x"), unsafe=False)
     assert not is_fixable(Diagnostic("error", "MIL604", "", None, (), "x", SAFE), unsafe=True)
     assert not is_fixable(Diagnostic("error", "MIL604", "", Span(0, 1), (), None, SAFE), unsafe=True)
 
 
-def test_all_of_a_text_is_mended_however_many_rounds_it_takes() -> None:
+def test_all_of_a_text_is_fixed_however_many_rounds_it_takes() -> None:
     text = TEXT
     for right, wrong in (CERTAIN[0], CERTAIN[2], CERTAIN[6], *GUESSES[:1], GUESSES[4]):
         text = changed(right, wrong, text)
@@ -105,7 +105,7 @@ def test_what_could_be_read_keeps_its_meaning() -> None:
     assert parse(mended.text) == parse(text)
 
 
-def test_what_a_comment_ignores_is_not_mended() -> None:
+def test_what_a_comment_ignores_is_not_fixed() -> None:
     text = changed("hidden);", "hiden); // mil: ignore[MIL604]", TEXT)
     assert mend(text, check, unsafe) == (text, 0, [], 0)
 
@@ -146,7 +146,7 @@ def rules(*wrong: str) -> Callable[[str], list[Diagnostic]]:
     return found
 
 
-def test_neighbours_are_mended_one_after_the_other() -> None:
+def test_neighbours_are_fixed_one_after_the_other() -> None:
     assert mend("aab", rules("a", "b"), safe) == ("AAB", 3, [], 0)
 
 
@@ -164,7 +164,7 @@ def test_several_insertions_at_one_place_are_made_one_by_one() -> None:
     assert mend("ab", found, safe) == ("a;;b", 2, [], 0)
 
 
-def test_a_suggestion_that_does_not_help_is_not_applied_and_keeps_no_other() -> None:
+def test_a_useless_suggestion_is_not_applied() -> None:
     def found(text: str) -> list[Diagnostic]:
         useless = [at(index, index + 1, "c") for index, letter in enumerate(text) if letter in "bc"]
         return rules("a")(text) + useless
@@ -181,7 +181,7 @@ def test_a_suggestion_that_makes_more_errors_is_not_applied() -> None:
     assert mend("aba", found, safe)[:2] == ("aba", 0)
 
 
-def test_a_parse_that_held_is_not_broken_even_if_less_is_told_then() -> None:
+def test_a_fix_does_not_break_parsing_for_fewer_reports() -> None:
     def found(text: str) -> list[Diagnostic]:
         if "!" in text:
             return [Diagnostic("error", "MIL010", "")]
@@ -190,7 +190,7 @@ def test_a_parse_that_held_is_not_broken_even_if_less_is_told_then() -> None:
     assert mend("aba", found, safe)[:2] == ("aba", 0)
 
 
-def test_a_text_that_cannot_even_be_checked_is_not_an_improvement() -> None:
+def test_text_that_cannot_even_be_checked_is_not_an_improvement() -> None:
     def found(text: str) -> list[Diagnostic]:
         if not text:
             raise MiltextError([Diagnostic("error", "MIL256", "the file is empty")])
@@ -206,7 +206,7 @@ def test_suggestions_that_undo_each_other_come_to_an_end() -> None:
     assert mend("a", found, safe)[:2] == ("a", 0)
 
 
-def test_what_mending_brings_to_light_is_mended_as_well() -> None:
+def test_what_mending_brings_to_light_is_fixed_as_well() -> None:
     def found(text: str) -> list[Diagnostic]:
         if text[0] == "a":
             return [at(0, 1, "A")._replace(severity="error", code="MIL010")]
@@ -216,9 +216,7 @@ def test_what_mending_brings_to_light_is_mended_as_well() -> None:
 
 
 @pytest.mark.parametrize(("applicability", "text", "left"), [(SAFE, "Abc", 2), (UNSAFE, "abc", 1)])
-def test_what_brings_more_errors_to_light_than_can_be_mended_stays_if_it_is_certain(
-    applicability: str, text: str, left: int
-) -> None:
+def test_a_certain_fix_stays_if_it_reveals_more_errors(applicability: str, text: str, left: int) -> None:
     def found(text: str) -> list[Diagnostic]:
         if text[0] == "a":
             return [Diagnostic("error", "MIL010", "", Span(0, 1), (), "A", applicability)]
@@ -228,7 +226,7 @@ def test_what_brings_more_errors_to_light_than_can_be_mended_stays_if_it_is_cert
     assert (mended.text, len(mended.diagnostics), mended.useless) == (text, left, applicability == UNSAFE)
 
 
-def test_a_certain_mend_stays_where_a_guess_does_no_good() -> None:
+def test_a_certain_fix_stays_where_a_guess_does_no_good() -> None:
     def found(text: str) -> list[Diagnostic]:
         guess = Diagnostic("error", "MIL604", "", Span(1, 2), (), "B", UNSAFE)
         more = [Diagnostic("error", "MIL605", "")] * 2
@@ -281,7 +279,7 @@ TWICE_WRONG = {
 
 @pytest.mark.parametrize("count", [2, 20, 200])
 @pytest.mark.parametrize(("wrong", "right"), TWICE_WRONG.values(), ids=TWICE_WRONG)
-def test_several_mistakes_in_each_of_many_lines_take_a_handful_of_checks(wrong: str, right: str, count: int) -> None:
+def test_many_lines_of_mistakes_take_few_checks(wrong: str, right: str, count: int) -> None:
     found, checks = counted(check)
     mended = mend(lines_of(*[wrong.format(f"v{index}") for index in range(count)]), found, safe)
     assert mended.text == lines_of(*[right.format(f"v{index}") for index in range(count)])
@@ -311,7 +309,7 @@ def test_suggestions_that_do_no_good_do_not_keep_many_others(count: int) -> None
         ("tensor<half, [2, 3]> v = my_own(q = x, r = x)", "tensor<fp16, [2, 3]> v = my_own(q = x, r = x);", "MIL501"),
     ],
 )
-def test_a_mend_that_brings_other_mistakes_to_light_is_applied(wrong: str, right: str, left: str) -> None:
+def test_a_fix_that_brings_other_mistakes_to_light_is_applied(wrong: str, right: str, left: str) -> None:
     mended = mend(lines_of(wrong), check, safe)
     assert right in mended.text
     assert {each.code[: len(left)] for each in mended.diagnostics} == {left}

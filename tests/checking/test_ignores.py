@@ -33,7 +33,7 @@ def of(found: Diagnostic, text: str) -> str:
     return text[slice(*found.span)]
 
 
-def test_without_a_comment_the_operation_is_told_of() -> None:
+def test_without_a_comment_the_operation_is_reported() -> None:
     assert told(text_of(OWN)) == [("MIL501", 4)]
 
 
@@ -101,13 +101,13 @@ def test_a_comment_speaks_of_no_neighbour() -> None:
     assert told(text_of(both)) == []
 
 
-def test_a_comment_at_the_head_of_a_block_speaks_of_the_head_alone() -> None:
+def test_a_comment_at_head_of_a_block_speaks_of_head_alone() -> None:
     text = text_of(OWN, "// mil: ignore[MIL6]").replace("x) {", "x) { // mil: ignore[MIL501]")
     assert sorted(told(text)) == [("MIL501", 4), ("MIL713", 3), ("MIL713", 5)]
 
 
 @pytest.mark.parametrize("broken", [OWN.replace("my_own(x = x)", "relu(x = z)"), OWN.replace(");", ")")])
-def test_while_there_are_errors_nobody_knows_what_a_comment_ignores(broken: str) -> None:
+def test_while_are_errors_no_one_knows_what_comment_ignores(broken: str) -> None:
     text = text_of(f"{OWN.replace('y =', 'a =')} // mil: ignore[MIL501, MIL603]", broken)
     assert "MIL713" not in {code for code, _ in told(text)}
     assert "error" in {each.severity for each in check(text)}
@@ -124,7 +124,7 @@ def test_while_there_are_errors_nobody_knows_what_a_comment_ignores(broken: str)
         (OWN.replace("x = x", "x = int32(5000000000)") + " // mil: ignore[ALL]", "MIL020"),
     ],
 )
-def test_what_keeps_a_text_from_being_read_is_told(line: str, code: str) -> None:
+def test_what_keeps_a_text_from_being_read_is_reported(line: str, code: str) -> None:
     assert code in {code for code, _ in told(text_of(line))}
 
 
@@ -147,7 +147,7 @@ def test_a_draft_whose_gap_is_ignored_is_refused_all_the_same() -> None:
     "gap",
     ["_ a = relu(x = x);", 'tensor<fp16, [3]> a = const()[val = tensor<fp16, [3]>($elided(3, "sha256:00"))];'],
 )
-def test_a_text_with_gaps_does_not_tell_what_ignores_nothing(gap: str) -> None:
+def test_a_text_with_gaps_does_not_report_what_ignores_nothing(gap: str) -> None:
     text = text_of(gap, OWN.replace("my_own", "relu") + " // mil: ignore[MIL7]")
     assert "MIL713" not in {code for code, _ in told(text)}
     assert {each.severity for each in check(text)} <= {"warning", "note"}
@@ -165,7 +165,7 @@ def test_a_text_with_gaps_does_not_tell_what_ignores_nothing(gap: str) -> None:
         ("// why // mil: ignore[MIL603] because", "// mil: ignore[MIL603]", ""),
     ],
 )
-def test_a_comment_that_ignores_nothing_is_told_of(comment: str, about: str, mended: str) -> None:
+def test_a_comment_that_ignores_nothing_is_reported(comment: str, about: str, mended: str) -> None:
     text = text_of(OWN.replace("my_own", "relu") + " " + comment)
     found = one(text, "MIL713")
     assert (found.severity, of(found, text), found.suggestion, found.applicability) == (
@@ -186,7 +186,7 @@ def test_only_the_codes_that_ignore_nothing_are_to_go(codes: str, left: str) -> 
     assert told(text_of(f"{OWN} {found.suggestion}")) == []
 
 
-def test_what_only_coremltools_says_may_be_ignored_beforehand() -> None:
+def test_what_only_coremltools_states_may_be_ignored_beforehand() -> None:
     assert told(text_of(f"{OWN} // mil: ignore[MIL501, MIL801]")) == []
 
 
@@ -205,7 +205,7 @@ def test_what_only_coremltools_says_may_be_ignored_beforehand() -> None:
         ("// mil: ignore-line", "// mil: ignore-line", None),
     ],
 )
-def test_a_comment_without_a_known_code_is_told_of(comment: str, about: str, meant: str | None) -> None:
+def test_a_comment_without_a_known_code_is_reported(comment: str, about: str, meant: str | None) -> None:
     text = text_of(f"{OWN} {comment}")
     found = one(text, "MIL714")
     assert (of(found, text), found.suggestion, found.applicability) == (about, meant, "unsafe")
@@ -235,7 +235,7 @@ def test_letters_of_either_case_are_taken(comment: str) -> None:
         ("// mil: disable=MIL501", "// mil: disable=MIL501", "// mil: ignore[MIL501]"),
     ],
 )
-def test_a_comment_written_otherwise_is_told_of(comment: str, about: str, meant: str | None) -> None:
+def test_a_comment_written_otherwise_is_reported(comment: str, about: str, meant: str | None) -> None:
     text = text_of(f"{OWN} {comment}")
     found = one(text, "MIL714")
     assert (of(found, text), found.suggestion, found.applicability) == (about, meant, "unsafe")

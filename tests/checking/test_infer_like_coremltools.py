@@ -33,7 +33,7 @@ def ones(*shape: int) -> Any:
 
 
 def rows() -> dict[str, tuple[str, Body]]:
-    """Statements of a draft, and the same for the builder; the last value is given back."""
+    """Statements of a draft, and the same for the builder; the last value is returned."""
     return {
         "conv": (
             f"{CONV_WEIGHT} y = conv(x, w);",
@@ -204,7 +204,7 @@ def theirs(made: Any) -> dict[str, Any]:
     return {name: value for name, value in operation.default_inputs().items() if value is not None}
 
 
-def test_defaults_are_those_of_coremltools_in_their_order() -> None:
+def test_defaults_match_coremltools_in_their_order() -> None:
     operations = registered()
     assert len(operations) > 400
     for name, opset, made in operations:

@@ -132,7 +132,7 @@ def test_one_after_the_other_is_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_what_is_asked_for_is_there(name: str) -> None:
+def test_the_request_is_there(name: str) -> None:
     made = miltext.parse(infer(TEXTS[name], *DRAFT_WORDS))
     for operation in _operations(made):
         assert "name" in operation.attributes or not operation.outputs
@@ -154,7 +154,7 @@ def _operations(made: Any) -> Iterator[Any]:
 # ---- names
 
 
-def test_a_name_is_that_of_the_first_output() -> None:
+def test_a_name_matches_the_first_output() -> None:
     written = lines('a, b = split(x, num_splits = 2, axis = 1); y = relu(a)[name = "own"]; write_state(s, x);', "names")
     assert [line.partition("[name = ")[2] for line in written] == ['string("a")];', 'string("own")];', ""]
     assert infer(program("y = relu(x)[];"), "names") == infer(program("y = relu(x);"), "names")
@@ -291,7 +291,7 @@ MARKERS = {
 
 @pytest.mark.parametrize("marker", MARKERS)
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_marker_asks_for_what_its_words_say(marker: str, end: str) -> None:
+def test_a_marker_requests_what_its_words_state(marker: str, end: str) -> None:
     text = program("y = softmax(x);", marker).replace("\n", end)
     words = MARKERS[marker]
     made = infer(text)

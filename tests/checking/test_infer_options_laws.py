@@ -51,7 +51,7 @@ SOME = [sample for sample in PROGRAMS if sample.opset != "ios17"][::9]
 
 
 @pytest.mark.parametrize("sample", SOME, ids=str)
-def test_what_coremltools_writes_stays_what_it_is(sample: Sample, tmp_path: Path) -> None:
+def test_what_coremltools_writes_stays_its_kind(sample: Sample, tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     program = Program.FromString(sample.program())
     for text in (miltext.to_text(program), miltext.to_text(inlined(program))):
@@ -77,7 +77,7 @@ FILLED = [133, 144, 362, 514, 572, 580]
 
 @pytest.mark.parametrize("words", [("defaults",), ("names", "consts", "defaults")], ids=" ".join)
 @pytest.mark.parametrize("seed", [*range(0, 120, 8), *FILLED])
-def test_a_generated_program_stays_what_it_is(seed: int, words: tuple[str, ...]) -> None:
+def test_a_generated_program_stays_its_kind(seed: int, words: tuple[str, ...]) -> None:
     program = generate(seed, Options(functions=1 + seed % 2, flexible=seed % 3 == 0, ops=(1, 20)))
     made = miltext.infer_draft(miltext.to_text(program), **dict.fromkeys(words, True))  # type: ignore[arg-type]
     assert normal(miltext.parse(made)) == normal(program)
@@ -86,7 +86,7 @@ def test_a_generated_program_stays_what_it_is(seed: int, words: tuple[str, ...])
 
 
 @pytest.mark.parametrize("path", corpus_files("apple/*.mil", "handwritten/*.mil"))
-def test_a_text_of_the_corpus_stays_what_it_is(path: Path) -> None:
+def test_a_text_of_the_corpus_stays_its_kind(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     if len(text) > LONG:
         pytest.skip("a shorter text says as much")

@@ -83,7 +83,7 @@ def test_reach() -> None:
 
 
 @needs_coremltools
-def test_the_page_says_what_the_command_prints(
+def test_the_page_shows_what_the_command_prints(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In this process, in which coremltools' programs are made once for all tests."""
@@ -214,7 +214,7 @@ def test_paths_lead_to_the_ops() -> None:
     api_implementation.Type() == "upb" and tuple(map(int, google.protobuf.__version__.split(".")[:2])) < (4, 25),
     reason="upb before protobuf 4.25 ends the process where it copies a message that is deeper than it reads",
 )
-def test_a_type_that_nests_deeper_than_readers_take_is_inferred_with() -> None:
+def test_inference_with_a_type_nested_too_deep() -> None:
     program = parse("program(1.3){func main<ios18>(fp16 x){ fp16 y = relu(x = x); } -> (y);}")
     innermost = program.functions["main"].inputs[0].type
     innermost.Clear()

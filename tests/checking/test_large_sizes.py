@@ -1,4 +1,4 @@
-"""Sizes that coremltools cannot count with: checks and builds report them where they stand, as `reshape` does."""
+"""Sizes that coremltools cannot count with: checks and builds report them where they are, as `reshape` does."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def texts(name: str, size: int) -> tuple[str, str]:
         *product(("output", "inside"), (FITTING + 1, 2 * FITTING)),
     ],
 )
-def test_a_size_that_is_too_large_is_reported_once_where_it_stands(name: str, size: int, tmp_path: Path) -> None:
+def test_a_size_that_is_too_large_is_reported_once_where_it_is(name: str, size: int, tmp_path: Path) -> None:
     text, place = texts(name, size)
     [found] = [each for each in miltext.check(text) if each.severity == "error"]
     assert (found.code, found.severity) == ("MIL493", "error")

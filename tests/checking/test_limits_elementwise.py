@@ -305,7 +305,7 @@ def found(call: str, opset: str, severity: str = "error") -> list[tuple[str, str
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.wrong)
-def test_what_is_wrong_is_told_once_at_its_argument(row: Row) -> None:
+def test_a_problem_is_reported_once_at_its_argument(row: Row) -> None:
     [(code, message, place)] = found(row.wrong, row.opset)
     assert (code, row.message in message) == (row.code, True), message
     name = message.split("`")[1]
@@ -438,7 +438,7 @@ def arguments(call: str, opset: str) -> Arguments:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_what_is_just_outside_the_facts_is_told_of_the_parameter(case: Case) -> None:
+def test_what_is_just_outside_facts_is_reported_parameter(case: Case) -> None:
     operands, known = arguments(case.call, case.opset).operands, signature(operation(case.call), case.opset)
     assert known
     assert list(clashes(known, operands, "1.3")) == []

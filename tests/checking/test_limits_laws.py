@@ -121,7 +121,7 @@ def test_what_the_facts_allow_is_silent(given: Call) -> None:
 
 
 @each_call
-def test_what_is_just_outside_is_told_of_the_parameter(given: Call) -> None:
+def test_what_is_just_outside_is_reported_the_parameter(given: Call) -> None:
     for name, parameter in given.known.parameters.items():
         for _, outside, code in edges(parameter, given.sizes):
             wrong = with_first(parameter, given.operands[name], outside)
@@ -129,7 +129,7 @@ def test_what_is_just_outside_is_told_of_the_parameter(given: Call) -> None:
 
 
 @each_call
-def test_a_rank_that_no_pattern_has_is_told_of_the_parameter(given: Call) -> None:
+def test_a_rank_that_no_pattern_has_is_reported_the_parameter(given: Call) -> None:
     for parameter in given.known.parameters.values():
         ranks = [rank for rank in range(9) if not any(pattern.has_rank(rank) for pattern in parameter.shape)]
         for rank in ranks if parameter.shape else ():
@@ -161,7 +161,7 @@ def with_other_shapes(given: Call, random: Random) -> dict[str, Operand]:
 
 
 @each_call
-def test_sizes_that_all_agree_on_are_those_that_most_say(given: Call) -> None:
+def test_sizes_that_all_agree_on_are_those_that_most_state(given: Call) -> None:
     random, taken = Random(given.known.name), 0
     for nth in range(60):
         operands = with_other_shapes(given, random) if nth else given.operands

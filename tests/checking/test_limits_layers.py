@@ -568,7 +568,7 @@ def test_the_nearest_neighbour_is_left_alone(op_type: str, changes: Arguments) -
 
 
 @pytest.mark.parametrize(("op_type", "changes", "message"), WRONG)
-def test_what_is_wrong_is_told_at_its_argument(op_type: str, changes: Arguments, message: str) -> None:
+def test_a_problem_is_reported_at_its_argument(op_type: str, changes: Arguments, message: str) -> None:
     program = text(op_type, {**RIGHT[op_type], **changes})
     found = _said(program)
     assert [f"{one.code} {one.message}"[: len(message)] for one in found][:1] == [message]
@@ -678,7 +678,7 @@ SIZED = [
 
 
 @pytest.mark.parametrize(("op_type", "name", "place"), SIZED)
-def test_one_wrong_size_is_told_once(op_type: str, name: str, place: int) -> None:
+def test_one_wrong_size_is_reported_once(op_type: str, name: str, place: int) -> None:
     """It may also be right: nothing else says what the size is."""
     given = RIGHT[op_type][name]
     for size in (given.shape[place] + 7, 97):
@@ -688,7 +688,7 @@ def test_one_wrong_size_is_told_once(op_type: str, name: str, place: int) -> Non
 
 
 @pytest.mark.parametrize(("op_type", "name"), dict.fromkeys((op_type, name) for op_type, name, _ in SIZED))
-def test_one_wrong_rank_is_told_once(op_type: str, name: str) -> None:
+def test_one_wrong_rank_is_reported_once(op_type: str, name: str) -> None:
     given = RIGHT[op_type][name]
     dtype = "uint8" if op_type == "conv_quantized" and name in ("weight", "bias") else "fp32"
     for shape in (given.shape[1:], given.shape[:-1], (1, *given.shape), (*given.shape, 1)):

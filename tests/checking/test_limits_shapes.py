@@ -342,7 +342,7 @@ def found(call: str, opset: str, severity: str = "error") -> list[tuple[str, str
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.wrong)
-def test_what_is_wrong_is_told_once_at_its_argument(row: Row) -> None:
+def test_a_problem_is_reported_once_at_its_argument(row: Row) -> None:
     [(code, message, place)] = found(row.wrong, row.opset)
     assert (code, row.message in message) == (row.code, True), message
     if code == "MIL503":  # no argument says how to split
@@ -375,7 +375,7 @@ def test_what_is_usual_beside_it_is_not(row: Row) -> None:
     assert not found(row.right, row.opset) + found(row.right, row.opset, "warning")
 
 
-def test_each_axis_of_a_slice_is_told_of() -> None:
+def test_each_axis_of_a_slice_is_reported() -> None:
     told = found(SLICE.format("[2, 0]", "[9, 4]", "[1, 1]"), "ios18", "warning")
     assert [message.split("`")[1] for _, message, _ in told] == ["begin", "end"]
 
@@ -405,7 +405,7 @@ def test_what_coremltools_declares_of_a_slice_is_taken(made: str, call: str) -> 
 
 @pytest.mark.parametrize("opset", ["ios15", "ios17"])
 @pytest.mark.parametrize("shape", ["[0, -1]", "[0, 0]", "[0, 3]", "[-1, 0]", "[0, 1, -1]"])
-def test_what_coremltools_declares_for_zeros_of_open_shapes_is_taken(shape: str, opset: str) -> None:
+def test_coremltools_zeros_of_open_shapes_are_accepted(shape: str, opset: str) -> None:
     """coremltools 9.0 leaves each 0 as it is where a size of `x` is unknown."""
     text = f"program(1.3)\n{{\nfunc main<{opset}>(tensor<fp32, [?, 3]> x) {{\n"
     text += f"tensor<fp32, {shape.replace('-1', '?')}> y = reshape(shape = {shape}, x = x);\n}} -> (y);\n}}\n"

@@ -42,7 +42,7 @@ def misspelt(found: list[Diagnostic], text: str, slip: str, code: str = "MIL504"
 
 @pytest.mark.parametrize("typed", [True, False], ids=["typed", "draft"])
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda version: f"{version.name}-{version.opset}")
-def test_each_slip_of_an_attribute_is_told_at_its_place(version: Signature, typed: bool) -> None:
+def test_each_slip_of_an_attribute_is_reported_at_its_place(version: Signature, typed: bool) -> None:
     known = version.parameters
     for name in known:
         if version.open:
@@ -57,7 +57,7 @@ def test_each_slip_of_an_attribute_is_told_at_its_place(version: Signature, type
 
 
 @pytest.mark.parametrize("slip", sorted({*slips("name")} - {"name", ""}))
-def test_each_slip_of_name_is_told_of_any_operation(slip: str) -> None:
+def test_each_slip_of_name_is_reported_any_operation(slip: str) -> None:
     for operation in ("relu(x = x)", "const()"):
         more = "" if "relu" in operation else "val = fp16(1), "
         for written in (f'{slip} = string("y")', f'{slip} = "y"'):
@@ -78,7 +78,7 @@ def test_where_one_is_required_any_attribute_was_meant_to_be_it() -> None:
     assert misspelt(miltext.check(text), text, "content") == ["val"]
 
 
-def test_a_right_attribute_beside_the_wrong_one_is_suggested_once() -> None:
+def test_a_right_attribute_beside_wrong_one_is_suggested_once() -> None:
     text = "program(1.3) { func f<ios16>() { fp16 y = const()[va = fp16(1), vl = fp16(2)]; } -> (y); }"
     assert misspelt(miltext.check(text), text, "va") == ["val"]
     assert not [each for each in miltext.check(text) if each.code == "MIL503"]

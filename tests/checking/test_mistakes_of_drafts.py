@@ -38,16 +38,14 @@ def errors(body: str, inputs: str = X, opset: str = "ios18", head: str = "progra
     ],
 )
 @pytest.mark.parametrize("place", ["first", "between", "last"])
-def test_a_wrong_type_of_an_input_hides_nothing_that_does_not_use_it(
-    wrong: str, code: str, words: str, place: str
-) -> None:
+def test_wrong_type_of_input_hides_nothing_that_does_not_use_it(wrong: str, code: str, words: str, place: str) -> None:
     others = {"first": f"{wrong}, {X}", "between": f"tensor<fp16, [2]> a, {wrong}, {X}", "last": f"{X}, {wrong}"}
     found = errors(f"{BODY} s = relu(q); t = concat((q, s), 0);", others[place])
     assert [code for code, _ in found] == [code, "MIL515", "MIL020"]
     assert words in found[0][1]
 
 
-def test_each_wrong_type_of_an_input_is_told() -> None:
+def test_each_wrong_type_of_an_input_is_reported() -> None:
     inputs = f"tensor<f16, [1]> p, {X}, f32 q, tensor<fp16, 4> r, tensor<fp16, [4]> s"
     assert errors(f"g = add(s, 1e9); {BODY}", inputs) == [
         ("MIL104", "f16"), ("MIL104", "f32"), ("MIL025", "4"), ("MIL020", "1e9"), ("MIL515", "[0, 1, 2]"),
@@ -66,18 +64,18 @@ FI = "tensor<fp16, [4]> x, tensor<int32, [4]> i"
 
 
 @pytest.mark.parametrize("opset", ["ios17", "ios18"])
-def test_each_operation_tells_of_data_types_that_clash(opset: str) -> None:
+def test_each_operation_reports_data_types_that_clash(opset: str) -> None:
     found = errors("y = add(i, 1.5); z = add(x, i); w = mul(i, x); v = mul(i, x);", FI, opset)
     assert found == [("MIL506", "1.5"), ("MIL506", "i"), ("MIL506", "x"), ("MIL506", "x")]
     assert [code for code, _ in errors("z = add(x, i); z2 = add(x, i); y = relu(x);", FI, opset)] == ["MIL506"] * 2
 
 
-def test_one_operation_tells_of_one_clash_and_what_follows_from_it_tells_of_none() -> None:
+def test_a_clash_is_reported_once_without_its_effects() -> None:
     assert errors("y = concat((x, i, x, i), 0); z = add(y, i); w = mul(z, 1.5);", FI) == [("MIL506", "i")]
     assert errors("y = select(cond = i, a = x, b = i); z = add(y, i);", FI) == [("MIL505", "i")]
 
 
-def test_what_a_parameter_does_not_take_is_told_where_it_is_first_used() -> None:
+def test_a_wrong_argument_is_reported_at_its_first_use() -> None:
     assert errors("y = gelu(i); z = add(x, i);", FI) == [("MIL505", "i")]
 
 
@@ -102,7 +100,7 @@ def suggested(body: str, head: str = "program(1.3)") -> list[tuple[str, str, str
         ("log(x)", "MIL513", "epsilon = 1e-45", None),
     ],
 )
-def test_a_draft_is_told_of_literals_without_types(
+def test_a_draft_is_reported_literals_without_types(
     call: str, code: str, meant: str, suggestion: str | None, dialect: str
 ) -> None:
     assert suggested(f"z = relu(x); y = {call};", f"program({dialect})") == [(code, meant, suggestion)]
@@ -130,7 +128,7 @@ def test_a_literal_keeps_its_type_where_none_follows() -> None:
         ("wholly_unknown(x = x)", 1),
     ],
 )
-def test_what_hangs_on_an_unknown_operation_is_shown_where_none_is_suggested(call: str, remarks: int) -> None:
+def test_effects_of_an_unknown_operation_without_suggestion(call: str, remarks: int) -> None:
     found = miltext.check(f"program(1.3){{ func main<ios17>(tensor<fp16, [4, 4]> x) {{ y = {call}; }} -> (y); }}")
     [told] = [each for each in found if each.code == "MIL501"]
     assert (told.severity, len(told.notes), told.suggestion is None) == ("error", remarks, remarks == 1)
@@ -145,7 +143,7 @@ def test_what_hangs_on_an_unknown_operation_is_shown_where_none_is_suggested(cal
         ("stack(x, z, 0)", "stack((x, z), 0)"),
     ],
 )
-def test_values_that_belong_together_are_told_of_once(call: str, way: str) -> None:
+def test_values_that_belong_together_are_reported_once(call: str, way: str) -> None:
     text = f"program(1.3){{ func main<ios17>(tensor<fp16, [4]> x, tensor<fp16, [4]> z) {{ y = {call}; }} -> (y); }}"
     [found] = [each for each in miltext.check(text) if each.severity == "error"]
     assert (found.code, found.message) == ("MIL114", f"`values` takes all values together: `{way}`")
@@ -158,7 +156,7 @@ def test_what_may_be_meant_is_no_list_of_values() -> None:
         assert errors(body, "tensor<fp16, [4]> x, tensor<fp16, [4]> z") == [], call
 
 
-def test_a_string_that_names_an_array_is_told_to_be_one() -> None:
+def test_a_string_that_names_an_array_is_reported_to_be_one() -> None:
     [found] = suggested('y = linear(x, "w.npy");')
     assert found == ("MIL505", '$npy("w.npy")', '$npy("w.npy")')
     [found] = suggested('y = linear(x, "w.txt");')
@@ -166,7 +164,7 @@ def test_a_string_that_names_an_array_is_told_to_be_one() -> None:
 
 
 @pytest.mark.parametrize("call", ["coreml_update_state(s, x)", "coreml_update_state(input = s, value = x)"])
-def test_the_name_that_coremltools_has_for_writing_a_state_leads_to_ours(call: str) -> None:
+def test_coremltools_name_for_writing_a_state_suggests_ours(call: str) -> None:
     inputs = "state<tensor<fp16, [4]>> s, tensor<fp16, [4]> x"
     text = f"program(1.3){{ func main<ios18>({inputs}) {{ y = {call}; }} -> (y); }}"
     [found] = [each for each in miltext.check(text) if each.severity == "error"]
@@ -187,13 +185,13 @@ def test_the_name_that_coremltools_has_for_writing_a_state_leads_to_ours(call: s
         ("$draft(names) $version(2) $draft(names)", "MIL103", "$draft(names)", "`$draft` may occur once; write all"),
         ("$version(2) $draft(names) $version(2)", "MIL103", "$version(2)", "`$version` may occur once; remove one"),
         ('$doc("a") $doc("b")', "MIL103", '$doc("b")', "`$doc` may occur once; remove one"),
-        ('[a = string("x")] $draft(names)', "MIL025", "$draft(names)", "the marker stands before the attributes"),
-        ("$draft(names consts)", "MIL025", "", "a comma stands between the words of a marker"),
-        ("$draft(names, consts defaults)", "MIL025", "", "a comma stands between the words of a marker"),
-        ("$draft(names\n consts)", "MIL025", "", "a comma stands between the words of a marker"),
+        ('[a = string("x")] $draft(names)', "MIL025", "$draft(names)", "the marker comes before the attributes"),
+        ("$draft(names consts)", "MIL025", "", "a comma comes between the words of a marker"),
+        ("$draft(names, consts defaults)", "MIL025", "", "a comma comes between the words of a marker"),
+        ("$draft(names\n consts)", "MIL025", "", "a comma comes between the words of a marker"),
     ],
 )
-def test_a_wrong_marker_is_told_where_it_is(head: str, code: str, marked: str, message: str) -> None:
+def test_a_wrong_marker_is_reported_where_it_is(head: str, code: str, marked: str, message: str) -> None:
     text = f"program(1.3) {head} {{ func main<ios17>(tensor<fp16, [4]> x) {{ y = relu(x); }} -> (y); }}"
     [found] = [each for each in miltext.check(text) if each.severity == "error"]
     assert found.span is not None
@@ -295,7 +293,7 @@ def draft(body: str, inputs: str = TWO, opset: str = "ios17") -> str:
 
 
 def values(body: str, inputs: str = TWO, opset: str = "ios17") -> list[str]:
-    """The values that stand in a draft once it has its types."""
+    """The values that are in a draft once it has its types."""
     found = re.findall(r"\S+(?: \[[\d, ]*\]>)?\([-\d.\[][^()]*\)", miltext.infer_draft(draft(body, inputs, opset)))
     return [each for each in found if not each.startswith("program")]
 
@@ -332,7 +330,7 @@ def test_a_stated_output_guides_literals(body: str, expected: list[str]) -> None
         "y = matmul([[1, 0]], x);",
     ],
 )
-def test_whole_numbers_as_weights_are_of_the_data_type_of_what_they_weigh(body: str, dtype: str, opset: str) -> None:
+def test_integer_weights_have_the_data_type_of_their_operand(body: str, dtype: str, opset: str) -> None:
     if opset in ("ios15", "ios16") and dtype == "int32" and "linear" in body:
         pytest.skip("fractions alone")
     made = values(body, f"tensor<{dtype}, [2, 4]> x", opset)

@@ -107,7 +107,7 @@ RENAMED = {
 }  # fmt: skip
 """What is written with the parameters of MIL: its name there is suggested."""
 
-NONE = "MIL has no such operation; write it with those that it has, or compute it outside of the model"
+NONE = "MIL has no such operation; write it with other operations, or compute it outside of the model"
 
 OTHERWISE = {
     "cat(tensors = (x, x), dim = int32(0))": "in MIL it is `concat`, which takes `values`, `axis` and `interleave`",
@@ -185,11 +185,11 @@ def test_another_name_is_suggested(written: str) -> None:
 
 
 @pytest.mark.parametrize("written", OTHERWISE)
-def test_what_another_name_does_not_mend_is_said(written: str) -> None:
+def test_what_another_name_does_not_fix_is_stated(written: str) -> None:
     assert told(written) == (OTHERWISE[written], None)
 
 
-def test_a_slip_is_still_told_from_a_name_elsewhere() -> None:
+def test_a_slip_is_still_reported_from_a_name_elsewhere() -> None:
     assert told("rellu(x = x)") == ("did you mean `relu`?", "relu")
     assert told("sofmtax(x = x)") == ("did you mean `softmax`?", "softmax")
     assert told("concta(x = x)") == ("did you mean `concat`?", "concat")
@@ -201,14 +201,14 @@ def test_a_slip_is_still_told_from_a_name_elsewhere() -> None:
 # ---- the table
 
 
-def test_what_a_name_stands_for_is_an_operation() -> None:
+def test_what_a_name_means_is_an_operation() -> None:
     known = set(all_names())
     assert {name for names in OPERATIONS for name in names.split()} <= known
     formulas = [quoted for way in WAYS for quoted in re.findall("`(.*?)`", way) if quoted != "mode"]
     assert {name for quoted in formulas for name in re.findall(r"(\w+)\(", quoted) or [quoted]} <= known | {"fp16"}
 
 
-def test_the_names_of_parameters_in_a_way_are_those_of_the_operation() -> None:
+def test_the_names_of_parameters_in_a_way_match_the_operation() -> None:
     for way in WAYS:
         for operation, arguments in re.findall(r"(\w+)\(([^()]*)\)", way):
             named = set(re.findall(r"(\w+) = ", arguments))

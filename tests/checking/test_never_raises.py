@@ -46,7 +46,7 @@ def test_a_list_of_any_depth_is_checked(depth: int) -> None:
 
 @pytest.mark.parametrize("literal", ["0.5", "[1]", '"s"', "true"])
 @pytest.mark.parametrize("word", ["fp16", "bool", "tensor", "true", "state"])
-def test_a_reserved_word_that_names_an_attribute_is_reported_once(word: str, literal: str) -> None:
+def test_reserved_word_that_names_an_attribute_is_reported_once(word: str, literal: str) -> None:
     """It was a traceback where the value has no type, and hid all other findings from an editor."""
     around = "program(1.3) { func main<ios18>(fp16 x) { y = const()[%s = %s]; z = nope(x); } -> (x); }"
     found = miltext.check(around % (word, literal))
@@ -58,7 +58,7 @@ def test_a_reserved_word_that_names_an_attribute_is_reported_once(word: str, lit
     assert first_error(typed) == first_error(found)
 
 
-def test_a_list_that_nests_too_deeply_is_reported_where_it_stands() -> None:
+def test_a_list_that_nests_too_deeply_is_reported_where_it_is() -> None:
     head, end = "program(1.3) { func main<ios18>(fp16 x) { y = add(x, ", "); z = nope(x); } -> (x); }"
     text = f"{head}{nested('1', 1500)}{end}"
     found = miltext.check(text)
@@ -68,7 +68,7 @@ def test_a_list_that_nests_too_deeply_is_reported_where_it_stands() -> None:
 
 
 def at_depth(calls: int, text: str) -> object:
-    """Return the first error of a text to a caller that stands in so many calls."""
+    """Return the first error of a text to a caller that is in so many calls."""
     return at_depth(calls - 1, text) if calls else first_error(miltext.check(text))
 
 
@@ -87,7 +87,7 @@ def statement(written: str) -> str:
 
 @pytest.mark.parametrize("after", ["y = relu(x)", "y = add(x, 1)", "y = relu(relu(x))"])
 @pytest.mark.parametrize("quote", ['x"', '"x', 'x" ', '" ,'])
-def test_an_open_string_before_a_short_spelling_is_told_in_the_words_of_the_draft(quote: str, after: str) -> None:
+def test_an_open_string_is_reported_in_the_drafts_words(quote: str, after: str) -> None:
     """What is found is quoted as it is written, without the parameters that elaboration puts in."""
     text = f'program(1.3) {{ func main<ios18>(tensor<fp16, [2]> {quote}) {{ {after}[name = "y"]; }} -> (x); }}'
     said = [each.message for each in miltext.check(text)]

@@ -114,7 +114,7 @@ def test_a_right_operation_is_not_looked_at_again(program: Program, monkeypatch:
     assert len(calls) - first < first
 
 
-def test_an_operation_of_a_later_opset_is_told_in_each_function_whatever_was_told_before() -> None:
+def test_a_later_opset_is_reported_in_each_function() -> None:
     made = next(found for found in broken("an operation of a later opset") if codes(found) & {"MIL502"})
     twice = Program.FromString(made.SerializeToString())
     for name in list(made.functions):
@@ -146,9 +146,7 @@ def test_names_without_a_closer_look_are_those_with_one(mutation: str, monkeypat
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
-def test_values_and_types_that_come_again_are_as_wrong_as_the_first(
-    mutation: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_values_and_types_that_come_again_are_as_wrong_as_first(mutation: str, monkeypatch: pytest.MonkeyPatch) -> None:
     programs = [read_program(program) for program in [*PROGRAMS, *broken(mutation)]]
     contents = values._Contents(None)
     for program in programs:

@@ -13,8 +13,8 @@ from support.short_drafts import FEED_FORWARD
 import miltext
 from miltext.checking.arrays import Arrays
 from miltext.checking.retyping import retype
-from miltext.checking.verifier import complete_anew
 from miltext.diagnostics import ParseError
+from miltext.drafting.draft import complete_anew
 from miltext.parsing.recovery import recover
 
 NET = """program(1.3)
@@ -126,7 +126,7 @@ def test_a_constant_follows_its_value() -> None:
     assert anew(text) == text.replace("[9]", "[2]")
 
 
-def test_what_an_unknown_operation_makes_of_something_new_is_told() -> None:
+def test_an_unknown_operation_on_new_sizes_is_reported() -> None:
     text = function("""
         tensor<fp32, [1, 3, 4, 4]> small = identity(x = x);
         tensor<fp32, [1, 9, 4, 4]> same = my_op(x = x);
@@ -165,7 +165,7 @@ OUTDATED = {
 
 
 @pytest.mark.parametrize(("parameter", "operation"), OUTDATED)
-def test_a_parameter_that_was_a_size_and_still_fits_is_told(parameter: str, operation: str) -> None:
+def test_a_parameter_that_was_a_size_and_still_fits_is_reported(parameter: str, operation: str) -> None:
     text = function(OUTDATED[parameter, operation])
     assert "MIL436" not in {each.code for each in complete_anew(text)[1]}
     whole, found = complete_anew(text.replace("8, 8]> x", "16, 16]> x"))
@@ -174,7 +174,7 @@ def test_a_parameter_that_was_a_size_and_still_fits_is_told(parameter: str, oper
     assert [each.message for each in found if each.code == "MIL436"] == [message]
 
 
-def test_an_end_that_is_masked_is_not_told() -> None:
+def test_an_end_that_is_masked_is_not_reported() -> None:
     masked = "end_mask = tensor<bool, [4]>([true, true, true, true]), x = h);"
     text = function(
         OUTDATED["end", "slice_by_index"].replace("[1, 3, 8, 4]> y", "[1, 3, 8, 8]> y").replace("x = h);", masked)
@@ -291,7 +291,7 @@ BAKED = {
 
 
 @pytest.mark.parametrize(("body", "findings"), BAKED.values(), ids=BAKED)
-def test_a_baked_shape_is_told_once_and_where_it_is_written(body: str, findings: list[object]) -> None:
+def test_a_baked_shape_is_reported_once_and_where_it_is_written(body: str, findings: list[object]) -> None:
     assert told(function(body, "tensor<fp32, [1, 3, 16, 16]> x")) == findings
 
 
@@ -311,7 +311,7 @@ def test_what_gives_a_value_sizes_of_its_own_is_named() -> None:
     assert (found.code, "change this literal, which gives `small` its sizes" in notes) == ("MIL702", True)
 
 
-def test_a_text_that_is_wrong_for_another_reason_is_told_as_check_does() -> None:
+def test_text_wrong_for_another_reason_is_reported_as_check_does() -> None:
     for text in (
         "",
         "program(1.3)\n{",

@@ -1,7 +1,7 @@
 """Slips of people who write C, Python, PyTorch, MLIR or ONNX: what is written, what is said, what is suggested.
 
 Each row is a statement in a function of a tensor `x`, or a whole head or end of one. The part of it that is told of
-stands between `«` and `»`.
+comes between `«` and `»`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import miltext
-from miltext.checking.verifier import complete
 from miltext.diagnostics import SAFE, Diagnostic
+from miltext.drafting.draft import complete
 from miltext.parsing import slips
 from miltext.parsing.slip_patterns import Slip
 from miltext.parsing.slips import SLIPS
@@ -34,7 +34,7 @@ class Row(NamedTuple):
     suggested: str | None = None
 
 
-UNTYPED = "an output's type stands before its name; a draft may leave it out"
+UNTYPED = "an output's type comes before its name; a draft may leave it out"
 NO_OPERATORS = "MIL has no operators; write `{}`"
 APART = (
     "MIL has no operators; write `{}` as an operation of its own, and the name of its output here, or in a draft the "
@@ -42,15 +42,15 @@ APART = (
 )
 CONSTANT = "a constant is made by an operation: `const()[val = {}]`"
 EACH = "each argument and attribute is written `name = value`"
-ARGUMENTS = "the arguments of an operation stand in parentheses, each as `name = value`, or in a draft in their order"
-ATTRIBUTES = 'the attributes of an operation stand in brackets: `[name = string("y")]`'
-SIZES = "the sizes of a tensor stand in brackets: `[2, 3]`"
+ARGUMENTS = "the arguments of an operation belong in parentheses, each as `name = value`, or in a draft in their order"
+ATTRIBUTES = 'the attributes of an operation belong in brackets: `[name = string("y")]`'
+SIZES = "the sizes of a tensor belong in brackets: `[2, 3]`"
 TENSOR = "the type of a tensor is written `tensor<fp16, [2, 3]>`"
 UNKNOWN_SIZE = "a size that is not known is written `?`"
 NAME = "a name has letters, digits, `_` and `@`, and begins with a letter or `_`"
-SUFFIX = "a number has nothing after its digits; its type says what it is"
-EQUALS = "`=` stands between an output and its operation"
-ELEMENTS = "the elements of a tensor or a list stand in brackets"
+SUFFIX = "a number has no suffix; its type is written before it"
+EQUALS = "`=` comes between an output and its operation"
+ELEMENTS = "the elements of a tensor or a list belong in brackets"
 COMMA = "nothing follows this comma; remove it"
 DTYPE = 'a data type is given as a string: `string("fp32")`'
 TYPED = "the value of an attribute is written with its type"
@@ -73,26 +73,26 @@ STATEMENTS = [
     Row(f"«y: {T}» = relu(x = x);", UNTYPED, f"{T} y"),
     Row("«y :=» relu(x = x);", UNTYPED, "y ="),
     Row("«(y, z)» = split(x = x, num_splits = 2, axis = 0);", f"outputs have no parentheses; {UNTYPED}", "y, z"),
-    Row(f"«({T} y)» = relu(x = x);", "the outputs of an operation stand without parentheses", f"{T} y"),
-    Row("«x +=» x;", "no value of MIL ever changes; what is made of it has a name of its own"),
-    Row("«return x;»", "what a block gives back stands after its `}`: `} -> (x)`"),
-    Row("«return x»", "what a block gives back stands after its `}`: `} -> (x)`"),
+    Row(f"«({T} y)» = relu(x = x);", "the outputs of an operation have no parentheses", f"{T} y"),
+    Row("«x +=» x;", "values in MIL cannot be changed; give the result a new name"),
+    Row("«return x;»", "the outputs of a block come after its `}`: `} -> (x)`"),
+    Row("«return x»", "the outputs of a block come after its `}`: `} -> (x)`"),
     Row(
         "«return relu(x);»",
-        "what a block gives back has a name, and stands after its `}`: `y = relu(x);` and `} -> (y)`",
+        "the outputs of a block have names, and come after its `}`: `y = relu(x);` and `} -> (y)`",
     ),
     Row(
         "«return relu(x = sin(x));»",
-        "what a block gives back has a name, and stands after its `}`: `y = relu(x = sin(x));` and `} -> (y)`",
+        "the outputs of a block have names, and come after its `}`: `y = relu(x = sin(x));` and `} -> (y)`",
     ),
-    Row("«return»;", "what a block gives back stands after its `}`: `} -> (y)`"),
+    Row("«return»;", "the outputs of a block come after its `}`: `} -> (y)`"),
     Row("«for» i in range(3):", "MIL has no `for`; write the operation `while_loop`, or each step by itself"),
     Row("«if» (p) { }", "MIL has no `if`; write the operation `cond` or `select`"),
     Row(
         "«import coremltools» as ct",
         "MIL has no `import`: a program is one text, and operations are known by their names",
     ),
-    Row("«relu(x = x) -> y»;", "the output of an operation stands before it, with `=`", "y = relu(x = x)"),
+    Row("«relu(x = x) -> y»;", "the output of an operation comes before it, with `=`", "y = relu(x = x)"),
     Row(f"{T} y «->» relu(x = x);", EQUALS, "="),
     Row(f"{T} y «<-» relu(x = x);", EQUALS, "="),
     Row(f"{T} y «==» relu(x = x);", f"a single {EQUALS}", "="),
@@ -100,8 +100,8 @@ STATEMENTS = [
     Row(f"{T} y = relu(x = x)«»\n", "expected `;` after the operation", ";"),
     Row(f"{T} y = relu(x = x);«;»", "one `;` is enough", ""),
     Row("y = relu(tanh(x));«; ;;»", "one `;` is enough", ""),
-    Row(f"{T} y = relu(x = x)« -> fp16»;", "the type of an output stands before its name", ""),
-    Row(f"{T} y = relu(x = x)« : fp16»;", "the type of an output stands before its name", ""),
+    Row(f"{T} y = relu(x = x)« -> fp16»;", "the type of an output comes before its name", ""),
+    Row(f"{T} y = relu(x = x)« : fp16»;", "the type of an output comes before its name", ""),
     # ---- names
     Row("«%0» = relu(x = x);", f"a name has no `%` and no digit first; {UNTYPED}", "var_0"),
     Row("«%y» = relu(x = x);", f"a name has no `%`; {UNTYPED}", "y"),
@@ -184,7 +184,7 @@ STATEMENTS = [
     Row(f"{T} y = «x.relu()»;", "a value of MIL has no methods; write `relu(x = x)`", "relu(x = x)"),
     Row(
         f"{T} y = relu(x = «x.shape»);",
-        "a value of MIL has nothing to ask it for; write an operation that takes `x = x`",
+        "a value in MIL has no attributes or methods; write an operation with `x = x`",
     ),
     Row(
         f"{T} y = «x»;",
@@ -211,22 +211,22 @@ STATEMENTS = [
         'dict<string, int32> c = const()[val = «{"a":» 1}];',
         'a dictionary is written `dict<string, int32>({{"a", 1}, {"b", 2}})`',
     ),
-    Row(f'{T} y = relu(«"x"» = x);', "the name of an argument stands without quotes", "x"),
+    Row(f'{T} y = relu(«"x"» = x);', "the name of an argument has no quotes", "x"),
     Row(f"{T} y = relu(x = x«,»);", COMMA, ""),
     Row(f"{T} y = relu(x = «{T} x»);", "a value is used by its name alone: `x`", "x"),
     Row(
         "tensor<fp16, [4, 3]> y = concat(values = «[x, x]», axis = int32(0), interleave = bool(false));",
-        "several values stand in parentheses: `(x, x)`",
+        "several values belong in parentheses: `(x, x)`",
         "(x, x)",
     ),
     Row(
         "tensor<fp16, [2, 3]> y = concat(values = «[x]», axis = int32(0), interleave = bool(false));",
-        "one value stands by itself: `x`",
+        "one value is written alone: `x`",
         "x",
     ),
     Row("bool c = const()[val = bool(«0»)];", "expected `true` or `false`, found `0`; did you mean `false`?", "false"),
     Row("bool c = const()[val = bool(«1»)];", "expected `true` or `false`, found `1`; did you mean `true`?", "true"),
-    Row(AXES.format("«{1}»"), "a list stands in brackets, several values in parentheses", "[1]"),
+    Row(AXES.format("«{1}»"), "a list belongs in brackets, several values in parentheses", "[1]"),
     Row(AXES.format("«None»"), "`None` is not defined; leave the argument out"),
     Row(AXES.format("«null»"), "`null` is not defined; leave the argument out"),
     Row(
@@ -247,7 +247,7 @@ STATEMENTS = [
         '`float32` is not defined; did you mean `string("fp32")`?',
         'string("fp32")',
     ),
-    Row(CAST.format("«'fp32'»"), "a string stands in double quotes", '"fp32"'),
+    Row(CAST.format("«'fp32'»"), "a string belongs in double quotes", '"fp32"'),
     Row(
         f'{T} y = relu(x = x, «name» = string("y"));',
         "`name` of `relu` is an attribute; write `relu(...)[name = ...]`",
@@ -262,7 +262,7 @@ STATEMENTS = [
         'the value of an attribute is written with its type, and a string in double quotes: `string("y")`',
         'string("y")',
     ),
-    Row(f'{T} y = relu(x = x)[«"name"» = string("y")];', "the name of an attribute stands without quotes", "name"),
+    Row(f'{T} y = relu(x = x)[«"name"» = string("y")];', "the name of an attribute has no quotes", "name"),
     Row(f'{T} y = relu(x = x)[name«:» string("y")];', EACH, " ="),
     Row(
         f'{T} y = relu(x = x)[«"y"»];',
@@ -285,7 +285,7 @@ STATEMENTS = [
     ),
     Row("tensor<fp16, «2, 3»> y = relu(x = x);", SIZES, "[2, 3]"),
     Row("tensor<fp16, «(2, 3)»> y = relu(x = x);", SIZES, "[2, 3]"),
-    Row("tensor<fp16«[2, 3]»> y = relu(x = x);", "a comma stands between the data type and the sizes", ", [2, 3]"),
+    Row("tensor<fp16«[2, 3]»> y = relu(x = x);", "a comma comes between the data type and the sizes", ", [2, 3]"),
     Row("tensor<«[2, 3], fp16»> y = relu(x = x);", TENSOR, "fp16, [2, 3]"),
     Row("«fp16[2, 3]» y = relu(x = x);", TENSOR, T),
     Row("«[2, 3]fp16» y = relu(x = x);", TENSOR, T),
@@ -296,7 +296,7 @@ STATEMENTS = [
     Row("tensor<fp16, [«*», 3]> y = relu(x = x);", UNKNOWN_SIZE, "?"),
     Row(
         "tensor<fp16, [«-1», 3]> y = relu(x = x);",
-        "a size cannot be negative; one that is not known is written `?`",
+        "a size cannot be negative; write `?` for an unknown size",
         "?",
     ),
     Row("tensor<fp16, [2, 3«,»]> y = relu(x = x);", COMMA, ""),
@@ -307,11 +307,11 @@ STATEMENTS = [
     Row(ALPHA.format("fp16(«Infinity»)"), "infinity is written `inf`", "inf"),
     Row(ALPHA.format("fp16(«-Inf»)"), "infinity is written `-inf`", "-inf"),
     Row(ALPHA.format("fp16(«math.inf»)"), "this is written `inf`", "inf"),
-    Row(ALPHA.format("fp16(«NaN»)"), "what is not a number is written `nan`", "nan"),
+    Row(ALPHA.format("fp16(«NaN»)"), "NaN is written `nan`", "nan"),
     Row(ALPHA.format("fp16(«2j»)"), "MIL has no complex numbers"),
     Row(ALPHA.format("fp16(«1/»2)"), "MIL has no arithmetic; write the number that comes out"),
-    Row(ALPHA.format("«fp16 0.5»"), "a literal stands in parentheses after its type: `fp16(0.5)`", "fp16(0.5)"),
-    Row(ALPHA.format("«(fp16)0.5»"), "a literal stands in parentheses after its type: `fp16(0.5)`", "fp16(0.5)"),
+    Row(ALPHA.format("«fp16 0.5»"), "a literal belongs in parentheses after its type: `fp16(0.5)`", "fp16(0.5)"),
+    Row(ALPHA.format("«(fp16)0.5»"), "a literal belongs in parentheses after its type: `fp16(0.5)`", "fp16(0.5)"),
     Row(
         ALPHA.format("fp16(«0x10»)"),
         "`0x10` is not a valid fp16 number; a hexadecimal float has an exponent, as in `0x1.8p+3`",
@@ -321,7 +321,7 @@ STATEMENTS = [
         "expected a list nested like its type's shape, found `1`; did you mean `[1]`?",
         "[1]",
     ),
-    Row(AXES.format("tensor<int32, [1]>«[1]»"), "a literal stands in parentheses after its type", "([1])"),
+    Row(AXES.format("tensor<int32, [1]>«[1]»"), "a literal belongs in parentheses after its type", "([1])"),
     Row(AXES.format("tensor<int32, [1]>(«{1}»)"), ELEMENTS, "[1]"),
     Row(AXES.format("tensor<int32, [1]>([1«,»])"), COMMA, ""),
     Row(AXES.format("[1«,»]"), COMMA, ""),
@@ -331,14 +331,14 @@ STATEMENTS = [
         "the type of a value is written out, as in `tensor<int32, [2]>([1, 2])`",
     ),
     Row("int32 c = const()[val = int32(«0b101»)];", "a whole number is written in decimal: `5`", "5"),
-    Row("string c = const()[val = string(«a»)];", 'a string stands in double quotes: `"a"`', '"a"'),
-    Row("string c = const()[val = string(«'a'»)];", "a string stands in double quotes", '"a"'),
+    Row("string c = const()[val = string(«a»)];", 'a string belongs in double quotes: `"a"`', '"a"'),
+    Row("string c = const()[val = string(«'a'»)];", "a string belongs in double quotes", '"a"'),
     Row('string c = const()[val = string(«r"a"»)];', "a string has nothing before its quotes", '"a"'),
     # ---- from other languages
     Row("«struct» A y = relu(x = x);", "MIL has no `struct`"),
     Row("«assert» x;", "MIL has no `assert`"),
     Row(f"{T} y = «x if c else» x;", "MIL has no `if`; write `select(cond = ..., a = ..., b = ...)`"),
-    Row(f"{T}«:» y = relu(x = x);", "no colon stands between a type and a name", ""),
+    Row(f"{T}«:» y = relu(x = x);", "no colon comes between a type and a name", ""),
     Row(
         "«torch.Tensor »y = relu(x = x);",
         "the type of a tensor is written `tensor<fp16, [2, 3]>`; a draft may leave it out",
@@ -374,7 +374,7 @@ STATEMENTS = [
     Row('_ y = cast(x = «float("-inf")», dtype = "fp16");', "this is written `fp32(-inf)`", "fp32(-inf)"),
     Row('y = cast(«float("nan")», "fp16");', "this is written `fp32(nan)`", "fp32(nan)"),
     Row(
-        "_ y = add(x = x, y = «0.5:fp16»);", "a literal stands in parentheses after its type: `fp16(0.5)`", "fp16(0.5)"
+        "_ y = add(x = x, y = «0.5:fp16»);", "a literal belongs in parentheses after its type: `fp16(0.5)`", "fp16(0.5)"
     ),
     Row(
         "_ y = relu(x = «-x»);",
@@ -417,7 +417,7 @@ STATEMENTS = [
     ),
     Row(
         "_ y = reshape(x = x, shape = «[n, 2]»);",
-        "a list has no names of values in it; `concat` makes a vector of them first",
+        "a list literal contains no names of values; `concat` makes a vector of them first",
     ),
     Row(
         "_ y = max_pool(x = tensor<fp16, [1, 1, 2, 2]>([[[[1, 2], [3, 4]]]]), kernel_sizes = «[2]», "
@@ -457,7 +457,7 @@ STATEMENTS = [
     ),
     Row(
         'y = linear(x, $npy("a.npy"«, "key"»));',
-        '`$npy` takes a file alone, which holds one array: `$npy("a.npy")`',
+        '`$npy` takes only a file, which contains one array: `$npy("a.npy")`',
         "",
     ),
     Row(
@@ -544,42 +544,40 @@ DRAFT = "program(1.3) {} {{ func main<ios18>(fp16 x) {{ y = relu(x = x); }} -> (
 FUNCTIONS = [
     Row(
         DRAFT.format("$draft(names«» consts)"),
-        "a comma stands between the words of a marker: `$draft(names, consts)`",
+        "a comma comes between the words of a marker: `$draft(names, consts)`",
         ",",
     ),
     Row(
         DRAFT.format('[a = string("x")] «$draft(names)»'),
-        "the marker stands before the attributes: `program(1.3) $draft(names) [...]`",
+        "the marker comes before the attributes: `program(1.3) $draft(names) [...]`",
     ),
     Row(FUNCTION.format("«def» main<ios18>(fp16 x)"), "a function begins with `func`", "func"),
     Row(FUNCTION.format("func «@main»<ios18>(fp16 x)"), "a name has no `@` before it", "main"),
     Row(FUNCTION.format("func «main»(fp16 x)"), NO_OPSET, "main<ios18>"),
     Row(FUNCTION.format("func main<«18»>(fp16 x)"), "an opset is written `ios18`", "ios18"),
-    Row(FUNCTION.format('func main<«"ios18"»>(fp16 x)'), "an opset stands without quotes: `ios18`", "ios18"),
+    Row(FUNCTION.format('func main<«"ios18"»>(fp16 x)'), "an opset has no quotes: `ios18`", "ios18"),
     Row(FUNCTION.format("func main<«iOS18»>(fp16 x)"), "unknown opset `iOS18`; did you mean `ios18`?", "ios18"),
     Row(
         FUNCTION.format("func main<ios18>(«x: fp16»)"),
-        "the type of an input stands before its name: `fp16 x`",
+        "the type of an input comes before its name: `fp16 x`",
         "fp16 x",
     ),
     Row(
         FUNCTION.format("func main<ios18>(«%x: fp16»)"),
-        "the type of an input stands before its name: `fp16 x`",
+        "the type of an input comes before its name: `fp16 x`",
         "fp16 x",
     ),
     Row(FUNCTION.format("func main<ios18>(«float16» x)"), "unknown type `float16`; did you mean `fp16`?", "fp16"),
     Row(
         FUNCTION.format("func main<ios18>(fp16 x) «->» fp16").replace("«->» fp16 {", "«-> fp16 »{"),
-        "what a function gives back stands after its block: `} -> (y);`",
+        "the outputs of a function come after its block: `} -> (y);`",
         "",
     ),
-    Row(BLOCK.format("-> «y»;"), "the outputs of a block stand in parentheses: `(y)`", "(y)"),
-    Row(
-        BLOCK.format("-> («fp16 y»);"), "an output of a block is named alone; its type stands where it is defined", "y"
-    ),
+    Row(BLOCK.format("-> «y»;"), "the outputs of a block belong in parentheses: `(y)`", "(y)"),
+    Row(BLOCK.format("-> («fp16 y»);"), "an output of a block is named alone; its type is where it is defined", "y"),
     Row(
         BLOCK.format("-> (y, «tensor<fp16, [2]> x»);"),
-        "an output of a block is named alone; its type stands where it is defined",
+        "an output of a block is named alone; its type is where it is defined",
         "x",
     ),
     Row(BLOCK.format("-> (y«,»);"), COMMA, ""),
@@ -609,7 +607,7 @@ def mistakes(text: str) -> list[Diagnostic]:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
-def test_a_slip_is_told_once_with_what_mil_writes(row: Row) -> None:
+def test_a_slip_is_reported_once_with_what_mil_writes(row: Row) -> None:
     text, place = unmarked(row)
     [found] = mistakes(text)
     assert (found.message, found.suggestion) == (row.said, row.suggested)
@@ -618,7 +616,7 @@ def test_a_slip_is_told_once_with_what_mil_writes(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
-def test_parse_says_of_a_syntax_error_what_check_does(row: Row) -> None:
+def test_parse_states_of_a_syntax_error_what_check_does(row: Row) -> None:
     text, _ = unmarked(row)
     [found] = mistakes(text)
     if found.code[:4] in ("MIL0", "MIL1"):
@@ -659,7 +657,7 @@ def test_what_the_short_spelling_has_is_no_slip(written: str) -> None:
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.suggested is not None])
-def test_a_suggestion_mends_its_slip(row: Row) -> None:
+def test_a_suggestion_fixes_its_slip(row: Row) -> None:
     text, _ = unmarked(row)
     [found] = mistakes(text)
     assert found.span is not None
@@ -688,7 +686,7 @@ def test_a_slip_is_the_same_without_a_type(long: Row, short: Row) -> None:
     assert found.span == place
 
 
-def test_every_row_of_the_table_is_told_of_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_row_of_the_table_is_reported_here(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: set[Slip] = set()
 
     def told(text: str, slip: Slip, *rest: Any) -> Diagnostic:
@@ -706,7 +704,7 @@ def test_every_row_of_the_table_is_told_of_here(monkeypatch: pytest.MonkeyPatch)
 
 
 @given(st.sampled_from(ROWS), st.sampled_from(ROWS), st.data())
-def test_any_two_slips_run_together_are_told_in_the_text(first: Row, second: Row, data: st.DataObject) -> None:
+def test_any_two_slips_run_together_are_reported_in_the_text(first: Row, second: Row, data: st.DataObject) -> None:
     [begun, rest] = [unmarked(row)[0] for row in (first, second)]
     text = begun[: data.draw(st.integers(0, len(begun)))] + rest[data.draw(st.integers(0, len(rest))) :]
     for found in miltext.check(text):
@@ -737,7 +735,7 @@ def test_any_two_slips_run_together_are_told_in_the_text(first: Row, second: Row
         ("_ y = reshape(x = x, shape = [n]);", False),
     ],
 )
-def test_a_mend_is_certain_only_where_there_is_no_other(written: str, certain: bool) -> None:
+def test_a_fix_is_certain_only_where_there_is_no_other(written: str, certain: bool) -> None:
     found = [found for found in mistakes(AROUND.replace("ROW", written)) if found.code == "MIL025"]
     assert [each.applicability == SAFE for each in found] == [certain]
 
@@ -754,13 +752,13 @@ def test_a_mend_is_certain_only_where_there_is_no_other(written: str, certain: b
         ("func main<ios17>(fp16 x) { } -> (x);", None, None),
     ],
 )
-def test_a_function_without_an_opset_is_told(head: str, told: str | None, suggested: str | None) -> None:
+def test_a_function_without_an_opset_is_reported(head: str, told: str | None, suggested: str | None) -> None:
     found = mistakes(f"program(1.3) {{ {head} }}")
     expected = [("MIL607", told, suggested)] if told else []
     assert [(each.code, each.message, each.suggestion) for each in found] == expected
 
 
-def test_each_function_without_an_opset_is_told() -> None:
+def test_each_function_without_an_opset_is_reported() -> None:
     text = "program(1.3) { func a(fp16 x) { } -> (x); func b<ios18>(fp16 x) { } -> (x); func c(fp16 x) { } -> (x); }"
     assert [found.suggestion for found in mistakes(text)] == ["a<ios18>", "c<ios18>"]
 
@@ -792,7 +790,7 @@ def test_an_opset_is_spelled_alike_wherever_it_is_named(opset: str) -> None:
         ('fp16 y = relu(x = x)[name = string("y")];', []),
     ],
 )
-def test_an_attribute_among_the_arguments_is_told_of_known_operations(written: str, codes: list[str]) -> None:
+def test_attribute_among_arguments_is_reported_known_operations(written: str, codes: list[str]) -> None:
     text = f"program(1.3) {{ func main<ios18>(fp16 x) {{ {written} }} -> (y); }}"
     assert sorted(found.code for found in miltext.check(text)) == codes
     assert sorted(found.code for found in miltext.check(miltext.parse(text))) == codes
@@ -831,7 +829,7 @@ def numbers(count: int) -> str:
         ("tensor<int32, [2]>({{{}, x}})", None),
     ],
 )
-def test_a_list_of_any_length_without_its_brackets_is_told(written: str, suggested: str | None, count: int) -> None:
+def test_a_list_of_any_length_without_its_brackets_is_reported(written: str, suggested: str | None, count: int) -> None:
     """The time once doubled with each number."""
     literal = written.format(numbers(count))
     found = mistakes(AROUND.replace("ROW", f"tensor<int32, [2]> y = const()[val = {literal}];"))
@@ -841,7 +839,7 @@ def test_a_list_of_any_length_without_its_brackets_is_told(written: str, suggest
         assert found
 
 
-def test_a_long_constant_without_const_is_told_with_all_of_it() -> None:
+def test_long_constant_without_const_is_reported_with_all_of_it() -> None:
     text = AROUND.replace("ROW", f"tensor<int32, [200]> y = [{numbers(200)}];")
     assert mistakes(text)[0].suggestion == f"const()[val = tensor<int32, [200]>([{numbers(200)}])]"
 
@@ -864,7 +862,7 @@ def test_white_space_between_does_not_matter(end: str) -> None:
     assert found.suggestion == "add(x = x, y = x)"
 
 
-def test_a_slip_far_from_what_is_around_it_is_told_in_little_time() -> None:
+def test_a_slip_far_from_its_context_is_reported_fast() -> None:
     text = AROUND.replace("ROW", f"{T} y = relu(x{' ' * 200_000}: x); // {'(' * 200_000}")
     started = time.perf_counter()
     assert [found.code for found in miltext.check(text)] == ["MIL003"]

@@ -76,7 +76,7 @@ def replaced(path: Path, old: str, new: str) -> None:
 # ---- places, forms, choices
 
 
-def test_each_finding_is_told_at_its_file_and_key(bundle: Path) -> None:
+def test_each_finding_is_reported_at_its_file_and_key(bundle: Path) -> None:
     replaced(bundle / METADATA, '"13.0"', '"12.0"')
     replaced(bundle / "model.mil", "tensor<fp32, [1, 1, 16, 16]> image", "tensor<fp32, [1, 1, 16, 17]> image")
     lines = (bundle / METADATA).read_text(encoding="utf-8").splitlines()
@@ -113,7 +113,7 @@ def test_the_api_names_the_files(bundle: Path) -> None:
     assert found.span is None  # places are those of the program's text
 
 
-def test_a_stage_is_told_with_its_place(pipeline: Path) -> None:
+def test_a_stage_is_reported_with_its_place(pipeline: Path) -> None:
     (pipeline / "model1" / ANALYTICS).write_bytes(b"")
     result = checked(pipeline)
     where = pipeline / "model1" / ANALYTICS
@@ -193,7 +193,7 @@ ODD: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("name", [METADATA, ANALYTICS, DESCRIPTION, "weights/weight.bin"])
 @pytest.mark.parametrize("change", ODD.values(), ids=ODD)
-def test_an_odd_file_is_told_at_its_name(change: Callable[[Path], object], name: str, bundle: Path) -> None:
+def test_an_odd_file_is_reported_at_its_name(change: Callable[[Path], object], name: str, bundle: Path) -> None:
     change(bundle / name)
     found = said(bundle)
     (here,) = [each for each in found if each.endswith(f" {name}")]
@@ -224,7 +224,7 @@ def test_an_odd_file_is_told_at_its_name(change: Callable[[Path], object], name:
     ],
     ids=lambda value: str(value)[:12],
 )
-def test_json_that_cannot_be_read_says_why(data: bytes, reason: str, bundle: Path) -> None:
+def test_json_that_cannot_be_read_gives_a_reason(data: bytes, reason: str, bundle: Path) -> None:
     (bundle / METADATA).write_bytes(data)
     result = checked(bundle)
     assert (result.exit_code, result.stdout.count("MIL261")) == (1, 1)
@@ -265,7 +265,7 @@ DIFFERENT: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("changes", "message"), DIFFERENT.values(), ids=DIFFERENT)
-def test_odd_values_in_json_are_told(changes: dict[str, Any], message: str, bundle: Path) -> None:
+def test_odd_values_in_json_are_reported(changes: dict[str, Any], message: str, bundle: Path) -> None:
     (model,) = json.loads((bundle / METADATA).read_bytes())
     (bundle / METADATA).write_text(json.dumps([{**model, **changes}]), encoding="utf-8")
     result = checked(bundle)
@@ -285,7 +285,7 @@ def test_a_huge_file_is_not_read(bundle: Path, monkeypatch: pytest.MonkeyPatch) 
     assert f"{bundle / ANALYTICS}: warning[MIL262]: analytics/coremldata.bin has 243 bytes" in result.stdout
 
 
-def test_files_that_may_not_be_read_are_told(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_may_not_be_read_are_reported(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read_bytes = Path.read_bytes
 
     def refused(path: Path) -> bytes:
@@ -314,7 +314,7 @@ def test_unknown_files_are_a_note(bundle: Path) -> None:
     assert "and 2 more" in result.stdout
 
 
-def test_a_folder_like_that_of_a_model_hides_nothing_in_what_is_no_pipeline(bundle: Path) -> None:
+def test_a_folder_like_a_models_hides_nothing(bundle: Path) -> None:
     (bundle / "model0").mkdir()
     (bundle / "model0" / "mine.txt").write_text("mine")
     replaced(bundle / METADATA, '"13.0"', '"12.0"')
@@ -380,7 +380,7 @@ def cut(path: Path) -> None:
 
 
 PIPELINES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "models that changed places": (swapped, "error[MIL457]: nobody gives `a`"),
+    "models that changed places": (swapped, "error[MIL457]: no model outputs `a`"),
     "one more": (
         lambda path: copied(path, "model2"),
         "coremldata.bin counts 2 models of the pipeline, but there is `model2`",
@@ -447,7 +447,7 @@ LACKING: dict[str, tuple[Callable[[Path], object], list[str]]] = {
 
 
 @pytest.mark.parametrize(("change", "told"), LACKING.values(), ids=LACKING)
-def test_models_that_are_not_there_are_told_alone(
+def test_models_that_are_not_there_are_reported_alone(
     change: Callable[[Path], object], told: list[str], pipeline: Path
 ) -> None:
     change(pipeline)

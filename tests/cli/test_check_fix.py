@@ -61,7 +61,7 @@ def put(folder: Path, name: str, text: str) -> Path:
         ("// c\u00e9\n" + CERTAIN.rstrip(), [], 0, "// c\u00e9\n" + GOOD.rstrip(), "1 fixed, 0 left in 1 program\n"),
     ],
 )
-def test_fix_mends_a_file(text: str, options: list[str], status: int, left: str, summary: str, folder: Path) -> None:
+def test_fix_fixes_a_file(text: str, options: list[str], status: int, left: str, summary: str, folder: Path) -> None:
     path = put(folder, "a.mil", text)
     done = run("check", "--fix", *options, "a.mil", cwd=folder)
     assert (done[0], done[2]) == (status, summary)
@@ -71,7 +71,7 @@ def test_fix_mends_a_file(text: str, options: list[str], status: int, left: str,
     assert os.listdir(folder) == ["pyproject.toml", "a.mil"] or len(os.listdir(folder)) == 2
 
 
-def test_a_report_tells_what_fix_would_mend(folder: Path) -> None:
+def test_a_report_reports_what_fix_would_fix(folder: Path) -> None:
     put(folder, "a.mil", BOTH)
     assert run("check", "a.mil", cwd=folder)[2] == "2 errors in 1 program; 1 fixable with --fix\n"
     assert run("check", "--unsafe-fixes", "a.mil", cwd=folder)[2] == "2 errors in 1 program; 2 fixable with --fix\n"
@@ -79,7 +79,7 @@ def test_a_report_tells_what_fix_would_mend(folder: Path) -> None:
     assert [each["applicability"] for each in report["diagnostics"]] == ["safe", "unsafe"]
 
 
-def test_what_is_left_is_reported_at_its_new_place(folder: Path) -> None:
+def test_the_rest_is_reported_at_its_new_place(folder: Path) -> None:
     put(folder, "a.mil", BOTH.replace("relu(x = x)", 'relu(x = x)[name = string("a\tb")]') + "\n")
     status, out, _ = run("check", "--fix", "--format", "json", "a.mil", cwd=folder)
     [found] = json.loads(out)["diagnostics"]
@@ -87,7 +87,7 @@ def test_what_is_left_is_reported_at_its_new_place(folder: Path) -> None:
     assert (folder / "a.mil").read_text()[found["start"]["offset"] :].startswith("hiden")
 
 
-def test_a_file_that_holds_nothing_to_mend_is_not_touched(folder: Path) -> None:
+def test_a_file_that_holds_nothing_to_fix_is_not_touched(folder: Path) -> None:
     path = put(folder, "a.mil", GUESS)
     os.utime(path, ns=(1, 1))
     before = path.stat()
@@ -95,7 +95,7 @@ def test_a_file_that_holds_nothing_to_mend_is_not_touched(folder: Path) -> None:
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
 
 
-def test_a_read_only_file_is_told_of_and_the_others_are_mended(folder: Path) -> None:
+def test_a_read_only_file_is_reported_and_the_others_are_fixed(folder: Path) -> None:
     put(folder, "a.mil", CERTAIN).chmod(0o444)
     put(folder, "b.mil", CERTAIN)
     status, out, err = run("check", "--fix", "a.mil", "b.mil", cwd=folder)
@@ -137,7 +137,7 @@ def test_two_at_the_same_time_do_no_harm(folder: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
-def test_a_link_stays_one_and_a_file_is_mended_once(folder: Path) -> None:
+def test_a_link_stays_one_and_a_file_is_fixed_once(folder: Path) -> None:
     real = put(folder, "real/a.mil", CERTAIN)
     (folder / "link.mil").symlink_to(real)
     done = run("check", "--fix", "link.mil", "real/a.mil", "./real", ".", cwd=folder)
@@ -146,7 +146,7 @@ def test_a_link_stays_one_and_a_file_is_mended_once(folder: Path) -> None:
     assert real.read_text() == GOOD
 
 
-def test_missing_and_unreadable_files_are_told_of(folder: Path) -> None:
+def test_missing_and_unreadable_files_are_reported(folder: Path) -> None:
     put(folder, "a.mil", CERTAIN)
     (folder / "b.mil").write_bytes(b"\xff")
     (folder / "c.mil").write_bytes(b"")
@@ -157,7 +157,7 @@ def test_missing_and_unreadable_files_are_told_of(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.mil.mil", "Model.mlpackage.mil", "a.mlmodel.0.mil"])
-def test_a_sidecar_is_not_mended(name: str, folder: Path) -> None:
+def test_a_sidecar_is_not_fixed(name: str, folder: Path) -> None:
     put(folder, name, CERTAIN)
     status, _, err = run("check", "--fix", name, cwd=folder)
     assert status == 1
@@ -165,7 +165,7 @@ def test_a_sidecar_is_not_mended(name: str, folder: Path) -> None:
     assert (folder / name).read_text() == CERTAIN
 
 
-def test_the_text_of_a_compiled_model_is_not_mended(folder: Path) -> None:
+def test_the_text_of_a_compiled_model_is_not_fixed(folder: Path) -> None:
     path = put(folder, "Compiled.mlmodelc/model.mil", CERTAIN)
     status, _, err = run("check", "--fix", "Compiled.mlmodelc", cwd=folder)
     assert status == 1
@@ -183,7 +183,7 @@ MISLED = CERTAIN.replace(
 
 
 @pytest.mark.parametrize("options", [["--fix"], ["--fix", "--diff"], ["--fix", "--format", "json"]])
-def test_a_suggestion_that_would_make_nothing_better_is_told_of(options: list[str], folder: Path) -> None:
+def test_a_suggestion_that_would_make_nothing_better_is_reported(options: list[str], folder: Path) -> None:
     put(folder, "a.mil", MISLED)
     said = "miltext: a.mil: 1 suggestion was not applied: the text would be no better\n"
     assert said in run("check", *options, "--unsafe-fixes", "a.mil", cwd=folder)[2]
@@ -200,7 +200,7 @@ def test_a_suggestion_that_would_make_nothing_better_is_told_of(options: list[st
         (None, "miltext: a.mil: stopped after 100 checks; run it again, there may be more\n"),
     ],
 )
-def test_what_mending_left_is_told(
+def test_what_mending_left_is_reported(
     useless: int | None, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("miltext.checking.fixing.mend", lambda text, *_: Mended(text, 0, [], useless))
@@ -209,7 +209,7 @@ def test_what_mending_left_is_told(
     assert capsys.readouterr().err == said
 
 
-def test_other_models_are_reported_but_not_mended(folder: Path) -> None:
+def test_other_models_are_reported_but_not_fixed(folder: Path) -> None:
     put(folder, "a.mil", GUESS)
     assert run("parse", "a.mil", "-o", "a.pb", cwd=folder)[0] == 0
     before = (folder / "a.pb").read_bytes()
@@ -223,7 +223,7 @@ def test_other_models_are_reported_but_not_mended(folder: Path) -> None:
     assert done == (0, "", "nothing found in 1 program\n")
 
 
-def test_a_text_with_values_left_out_is_mended(folder: Path) -> None:
+def test_a_text_with_values_left_out_is_fixed(folder: Path) -> None:
     left_out = GOOD.replace("relu(x = x)", 'mul(x = x, y = tensor<fp16, [3]>($elided(3, "sha256:00")))')
     put(folder, "a.mil", left_out.replace(";\n        }", "\n        }"))
     status, out, err = run("check", "--fix", "a.mil", cwd=folder)
@@ -244,7 +244,7 @@ def test_the_fixed_text_of_standard_input_is_written_out(text: str, status: int,
     assert ("<stdin>:5:15: error[MIL604]" in done[2]) == (status == 1)
 
 
-def test_a_model_on_standard_input_is_not_mended(folder: Path) -> None:
+def test_a_model_on_standard_input_is_not_fixed(folder: Path) -> None:
     put(folder, "a.mil", GUESS)
     run("parse", "a.mil", "-o", "a.pb", cwd=folder)
     command = [sys.executable, "-m", "miltext", "check", "--fix", "-"]
@@ -289,7 +289,7 @@ def test_the_difference_is_one_that_patch_applies(folder: Path) -> None:
     assert (folder / "a.mil").read_text() == GOOD.rstrip()
 
 
-def test_diff_tells_what_could_not_be_read(folder: Path) -> None:
+def test_diff_reports_what_could_not_be_read(folder: Path) -> None:
     (folder / "a.mil").write_bytes(b"\xff")
     status, out, err = run("check", "--diff", "a.mil", cwd=folder)
     assert (status, out) == (0, "")
@@ -449,7 +449,7 @@ def test_tomlkit_is_imported_only_where_there_are_settings(folder: Path) -> None
 # ---- folders
 
 
-def test_a_folder_stands_for_its_texts_and_models(folder: Path) -> None:
+def test_a_folder_means_its_texts_and_models(folder: Path) -> None:
     put(folder, "a.mil", GOOD)
     put(folder, "bad.mil", GUESS)
     shutil.copytree(EXAMPLE, folder / "models" / "Model.mlpackage")
@@ -472,7 +472,7 @@ def test_a_folder_stands_for_its_texts_and_models(folder: Path) -> None:
     assert run("check", ".hidden", cwd=folder)[2] == "1 error in 1 program\n"
 
 
-def test_a_folder_that_cannot_be_read_is_told_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_read_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from miltext.files.writing import below
 
     put(folder, "deep/a.mil", GOOD)
@@ -502,7 +502,7 @@ def test_a_broken_model_is_one_finding(folder: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_model_that_is_not_a_program_is_passed_over_in_a_folder(folder: Path) -> None:
+def test_model_that_is_not_program_is_passed_over_in_folder(folder: Path) -> None:
     from miltext.schema.proto import Model
 
     network = Model.FromString(b"\x08\x04" + b"\xa2\x1f\x00")  # the empty field 500, neuralNetwork

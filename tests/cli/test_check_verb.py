@@ -57,7 +57,7 @@ def files(tmp_path: Path) -> Path:
         (EXAMPLE, 0, "nothing found in 1 program\n"),
     ],
 )
-def test_the_exit_status_says_whether_anything_was_found(name: str, status: int, summary: str, files: Path) -> None:
+def test_the_exit_status_states_whether_anything_was_found(name: str, status: int, summary: str, files: Path) -> None:
     found = run("check", name, cwd=files)
     assert (found[0], found[2]) == (status, summary)
     assert ("error[" in found[1] or "warning[" in found[1]) == bool(status)
@@ -104,9 +104,7 @@ IN_A_FOLDER = SETTINGS + '[tool.miltext.per-file-ignores]\n"drafts" = ["MIL712"]
         (IN_A_FOLDER, ["--no-drafts"], 0),
     ],
 )
-def test_drafts_are_refused_where_that_is_asked_for(
-    settings: str, options: list[str], status: int, tmp_path: Path
-) -> None:
+def test_drafts_are_refused_where_requested(settings: str, options: list[str], status: int, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(settings)
     (tmp_path / "drafts").mkdir()
     (tmp_path / "drafts" / "draft.mil").write_text(DRAFT)
@@ -114,14 +112,14 @@ def test_drafts_are_refused_where_that_is_asked_for(
     assert (found[0], "error[MIL712]" in found[1]) == (status, bool(status))
 
 
-def test_drafts_on_standard_input_are_refused_as_in_the_working_folder(tmp_path: Path) -> None:
+def test_piped_drafts_are_refused_as_in_the_working_folder(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(IN_A_FOLDER)
     status, out, _ = run("check", "-", input=DRAFT, cwd=tmp_path)
     assert (status, "<stdin>:4:13: error[MIL712]" in out) == (1, True)
     assert run("check", "-", "--drafts", "--ignore", "MIL7", input=DRAFT, cwd=tmp_path)[:2] == (0, "")
 
 
-def test_a_comment_on_a_line_does_not_say_that_the_text_may_be_a_draft(files: Path) -> None:
+def test_comment_on_line_does_not_state_that_text_may_be_draft(files: Path) -> None:
     for comment, status in ((" // mil: ignore", 1), (" // mil: ignore[MIL712]", 0)):
         (files / "draft.mil").write_text(DRAFT.replace(" // a row", comment))
         assert run("check", "--no-drafts", "draft.mil", cwd=files)[0] == status
@@ -140,7 +138,7 @@ def test_findings_are_on_standard_output_with_their_places(files: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("check",), ("check", "missing.mil"), ("check", "--format", "xml", "good.mil")])
-def test_what_cannot_run_ends_with_two(arguments: tuple[str, ...], files: Path) -> None:
+def test_a_failure_ends_with_two(arguments: tuple[str, ...], files: Path) -> None:
     status, out, err = run(*arguments, cwd=files)
     assert (status, out) == (2, "")
     assert "Traceback" not in err
@@ -153,7 +151,7 @@ def test_what_is_no_model_is_a_finding(files: Path) -> None:
     assert "broken.mlmodel: error[MIL253]" in out
 
 
-def test_what_cannot_be_read_keeps_nothing_else_from_being_checked(files: Path) -> None:
+def test_unreadable_input_keeps_nothing_else_from_being_checked(files: Path) -> None:
     (files / "a.mil").write_bytes(b"\0")
     (files / "b.mil").mkdir()
     status, out, err = run("check", ".", cwd=files)
@@ -193,7 +191,7 @@ def test_standard_input_is_any_kind_of_model(files: Path) -> None:
     assert run("check", "-", input=BAD)[1].startswith("<stdin>:4:55: error[MIL504]")
 
 
-def test_a_binary_model_is_told_of_where_its_text_says_it(files: Path) -> None:
+def test_a_binary_model_is_reported_where_its_text_states_it(files: Path) -> None:
     assert run("parse", "bad.mil", "-o", "bad.pb", cwd=files)[0] == 0
     assert run("check", "bad.pb", cwd=files)[1] == run("check", "bad.mil", cwd=files)[1].replace("bad.mil", "bad.pb")
 
@@ -227,7 +225,7 @@ def test_json_has_places_notes_and_suggestions(files: Path) -> None:
     assert json.loads(run("check", "--format", "json", "good.mil", cwd=files)[1])["diagnostics"] == []
 
 
-def test_explain_tells_of_one_code_or_lists_all() -> None:
+def test_explain_reports_one_code_or_lists_all() -> None:
     status, out, _ = run("explain", "mil604")
     assert (status, out) == (0, explanation("MIL604"))
     assert "Fix:" in out
@@ -255,7 +253,7 @@ def test_sarif_has_rules_results_regions_and_fixes(files: Path) -> None:
     assert results[1]["fixes"][0]["properties"] == {"applicability": "unsafe"}
 
 
-def test_sarif_of_what_is_printed_mends_no_file(files: Path) -> None:
+def test_sarif_of_what_is_printed_fixes_no_file(files: Path) -> None:
     run("parse", "bad.mil", "-o", "a bad.pb", cwd=files)
     log = json.loads(run("check", "--format", "sarif", "a bad.pb", cwd=files)[1])
     results = log["runs"][0]["results"]
@@ -318,7 +316,7 @@ def test_coremltools_loader_is_asked(files: Path) -> None:
     two = "".join(f"fp16 {name} = const()[val = fp16({file % name})];" for name in "ab")
     (files / "two.mil").write_text(DOUBTFUL.replace("            tensor", f"            {two} tensor"))
     _, out, err = run("check", "--with-coremltools", "two.mil", cwd=files)
-    assert "two.mil:1:1: warning[MIL481]: coremltools cannot be asked: " in out
+    assert "two.mil:1:1: warning[MIL481]: coremltools cannot check this: " in out
     assert err == "2 warnings in 1 program\n"
 
 
@@ -335,7 +333,7 @@ def test_infer_fills_in_a_draft_and_keeps_its_comments(files: Path) -> None:
     assert run("check", "whole.mil", cwd=files)[0] == 0
 
 
-def test_infer_refuses_what_it_cannot_tell_and_writes_nothing(files: Path) -> None:
+def test_infer_refuses_what_it_cannot_report_and_writes_nothing(files: Path) -> None:
     (files / "draft.mil").write_text(DRAFT.replace("reduce_sum", "my_own"))
     status, out, err = run("infer", "draft.mil", "-o", "whole.mil", cwd=files)
     assert (status, out) == (1, "")
@@ -345,7 +343,7 @@ def test_infer_refuses_what_it_cannot_tell_and_writes_nothing(files: Path) -> No
 
 @pytest.mark.parametrize("text", [DRAFT.replace("x = x", "x = nobody"), DOUBTFUL.replace("x = x", "x = nobody"), "f("])
 @pytest.mark.parametrize("output", [(), ("-o", "whole.mil"), ("-o", "there.mil")])
-def test_infer_says_what_check_says_and_writes_nothing(text: str, output: tuple[str, ...], files: Path) -> None:
+def test_infer_shows_what_check_states_and_writes_nothing(text: str, output: tuple[str, ...], files: Path) -> None:
     (files / "wrong.mil").write_text(text)
     (files / "there.mil").write_text(DRAFT)
     before = sorted(files.iterdir())
@@ -375,7 +373,7 @@ def reports(shown: str) -> list[str]:
         ("a", b"\x08\x01"),
     ],
 )
-def test_infer_of_what_is_not_a_text_says_what_it_takes(name: str, data: bytes | None, files: Path) -> None:
+def test_infer_of_what_is_not_a_text_shows_its_inputs(name: str, data: bytes | None, files: Path) -> None:
     if data is None:
         (files / name).mkdir()
     else:
@@ -411,7 +409,7 @@ def test_infer_shows_warnings_and_writes(files: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("names",), ("consts",), ("defaults",), ("defaults", "names", "consts")])
-def test_infer_writes_what_it_is_asked_for(words: tuple[str, ...], files: Path) -> None:
+def test_infer_writes_what_it_is_requested(words: tuple[str, ...], files: Path) -> None:
     options = [f"--{word}" for word in words]
     status, out, err = run("infer", "draft.mil", *options, cwd=files)
     assert (status, err) == (0, "")
@@ -430,7 +428,7 @@ def test_infer_writes_what_it_is_asked_for(words: tuple[str, ...], files: Path) 
     assert "whole.mil:1:14: error[MIL113]" in err
 
 
-def test_infer_writes_nothing_of_a_head_that_asks_for_what_it_does_not_know(files: Path) -> None:
+def test_infer_refuses_an_unknown_word_in_the_head(files: Path) -> None:
     (files / "draft.mil").write_text(DRAFT.replace("program(1.3)", "program(1.3) $draft(constants)"))
     status, out, err = run("infer", "draft.mil", "--names", cwd=files)
     assert (status, out) == (1, "")

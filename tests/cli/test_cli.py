@@ -64,9 +64,7 @@ WRONG = TEXT.replace("relu(x = x)", "rellu(x = q)").replace('"y"', '"\u00fc"')
         ("", 2),
     ],
 )
-def test_a_command_says_in_a_process_of_its_own_what_it_says_in_the_tests(
-    arguments: str, status: int, tmp_path: Path
-) -> None:
+def test_a_separate_process_prints_the_same(arguments: str, status: int, tmp_path: Path) -> None:
     for name, text in (("good", TEXT), ("wrong", WRONG), ("syntax", TEXT.replace(";", ""))):
         (tmp_path / f"{name}.mil").write_text(text, encoding="utf-8")
     words = arguments.split()
@@ -136,7 +134,7 @@ def test_text_is_taken_from_a_pipe() -> None:
     assert run("print", "-", input=TEXT.encode()).stdout.decode() == TEXT
 
 
-def test_a_model_in_a_pipe_is_told_from_a_program() -> None:
+def test_a_model_in_a_pipe_is_reported_from_a_program() -> None:
     model = next(EXAMPLE.rglob("*.mlmodel")).read_bytes()
     assert run("print", input=model).stdout == run("print", EXAMPLE).stdout
 
@@ -313,7 +311,7 @@ def test_help_and_version() -> None:
 
 
 @pytest.mark.parametrize("verb", ["fmt", "infer"])
-def test_empty_standard_input_is_told_of_as_an_empty_file_is(verb: str, tmp_path: Path) -> None:
+def test_empty_standard_input_is_reported_as_an_empty_file_is(verb: str, tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     ended, of_file = run(verb, "-", input=b""), run(verb, "empty", cwd=tmp_path)
     assert ended.returncode == of_file.returncode == 1
@@ -334,5 +332,5 @@ def test_a_checkout_that_is_not_installed_has_no_version(
     assert ended.stderr.count(b"\n") == 1
 
 
-def test_printing_a_package_imports_neither_lark_nor_numpy_nor_coremltools() -> None:
+def test_printing_a_package_imports_no_slow_modules() -> None:
     assert slow_imports("print", EXAMPLE) == []

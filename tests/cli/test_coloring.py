@@ -28,7 +28,7 @@ def plain(text: str) -> str:
     return ESCAPE.sub("", text)
 
 
-def test_each_word_has_the_colour_of_what_it_is() -> None:
+def test_each_word_has_the_colour_of_its_kind() -> None:
     color = mil_coloring()
     color("program(1.3)\n{\n    func main<ios18>(tensor<fp16, [2]> x) {\n")
     found = dict(re.findall(r"\x1b\[([0-9;]*)m([^\x1b]+)", color(LINE))[::-1])
@@ -57,7 +57,7 @@ def test_no_text_is_changed_and_lines_show_what_the_whole_does(number: int) -> N
     st.sampled_from(["mil", *RULES]),
     st.lists(st.sampled_from([*" \n\t\"'`#[]{}()=+-@*/$.,;_aM0\\\0\r\u2028\xe9", "MIL604", "func", '"""', "```"])),
 )
-def test_whatever_is_coloured_stays_what_it_is(kind: str, words: list[str]) -> None:
+def test_whatever_is_coloured_stays_its_kind(kind: str, words: list[str]) -> None:
     text = "".join(words)
     shown = "".join(colored_pieces(words, kind))
     assert plain(shown) == text
@@ -126,7 +126,7 @@ def test_pages_and_json_have_none() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-def test_a_terminal_shows_them_and_nothing_else_imports_the_lexer() -> None:
+def test_a_terminal_shows_them_and_nothing_else_imports_lexer() -> None:
     import pty
 
     code = (

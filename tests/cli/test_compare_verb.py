@@ -51,7 +51,7 @@ REPORTS = {
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", REPORTS)
-def test_what_is_written(name: str, matches_golden: Check) -> None:
+def test_the_output(name: str, matches_golden: Check) -> None:
     result = run(*REPORTS[name])
     assert result.stderr == ""
     assert result.exit_code == (name == "underflow")

@@ -97,7 +97,7 @@ def test_edits_are_compiled_at_once(tmp_path: Path) -> None:
     assert invoked("diff", EXAMPLE, tmp_path / "saved.mlmodelc").exit_code == 0
 
 
-def test_what_is_refused_says_how_to_allow_it(tmp_path: Path) -> None:
+def test_what_is_refused_explains_how_to_allow_it(tmp_path: Path) -> None:
     spec = unary("x", "y")
     spec.specificationVersion = 8
     package = write_package(tmp_path / "P.mlpackage", spec.SerializeToString())
@@ -138,7 +138,7 @@ def test_info_shows_what_a_compiled_model_states(bundle: Path) -> None:
         assert f"  {line}\n" in shown
 
 
-def test_info_shows_what_is_around_and_in_the_models_of_a_pipeline(tmp_path: Path) -> None:
+def test_info_shows_what_is_around_and_in_models_of_a_pipeline(tmp_path: Path) -> None:
     package = write_package(tmp_path / "P.mlpackage", piped(unary("x", "a"), unary("a", "y")).SerializeToString())
     miltext.build(package, tmp_path / "P.mlmodelc", check=False)
     record = json.loads(invoked("info", tmp_path / "P.mlmodelc", "--json").output)
@@ -313,7 +313,7 @@ SAYS_NOTHING = [
 
 
 @pytest.mark.parametrize(("name", "content"), SAYS_NOTHING)
-def test_a_file_that_says_nothing_is_compared_whole(name: str, content: bytes | None, bundle: Path, made: Path) -> None:
+def test_a_file_that_is_silent_is_compared_whole(name: str, content: bytes | None, bundle: Path, made: Path) -> None:
     (bundle / name).unlink()
     if content is not None:
         (bundle / name).write_bytes(content)
@@ -393,7 +393,7 @@ def test_shapes_of_two_compiled_models_are_compared(tmp_path: Path) -> None:
     assert "+ attribute FlexibleShapeInformation" in shown
 
 
-def test_tools_are_compared_only_if_that_is_asked_for(bundle: Path, made: Path) -> None:
+def test_tools_are_compared_only_if_requested(bundle: Path, made: Path) -> None:
     other_tools(bundle)
     assert invoked("diff", made, bundle).exit_code == 0
     assert "userDefinedMetadata" in invoked("diff", made, bundle, "--build-info").output
@@ -406,7 +406,7 @@ def test_what_was_built_fits(made: Path) -> None:
     assert invoked("check", made, "--from", EXAMPLE).exit_code == 0
 
 
-def test_the_hash_of_another_package_is_told(made: Path, tmp_path: Path) -> None:
+def test_the_hash_of_another_package_is_reported(made: Path, tmp_path: Path) -> None:
     other = write_package(tmp_path / "Other.mlpackage", unary("x", "y").SerializeToString())
     result = invoked("check", made, "--from", other)
     assert result.exit_code == 1
@@ -430,7 +430,7 @@ def test_the_hash_of_another_package_is_told(made: Path, tmp_path: Path) -> None
         ({"metadataOutputVersion": "4.0", "generatedClassName": "Mine"}, False),
     ],
 )
-def test_metadata_that_disagrees_is_told(changes: dict[str, Any], is_told: bool, bundle: Path) -> None:
+def test_metadata_that_disagrees_is_reported(changes: dict[str, Any], is_told: bool, bundle: Path) -> None:
     edited(bundle / "metadata.json", **changes)
     result = invoked("check", bundle)
     assert (result.exit_code, "metadata.json:" in result.output) == (int(is_told), is_told)
@@ -463,13 +463,13 @@ def test_weights_are_looked_for(change: Callable[[Path], None], said: str, bundl
     assert invoked("check", bundle, "--ignore", "MIL264").exit_code == (said == "MIL263 error")
 
 
-def test_analytics_that_count_otherwise_are_told(bundle: Path) -> None:
+def test_analytics_that_count_otherwise_are_reported(bundle: Path) -> None:
     tables = {"PipelineModelDetails": {"modelDimension": "2"}}
     (bundle / "analytics" / "coremldata.bin").write_bytes(analytics(tables))
     assert {each.code for each in miltext.check(open_model(bundle))} == {"MIL262"}
 
 
-def test_inputs_that_only_one_file_has_are_told(bundle: Path) -> None:
+def test_inputs_that_only_one_file_has_are_reported(bundle: Path) -> None:
     text = (bundle / "model.mil").read_text()
     (bundle / "model.mil").write_text(text.replace("fp32, [1, 1, 16, 16]> image)", "fp32, [1, 1, 16, 16]> picture)"))
     (bundle / "model.mil").write_text((bundle / "model.mil").read_text().replace("x = image", "x = picture"))
@@ -481,7 +481,7 @@ def test_inputs_that_only_one_file_has_are_told(bundle: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"x", None], ids=["damaged", "missing"])
-def test_a_description_that_core_ml_cannot_read_is_told(content: bytes | None, bundle: Path, made: Path) -> None:
+def test_a_description_that_core_ml_cannot_read_is_reported(content: bytes | None, bundle: Path, made: Path) -> None:
     path = bundle / "coremldata.bin"
     path.unlink() if content is None else path.write_bytes(content)
     checked, compared = invoked("check", bundle), invoked("diff", made, bundle)
@@ -499,7 +499,7 @@ def test_an_unreadable_description_is_an_error(bundle: Path) -> None:
     assert found == [("MIL260", "error"), ("MIL261", "warning")]
 
 
-def test_a_text_with_an_error_is_told_alone(bundle: Path) -> None:
+def test_a_text_with_an_error_is_reported_alone(bundle: Path) -> None:
     (bundle / "model.mil").write_text("program(1.0) { func")
     assert {each.code[:4] for each in miltext.check(open_model(bundle))} == {"MIL0"}
 

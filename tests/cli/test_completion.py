@@ -67,7 +67,7 @@ def items(*words: str, shell: type[Bash] | type[Zsh] | type[Fish] = Fish) -> lis
     return [item.value for item in found]
 
 
-def test_the_table_says_what_completes_each_word_of_each_verb() -> None:
+def test_the_table_shows_what_completes_each_word_of_each_verb() -> None:
     unknown = [
         f"{words} {each.name}"
         for words, verb in verbs().items()
@@ -160,7 +160,7 @@ def test_a_word_becomes(line: str, expected: list[str], folder: Path, monkeypatc
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-def test_revisions_are_those_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_revisions_match_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert items("diff", "--git", "H") == []
@@ -193,7 +193,7 @@ def test_a_file_is_found_below_the_home_folder(folder: Path, monkeypatch: pytest
 # ---- names in models
 
 
-def test_names_in_a_model_are_those_of_its_program() -> None:
+def test_names_in_a_model_match_its_program() -> None:
     program = load(EXAMPLE).program
     block = next(iter(program.functions["main"].block_specializations.values()))
     made = [out.name for each in block.operations if each.type != "const" for out in each.outputs]
@@ -205,7 +205,7 @@ def test_names_in_a_model_are_those_of_its_program() -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--draft",), ("--as-coremlc",), ("--dialect", "1.0")])
-def test_names_in_a_text_are_those_of_its_model(options: tuple[str, ...], tmp_path: Path) -> None:
+def test_names_in_a_text_match_its_model(options: tuple[str, ...], tmp_path: Path) -> None:
     text = tmp_path / "m.mil"
     run("print", EXAMPLE, *options, "-o", text)
     for kind in ("inputs", "functions", "values"):
@@ -226,7 +226,7 @@ def test_names_of_a_large_or_broken_model_are_left_out(tmp_path: Path, monkeypat
 # ---- the command
 
 
-def test_a_verb_completes_behind_the_value_of_an_option_of_every_verb() -> None:
+def test_verb_completes_behind_value_of_an_option_of_every_verb() -> None:
     done = miltext_process("miltext --color always check --wa", "--wa", _MILTEXT_COMPLETE="bash_complete")
     assert b"--watch" in done.stdout
 
@@ -240,7 +240,7 @@ def test_the_script_is_what_the_shell_gets() -> None:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_an_old_bash_is_told_so() -> None:
+def test_an_old_bash_is_reported_so() -> None:
     old = script("bash").replace("BASH_VERSINFO[0]", "3").replace("BASH_VERSINFO[1]", "2")
     done = subprocess.run(["bash", "--norc", "-c", old + "complete -p miltext"], capture_output=True, check=False)
     assert (done.returncode, b"needs bash 4.4 or later" in done.stderr) == (1, True)

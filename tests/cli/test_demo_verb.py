@@ -69,7 +69,7 @@ def test_nothing_stays_behind_and_the_folder_may_be_read_only(tmp_path: Path) ->
     assert "A model is run" not in done.stdout.decode()
 
 
-def test_colours_are_those_that_are_asked_for(shown: str) -> None:
+def test_colours_are_those_that_are_requested(shown: str) -> None:
     colored = miltext_process("demo", "--color", "always").stdout.decode()
     assert "\x1b[" in colored
     without = re.sub(r"\x1b\[[0-9;]*m", "", colored)

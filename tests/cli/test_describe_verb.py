@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_description_and_what_it_says() -> None:
+def test_a_description_and_what_it_states() -> None:
     text = done("describe", EXAMPLE)
     assert text == miltext.describe(EXAMPLE) == open_model(EXAMPLE).description_text
     assert 'predictedFeatureName = "classLabel"\n' in text
@@ -105,7 +105,7 @@ def test_a_program_by_itself_is_described_by_its_types(name: str, folder: Path) 
     assert wire_of(plain) == wire_of(said)
 
 
-def test_what_is_wrong_with_a_draft_is_told_in_the_draft(folder: Path) -> None:
+def test_what_is_wrong_with_a_draft_is_reported_in_the_draft(folder: Path) -> None:
     write(folder / "draft.mil", SOURCES["draft.mil"].replace("relu(x = x)", "relu(x = z)").encode())
     assert "draft.mil:4:" in refused(1, "describe", "draft.mil")
 
@@ -121,7 +121,7 @@ def test_a_pipeline_and_its_stages(folder: Path) -> None:
     told = [
         "P.mlmodel: warning[MIL503]: `relu` lacks `x`, which it requires; the original has this error, too",
         'P.mlmodel: note: at P.mlmodel, model 0 "net":4:24, as `miltext check` shows',
-        'P.mlmodel: warning[MIL457]: nobody gives `x`, which model 0 "first" takes; the original has this error, too',
+        'P.mlmodel: warning[MIL457]: no model outputs `x`, which model 0 "first" takes; the original has this error, too',  # noqa: E501
         '~ model 0: name: "net" -> "first"',
         "- model 1: output boxes: nothing",
         "+ model 1: output found: nothing",
@@ -148,7 +148,7 @@ def test_a_pipeline_of_other_stages_is_refused(folder: Path) -> None:
     assert not Path("N.mlmodel").exists()
 
 
-def test_a_compiled_pipeline_whose_files_say_little(folder: Path) -> None:
+def test_a_compiled_pipeline_whose_files_state_little(folder: Path) -> None:
     text = done("describe", write_pipeline_bundle(folder / "C.mlmodelc"))
     assert text.count("[[model]]") == 3
     assert '[[model]]\nname = "prepare"\nkind = "neuralNetwork"\n' in text
@@ -179,7 +179,7 @@ def test_a_description_is_updated_and_keeps_its_comments(folder: Path) -> None:
     assert Path("model.toml").read_text(encoding="utf-8") == commented.replace("not yet trained", "untrained")
 
 
-def test_a_description_that_says_all_is_not_written(folder: Path) -> None:
+def test_a_description_that_states_all_is_not_written(folder: Path) -> None:
     done("describe", EXAMPLE, "-o", "model.toml")
     os.utime("model.toml", (1, 1))
     done("describe", EXAMPLE, "-o", "model.toml")

@@ -44,7 +44,7 @@ def test_each_form_is_written_to_a_file_or_to_standard_output(folder: Path, form
     assert shown.returncode == 1
 
 
-def test_forms_say_that_there_is_no_difference() -> None:
+def test_forms_state_that_there_is_no_difference() -> None:
     a = CASE / "a.mil"
     markdown, html = (run("diff", a, a, "--format", form) for form in ("markdown", "html"))
     assert (markdown.returncode, html.returncode) == (0, 0)
@@ -116,7 +116,7 @@ def test_the_inputs_are_never_replaced(folder: Path) -> None:
         assert (result.returncode, b"error[MIL402]" in result.stderr) == (2, True)
 
 
-def test_one_side_may_come_from_a_pipe_with_ends_of_lines_of_windows(folder: Path) -> None:
+def test_one_side_may_be_piped_with_windows_line_ends(folder: Path) -> None:
     crlf = (folder / "a.mil").read_bytes().replace(b"\n", b"\r\n")
     for form in ("markdown", "html"):
         assert run("diff", "-", "a.mil", "--format", form, input=crlf).returncode == 0

@@ -60,7 +60,7 @@ def test_the_text_of_a_part(whole: Path, tmp_path: Path) -> None:
     assert whole.read_text(encoding="utf-8") == PART
 
 
-def test_the_text_of_what_no_model_takes_is_told_of(whole: Path) -> None:
+def test_the_text_of_what_no_model_takes_is_reported(whole: Path) -> None:
     shown = run(whole, "m")
     assert (shown.exit_code, shown.stdout.count("-> (m)")) == (0, 1)
     assert shown.stderr.startswith(f"{whole}: warning[MIL448]: `m` is tensor<bool, [4]>, which a model cannot give\n")
@@ -100,7 +100,7 @@ def test_a_model_of_a_part(tmp_path: Path) -> None:
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )
-def test_what_is_refused(
+def test_a_refused_input(
     arguments: list[str], status: int, message: str, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -21,7 +21,7 @@ def run(*arguments: object) -> tuple[int, str]:
     return done.returncode, done.stderr.decode()
 
 
-def test_many_large_files_are_told_of_in_their_order(tmp_path: Path) -> None:
+def test_many_large_files_are_reported_in_their_order(tmp_path: Path) -> None:
     good = HEAD + LINE * COUNT + FOOT
     for name in "abc":
         (tmp_path / f"{name}.mil").write_text(good.replace("= x)", "=x)"))

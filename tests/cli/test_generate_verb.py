@@ -88,7 +88,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
         (("--ops", "ten"), "Invalid value for '--ops'"),
     ],
 )
-def test_what_cannot_be_had_is_refused(asked: tuple[object, ...], message: str) -> None:
+def test_an_impossible_choice_is_refused(asked: tuple[object, ...], message: str) -> None:
     result = called(*asked)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr

@@ -70,7 +70,7 @@ def test_every_verb_takes_the_options() -> None:
         ("rename Model.mlpackage image picture -o N.mlpackage", 0, "picture", ""),
     ],
 )
-def test_quiet_tells_results_and_errors_only(words: str, status: int, told: str, left: str, files: Path) -> None:
+def test_quiet_reports_results_and_errors_only(words: str, status: int, told: str, left: str, files: Path) -> None:
     (files / "strict.mil").write_text(GOOD.replace("ios18", "ios26"))
     (files / "syntax.mil").write_text(GOOD.replace(";", ""))
     shutil.copytree(EXAMPLE, files / "Model.mlpackage")
@@ -86,7 +86,7 @@ def test_quiet_tells_results_and_errors_only(words: str, status: int, told: str,
     assert left or done.stderr == b""
 
 
-def test_quiet_may_stand_after_the_verb_and_hides_warnings_beside_errors(files: Path) -> None:
+def test_quiet_after_the_verb_hides_warnings_beside_errors(files: Path) -> None:
     both = BAD.replace("} ->", "tensor<fp16, [2, 3]> z = my_own_op(x = x); } ->")
     (files / "both.mil").write_text(both)
     loud = run("infer", "both.mil", cwd=files).stderr.decode()
@@ -103,7 +103,7 @@ def test_quiet_shows_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
             assert Progress("reading")._shown is shown
 
 
-def test_findings_are_what_check_was_asked_for(files: Path) -> None:
+def test_findings_are_what_check_was_requested(files: Path) -> None:
     for words in (("check", "doubtful.mil"), ("check", "--fix", "-")):
         given = DOUBTFUL.encode() if "-" in words else None
         done = run(*words, "-q", input=given, cwd=files)
@@ -156,13 +156,13 @@ def test_what_decides_on_colours(
 
 
 @pytest.mark.parametrize("words", ["--color always check bad.mil", "check --color always bad.mil"])
-def test_color_stands_before_the_verb_or_after_it(words: str, files: Path) -> None:
+def test_color_comes_before_the_verb_or_after_it(words: str, files: Path) -> None:
     assert b"\x1b[31m" in run(*words.split(), cwd=files, NO_COLOR="1").stdout
     nearer = run("--color", "always", "check", "--color", "never", "bad.mil", cwd=files, FORCE_COLOR="1")
     assert b"\x1b" not in nearer.stdout
 
 
-def test_a_document_in_a_file_or_a_pipe_is_coloured_only_if_the_option_says_so(files: Path) -> None:
+def test_only_the_option_colours_documents_in_pipes(files: Path) -> None:
     plain = run("print", "good.mil", cwd=files).stdout
     assert run("print", "good.mil", cwd=files, FORCE_COLOR="1").stdout == plain
     assert b"\x1b" in run("check", "bad.mil", cwd=files, FORCE_COLOR="1").stdout
@@ -233,7 +233,7 @@ def test_arrays_and_weights_are_beside_it(files: Path) -> None:
     assert (beside.returncode, beside.stderr) == (0, b"")
 
 
-def test_settings_are_those_of_its_folder(files: Path) -> None:
+def test_settings_match_its_folder(files: Path) -> None:
     (files / "beside" / "pyproject.toml").write_text(
         '[tool.miltext]\nexclude = ["old.mil"]\n[tool.miltext.per-file-ignores]\n"m.mil" = ["MIL604"]\n'
     )
@@ -244,7 +244,7 @@ def test_settings_are_those_of_its_folder(files: Path) -> None:
         assert done.returncode == status
 
 
-def test_its_ending_says_what_standard_input_is(files: Path) -> None:
+def test_its_ending_shows_what_standard_input_is(files: Path) -> None:
     done = run("info", "-", "--json", "--stdin-filename", "x.txtpb", input=b"version: 1", cwd=files)
     assert json.loads(done.stdout)["kind"] == "txtpb"
     wrong = run("info", "-", "--stdin-filename", "x.mlmodel", input=GOOD.encode(), cwd=files)
@@ -260,12 +260,12 @@ def test_a_fix_goes_to_standard_output_and_the_file_stays(files: Path) -> None:
     assert path.read_text() == slip
 
 
-def test_its_name_is_that_of_no_folder_of_texts(files: Path) -> None:
+def test_its_name_matches_no_folder_of_texts(files: Path) -> None:
     done = run("check", "-", "--stdin-filename", files, input=GOOD.encode())
     assert (done.returncode, b"MIL251" in done.stdout + done.stderr) == (1, True)
 
 
-def test_what_one_command_asks_for_does_not_hold_for_the_next(files: Path) -> None:
+def test_what_one_command_requests_does_not_hold_for_the_next(files: Path) -> None:
     assert run("-q", "--color", "always", "check", "bad.mil", cwd=files).stderr == b""
     after = run("check", "bad.mil", cwd=files)
     assert (b"\x1b" in after.stdout, after.stderr) == (False, b"1 error in 1 program\n")

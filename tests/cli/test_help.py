@@ -27,5 +27,5 @@ def test_each_has_an_example_of_itself(helps: dict[str, str]) -> None:
         assert all(line in helps[words] for line in shown), words
 
 
-def test_each_says_how_it_exits(helps: dict[str, str]) -> None:
+def test_each_explains_how_it_exits(helps: dict[str, str]) -> None:
     assert [words for words, text in helps.items() if not STATUSES.search(text)] == []

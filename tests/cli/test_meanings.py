@@ -90,7 +90,7 @@ def test_an_empty_verb_is_refused() -> None:
         ("git setup --dryrun", "option: --dryrun; did you mean `--dry-run`?"),
         ("explain --xyzzy", "option: --xyzzy"),
         ("--colour always print x", "option: --colour; did you mean `--color`?"),
-        ("--strict print x", "option: --strict; the options of a verb stand after it"),
+        ("--strict print x", "option: --strict; the options of a verb come after it"),
         ("print -z", "option: -z"),
         ("check --exclude x", "option: --exclude"),
         ("git setup --local", "option: --local; leave it out: it is for this repository alone"),
@@ -128,7 +128,7 @@ def test_so_do_options_and_the_commands_of_verbs(words: str, end: str) -> None:
     assert said(*words.split()) == f"Error: no such {end}"
 
 
-def test_what_is_meant_is_there() -> None:
+def test_the_meaning_is_there() -> None:
     there = verbs()
     inner = {words.split()[-1] for words in there if " " in words}
     for word, meant in VERBS_MEANT.items():
@@ -170,7 +170,7 @@ def test_a_word_of_a_title_gets_its_codes() -> None:
     assert said("explain", "unused").endswith(f"did you mean {' or '.join(f'`{code}`' for code in codes)}?")
 
 
-def test_help_is_that_of_the_verb() -> None:
+def test_help_matches_the_verb() -> None:
     for words in ("", "check", "git", "git setup", "help", "textconv"):
         asked = run("help", *words.split())
         assert (asked.returncode, asked.stderr) == (0, b"")

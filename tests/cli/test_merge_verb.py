@@ -43,7 +43,7 @@ def files(tmp_path: Path) -> Files:
     return Files(tmp_path)
 
 
-def test_a_merge_is_written_where_it_is_asked_for(files: Files) -> None:
+def test_a_merge_is_written_where_it_is_requested(files: Files) -> None:
     assert files.merge("base.mil", "ours.mil", "theirs.mil") == (BOTH, "")
     assert files.merge("base.mil", "ours.mil", "theirs.mil", "-o", "new.mil") == ("", "")
     assert (files.folder / "new.mil").read_text() == BOTH
@@ -76,13 +76,13 @@ def test_conflicts_have_the_names_of_the_files(files: Files) -> None:
         (("base.mil", "ours.mil", "theirs.mil", "-o", "m.mlpackage"), "error[MIL401]"),
     ],
 )
-def test_what_cannot_be_merged_is_told(files: Files, words: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_merged_is_reported(files: Files, words: tuple[str, ...], said: str) -> None:
     shown, told = files.merge(*words, status=2)
     assert shown == ""
     assert said in told
 
 
-def test_errors_that_neither_side_has_are_told(files: Files) -> None:
+def test_errors_that_neither_side_has_are_reported(files: Files) -> None:
     (files.folder / "ours.mil").write_text(BASE.replace("[2]", "[3]"))
     line = "            tensor<fp16, [2]> n = exp(x = y);\n"
     (files.folder / "theirs.mil").write_text(BASE.replace("        } ->", f"{line}        }} ->"))
@@ -115,7 +115,7 @@ def test_texts_and_models_are_not_merged_with_one_another(files: Files) -> None:
     assert b"merge three texts or three models: X.mlpackage is a model" in done.stderr
 
 
-def test_git_is_told_what_it_has_to_merge_by_itself(files: Files) -> None:
+def test_git_is_reported_what_it_has_to_merge_by_itself(files: Files) -> None:
     done = run("mergedriver", "base.mil", "broken.mil", "theirs.mil", "7", "m.mil", cwd=files.folder)
     assert done.returncode == 2
     assert (files.folder / "broken.mil").read_text() == "program("

@@ -210,7 +210,7 @@ def test_info() -> None:
         assert saying in shown
 
 
-def test_info_tells_of_unused_weights(tmp_path: Path) -> None:
+def test_info_reports_unused_weights(tmp_path: Path) -> None:
     """A stage of a pipeline counts what another stage uses of the same file."""
     offsets = write_weights(tmp_path / WEIGHT, [numbers(each) for each in range(4)])
     texts = [program_of(function_of({"w": (WEIGHT, offset)})) for offset in offsets[1:3]]
@@ -241,7 +241,7 @@ def test_info_lists_weight_files_that_nothing_names(tmp_path: Path) -> None:
     assert "weights/weight.bin: 2 records, 400 bytes\n" in shown
 
 
-def test_info_says_of_a_cut_weight_file_which_records_it_lacks(tmp_path: Path) -> None:
+def test_info_states_of_a_cut_weight_file_which_records_it_lacks(tmp_path: Path) -> None:
     package = packed(tmp_path)
     path = package / "Data/com.apple.CoreML" / WEIGHT
     for size, beyond in ((400, 0), (399, 1), (208, 1), (100, 2), (0, 2)):

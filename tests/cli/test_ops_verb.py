@@ -25,7 +25,7 @@ def test_all_operations_are_listed_by_family() -> None:
     assert all(f"\n  {name}" in out for name in entries())
 
 
-def test_one_operation_is_told_of() -> None:
+def test_one_operation_is_reported() -> None:
     status, out, err = run("ops", "Conv")
     assert (status, err) == (0, "")
     assert out.startswith("conv\n  Convolution over 1, 2 or 3 spatial axes\n  family: convolution; since ios15; ")
@@ -33,12 +33,12 @@ def test_one_operation_is_told_of() -> None:
     assert out.endswith("\nsee also\n  conv_quantized, conv_transpose\n")
 
 
-def test_several_operations_are_told_of_with_a_line_between() -> None:
+def test_several_operations_are_reported_with_a_line_between() -> None:
     both = run("ops", "relu", "tanh")[1]
     assert both == run("ops", "relu")[1] + "\n" + run("ops", "tanh")[1]
 
 
-def test_an_opset_changes_what_is_told() -> None:
+def test_an_opset_changes_the_report() -> None:
     assert "score_threshold" in run("ops", "non_maximum_suppression", "--opset", "ios16")[1]
     newest = run("ops", "non_maximum_suppression")[1]
     assert newest == run("ops", "--opset", "CoreML9", "non_maximum_suppression")[1]
@@ -80,13 +80,13 @@ def test_an_example_goes_through_infer() -> None:
         (("relu", "--json", "--example"), "--json has the examples, too: leave --example out"),
     ],
 )
-def test_what_cannot_be_told_ends_with_a_way_out(arguments: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_reported_ends_with_a_way_out(arguments: tuple[str, ...], said: str) -> None:
     status, out, err = run("ops", *arguments)
     assert (status, out) == (2, "")
     assert err.endswith(f"\nError: {said}\n")
 
 
-def test_color_is_only_for_terminals_or_if_it_is_asked_for() -> None:
+def test_color_is_only_for_terminals_or_if_it_is_requested() -> None:
     assert "\x1b" not in run("ops", "conv")[1]
     colored = run("--color", "always", "ops", "conv")[1]
     assert colored.startswith("\x1b[1mconv\x1b[0m\n")

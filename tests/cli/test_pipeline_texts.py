@@ -81,7 +81,7 @@ def test_each_program_follows_a_comment_that_names_it(package: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["--compact", "--annotate", "--verify-roundtrip", "--elide=4", "--draft"])
-def test_forms_are_those_of_each_program(option: str, package: Path) -> None:
+def test_forms_match_each_program(option: str, package: Path) -> None:
     parts = [run("print", package, option, "--model", place).stdout for place in ("1", "2/0", "3")]
     whole = run("print", package, option)
     assert whole.exit_code == 0
@@ -95,7 +95,7 @@ def test_texts_of_the_compiler_are_apart_too(package: Path) -> None:
     assert shown.endswith("}") == run("print", package, "--as-coremlc", "--model", 3).stdout.endswith("}")
 
 
-def test_what_is_said_of_a_program_names_it(package: Path) -> None:
+def test_what_is_stated_of_a_program_names_it(package: Path) -> None:
     shown = run("print", package, "--draft").stderr
     assert f'{package}, model 2/0 "deep": warning[MIL604]' in shown
     assert f"{package}, model 3: warning[MIL604]" in shown
@@ -172,7 +172,7 @@ def test_stages_of_one_name_have_files_of_their_own() -> None:
     assert [file_name(Stage(place, model), "mil") for place in ("1/0", "10")] == ["1.0-same.mil", "10-same.mil"]
 
 
-def test_a_stage_that_cannot_be_read_is_told_of_before_anything_is_written(tmp_path: Path) -> None:
+def test_an_unreadable_stage_is_reported_before_writing(tmp_path: Path) -> None:
     folder = write_pipeline_bundle(tmp_path / "C.mlmodelc")
     whole = run("print", folder)
     assert [line for line in whole.stdout.splitlines() if line.startswith("//")] == [
@@ -207,7 +207,7 @@ def test_a_pipeline_without_programs_has_no_text(tmp_path: Path) -> None:
 # ---- check
 
 
-def test_findings_are_told_under_the_place_of_their_program(package: Path) -> None:
+def test_findings_are_reported_under_the_place_of_their_program(package: Path) -> None:
     result = run("check", package)
     assert result.exit_code == 1
     heads = [line for line in result.stdout.splitlines() if "error[" in line]
@@ -241,7 +241,7 @@ def test_reports_for_machines_have_the_place(package: Path) -> None:
     assert 'title=MIL604 in model 2/0 "deep"::' in lines[0]
 
 
-def test_a_compiled_stage_is_told_of_by_its_own_file(tmp_path: Path) -> None:
+def test_a_compiled_stage_is_reported_by_its_own_file(tmp_path: Path) -> None:
     folder = write_pipeline_bundle(tmp_path / "C.mlmodelc")
     (folder / "model1" / "model.mil").write_text(BROKEN)
     (folder / "model2" / "model.mil").write_bytes(LFS)

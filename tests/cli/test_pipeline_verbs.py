@@ -145,7 +145,7 @@ def test_the_pipeline_of_the_corpus(path: Path, tmp_path: Path) -> None:
     assert (program[0], program[1][1], suppression[0][1]) == (["photo"], "boxes", "boxes")
 
 
-def test_info_tells_who_gives_what_to_whom(nested: Path, tmp_path: Path) -> None:
+def test_info_reports_who_outputs_what_to_whom(nested: Path, tmp_path: Path) -> None:
     shown = done("info", nested)
     for line in (
         "  input x: fp32 [1, 4]\n  output y: fp32 [1, 4]\n  x: input -> model 0\n  a: model 0 -> model 1\n",

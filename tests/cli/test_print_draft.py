@@ -112,7 +112,7 @@ def test_a_program_with_errors_is_written_in_full(tmp_path: Path) -> None:
     path.write_text(WRONG, encoding="utf-8")
     result = run("print", path, "--draft", "--drop-names")
     assert (result.exit_code, result.stdout) == (0, WRONG)
-    assert "warning[MIL701]: this is written in full, for `miltext infer` refuses a draft of what has" in result.stderr
+    assert "warning[MIL701]: this is written in full, since `miltext infer` refuses a draft with" in result.stderr
 
 
 def test_a_draft_is_no_model(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def types(path: Path) -> list[str]:
     return [operation.type for _, operation in operations(load(path).program) if operation.type != "const"]
 
 
-def test_what_is_left_is_written_and_told(model: Path, tmp_path: Path) -> None:
+def test_the_rest_is_written_and_reported(model: Path, tmp_path: Path) -> None:
     out = tmp_path / "small.mil"
     result = run(model, "--test", "grep -q exp", "-o", out)
     assert (result.exit_code, result.stderr) == (0, "")
@@ -71,7 +71,7 @@ def test_the_path_takes_the_place_of_braces(model: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("kind", ["mil", "mlpackage", "mlmodel", "mlmodelc"])
-def test_the_command_gets_what_is_asked_for(kind: str, tmp_path: Path) -> None:
+def test_the_command_gets_the_request(kind: str, tmp_path: Path) -> None:
     """It does not see whether a package has an operation in it, so that nothing more than the original is left."""
     seen = tmp_path / "seen"
     command = f'echo {{}} >> {seen}; test -e {{}} && test "$(wc -l < {seen})" -le 1'
@@ -88,7 +88,7 @@ def test_one_test_is_counted_as_one(model: Path, tmp_path: Path) -> None:
     assert "stopped after 1 test, as" in result.stderr
 
 
-def test_a_package_keeps_what_is_around_what_is_left(tmp_path: Path) -> None:
+def test_a_package_keeps_what_is_around_the_rest(tmp_path: Path) -> None:
     out = tmp_path / "Small.mlpackage"
     assert run(EXAMPLE, "--test", "grep -q relu", "--as", "mil", "-o", out).exit_code == 0
     assert types(out) == ["relu"]
@@ -104,7 +104,7 @@ def test_a_model_on_which_the_command_fails_is_refused(model: Path, tmp_path: Pa
     assert list(tmp_path.iterdir()) == [model]
 
 
-def test_a_command_that_takes_too_long_is_ended_with_all_that_it_started(model: Path, tmp_path: Path) -> None:
+def test_command_that_takes_long_is_ended_with_that_it_started(model: Path, tmp_path: Path) -> None:
     begun = time.monotonic()
     result = run(model, "--test", "sleep 60 | sleep 60; true", "--timeout", 0.2, "-o", tmp_path / "small.mil")
     assert time.monotonic() - begun < 30
@@ -122,7 +122,7 @@ def test_what_a_command_leaves_running_ends_with_it(last: str, model: Path, tmp_
         assert not state or state.startswith("Z"), pid
 
 
-def test_a_test_that_does_not_always_say_the_same_is_told(model: Path, tmp_path: Path) -> None:
+def test_a_test_that_does_not_always_are_equal_is_reported(model: Path, tmp_path: Path) -> None:
     once = f"test ! -e {tmp_path}/$(md5sum < {{}} | cut -c -32) && grep -q exp {{}} && touch "
     once += f"{tmp_path}/$(md5sum < {{}} | cut -c -32)"
     result = run(model, "--test", once, "-o", tmp_path / "small.mil")
@@ -131,7 +131,7 @@ def test_a_test_that_does_not_always_say_the_same_is_told(model: Path, tmp_path:
     assert types(tmp_path / "small.mil") == ["exp"]
 
 
-def test_what_the_command_prints_is_shown_if_asked_for(model: Path, tmp_path: Path) -> None:
+def test_what_the_command_prints_is_shown_if_requested(model: Path, tmp_path: Path) -> None:
     out = tmp_path / "small.mil"
     result = run(model, "--test", "grep exp", "-v", "-o", out)
     assert "= exp(x = b)" in result.stderr
@@ -218,7 +218,7 @@ def test_several_at_once_find_the_same(model: Path, tmp_path: Path) -> None:
     assert (tmp_path / "1.mil").read_text(encoding="utf-8") == (tmp_path / "3.mil").read_text(encoding="utf-8")
 
 
-def test_what_was_found_is_kept_where_the_output_cannot_be(model: Path, tmp_path: Path) -> None:
+def test_the_result_is_kept_where_the_output_cannot_be(model: Path, tmp_path: Path) -> None:
     out = tmp_path / "small.mil"
     result = run(model, "--test", f"touch {out}; grep -q exp", "-o", out)
     assert result.exit_code == 2

@@ -120,7 +120,7 @@ def test_a_shape_follows_the_size() -> None:
     assert miltext.load("N.mlpackage").program == miltext.parse(smaller)
 
 
-def test_what_was_written_anew_is_reported_at_its_place_in_what_print_shows() -> None:
+def test_rewritten_constants_are_reported_in_the_printed_text() -> None:
     Path("sliced.mil").write_text(SLICED)
     done("build", "sliced.mil", "-o", "M.mlpackage")
     result = run("reshape", "M.mlpackage", "x=1,3,12,8", "-o", "N.mlpackage")
@@ -131,7 +131,7 @@ def test_what_was_written_anew_is_reported_at_its_place_in_what_print_shows() ->
     assert "[1, 3, 10, 8]> y" in done("print", "N.mlpackage")
 
 
-def test_what_is_computed_is_compared_with_a_conversion_at_the_new_sizes() -> None:
+def test_results_are_compared_with_a_conversion_at_new_sizes() -> None:
     Path("sliced.mil").write_text(SLICED)
     larger = SLICED.replace("[1, 3, 8, 8]", "[1, 3, 12, 8]")
     Path("to_the_end.mil").write_text(larger.replace("[1, 3, 6, 8]", "[1, 3, 10, 8]"))
@@ -153,7 +153,7 @@ def test_what_is_computed_is_compared_with_a_conversion_at_the_new_sizes() -> No
     assert "one size for each dimension" in run(*ranged).stderr
 
 
-def test_a_constant_that_no_longer_fits_is_told_at_its_place_in_what_print_shows() -> None:
+def test_a_misfit_constant_is_reported_in_the_printed_text() -> None:
     Path("masked.mil").write_text(MASKED)
     done("build", "masked.mil", "-o", "M.mlpackage")
     told = refused("reshape", "M.mlpackage", "x=1,3,4,16", "-o", "N.mlpackage")

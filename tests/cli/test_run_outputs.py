@@ -39,7 +39,7 @@ def read(path: str) -> dict[str, Any]:
 # ---- files
 
 
-def test_an_archive_has_all_that_was_asked_for(folder: Path) -> None:
+def test_an_archive_has_all_that_was_requested(folder: Path) -> None:
     assert done("draft.mil", *GIVEN, "-o", "out.npz") == ""
     assert {name: array.tolist() for name, array in read("out.npz").items()} == {"y": Y, "z": Z}
     done("draft.mil", *GIVEN, "--all", "--value", "x", "-o", "out.npz")
@@ -115,7 +115,7 @@ FAILS = """program(1.3)
 """
 
 
-def test_an_operation_without_a_result_is_told_at_its_line(folder: Path) -> None:
+def test_an_operation_without_a_result_is_reported_at_its_line(folder: Path) -> None:
     text("fails.mil", FAILS)
     done("fails.mil", "--random", "-o", "out.npz", "-o", "a=a.npy")
     before = [Path(name).read_bytes() for name in ("out.npz", "a.npy")]

@@ -229,12 +229,12 @@ def test_the_ending_of_an_archive(option: str, name: str, folder: Path) -> None:
         assert run("draft.mil", *GIVEN, option, taken).exit_code == 0
 
 
-def test_all_wrong_inputs_are_told_at_once(folder: Path) -> None:
+def test_all_wrong_inputs_are_reported_at_once(folder: Path) -> None:
     said = refused("draft.mil", "--input", "m=1", "--input", "x=3")
     assert [code for code in ("MIL831", "MIL832", "MIL833") if f"draft.mil: error[{code}]" not in said] == []
 
 
-def test_nan_is_taken_if_that_is_asked_for(folder: Path) -> None:
+def test_nan_is_taken_if_requested(folder: Path) -> None:
     given = ("--input", "x=[[NaN,1,2],[3,4,Infinity]]", "--input", "n=1", "--allow-nan")
     assert "[[nan, 1.5, 2.5], [3.5, 4.5, inf]]" in done("draft.mil", *given)
 
@@ -307,7 +307,7 @@ def test_a_name_means_the_value_of_the_functions_own_block_first(folder: Path) -
     assert inner.keys() - {"limit"} == arrays.keys() - {"x"}
 
 
-def test_what_is_not_finite_is_red_in_colour(folder: Path) -> None:
+def test_an_infinite_value_is_red_in_colour(folder: Path) -> None:
     body = "a = sub(x = x, y = x); y = relu(x = x); z = exp(x = x); s = reduce_sum(x = x, keep_dims = false);"
     text("red.mil", f"program(1.3) {{ func main<ios18>(tensor<fp32, [8]> x) {{ {body} }} -> (a, y, z, s); }}")
     given = ("red.mil", "--input", "x=[1,2,3,4,5,6,7,99]")

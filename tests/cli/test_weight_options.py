@@ -79,7 +79,7 @@ def test_two_packages_become_one(name: str, given: str, packages: Path) -> None:
     assert [each[0] for each in held_weights(packages / "Small.mlpackage").values()] == [1, 2, 2, 3]
 
 
-def test_without_another_name_the_way_out_is_told(packages: Path) -> None:
+def test_without_another_name_the_way_out_is_reported(packages: Path) -> None:
     merged()
     result = run("build", "both.mil", "--from", "A.mlpackage", "--weights", "B.mlpackage", "-o", "AB.mlpackage")
     assert result.exit_code == 1
@@ -165,7 +165,7 @@ def pipeline_of(*names: str) -> Path:
         (["2.bin=a.bin"], None),
     ],
 )
-def test_names_in_a_pipeline_are_those_of_all_programs(
+def test_names_in_a_pipeline_match_all_programs(
     words: list[str], expected: list[str] | None, files: bool, packages: Path
 ) -> None:
     source = pipeline_of("0.bin", "1.bin")
@@ -179,13 +179,13 @@ def test_names_in_a_pipeline_are_those_of_all_programs(
     assert re.findall(r"weights/(.*)\"", text) == expected
 
 
-def test_programs_of_a_pipeline_that_share_a_file_may_have_one_name_for_it(packages: Path) -> None:
+def test_programs_that_share_a_file_may_share_its_name(packages: Path) -> None:
     source = pipeline_of("0.bin", "0.bin")
     assert re.findall(r"weights/(.*)\"", run("print", source, "--weights-as", "a.bin").stdout) == ["a.bin", "a.bin"]
     assert run("print", source, "--model", "1", "--weights-as", "a.bin").stdout.count("a.bin") == 1
 
 
-def test_what_is_left_out_is_told(packages: Path) -> None:
+def test_an_omitted_part_is_reported(packages: Path) -> None:
     text = miltext.to_text(miltext.load("A.mlpackage").program)
     lines = [line for line in text.splitlines() if " w1 = " not in line and " w1_sum = " not in line]
     Path("cut.mil").write_text("\n".join(lines).replace("-> (w1_sum)", "-> (w0_sum)"))

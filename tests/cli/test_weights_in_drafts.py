@@ -158,7 +158,7 @@ def test_a_draft_in_another_folder_has_its_arrays_beside_it(folder: Path, monkey
     assert run("check", "..")[1].count("error[") == 0
 
 
-def test_a_conversion_is_a_fix_that_is_asked_for(folder: Path) -> None:
+def test_a_conversion_is_a_fix_requested(folder: Path) -> None:
     np.save(folder / "scale.npy", np.float64(0.25))
     assert run("check", "--fix", "draft.mil")[0] == 1
     assert (folder / "draft.mil").read_text() == DRAFT

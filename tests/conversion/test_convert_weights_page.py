@@ -1,4 +1,4 @@
-"""docs/convert-weights.md: its commands write what it shows, and its Python runs as it stands."""
+"""docs/convert-weights.md: its commands write what it shows, and its Python runs as it is."""
 
 from __future__ import annotations
 

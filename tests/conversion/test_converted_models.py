@@ -77,7 +77,7 @@ def test_a_package_has_just_the_converted_weights(package: Path, tmp_path: Path)
     assert made.warnings == []
 
 
-def test_the_loss_is_told(package: Path, tmp_path: Path) -> None:
+def test_the_loss_is_reported(package: Path, tmp_path: Path) -> None:
     made = miltext.convert_weights(package, "fp16", tmp_path / "N.mlpackage")
     assert made.largest is not None
     loss = made.largest.loss
@@ -101,7 +101,7 @@ def test_there_and_back(package: Path, tmp_path: Path) -> None:
     assert miltext.to_draft(miltext.load(single).program) == miltext.to_draft(miltext.load(package).program)
 
 
-def test_what_is_there_is_replaced_with_force_only_and_may_be_the_source(package: Path) -> None:
+def test_only_force_replaces_a_file_even_the_source(package: Path) -> None:
     before = contents(package)
     with pytest.raises(FileExistsError):
         miltext.convert_weights(package, "fp16", package)
@@ -226,7 +226,7 @@ def test_a_model_in_memory_is_converted_as_it_is_there(package: Path, tmp_path: 
     assert miltext.load(package).weights["w"].dtype == np.float32
 
 
-def test_a_value_that_does_not_hold_what_its_type_says_is_refused(tmp_path: Path) -> None:
+def test_value_that_does_not_hold_what_type_states_is_refused(tmp_path: Path) -> None:
     program = miltext.parse(miltext.infer_draft(draft("y = add(x = x, y = tensor<fp32, [3]>([1, 2, 3]));", "y")))
     add = program.functions["main"].block_specializations["CoreML8"].operations[0]
     del add.inputs["y"].arguments[0].value.immediateValue.tensor.floats.values[:1]
@@ -249,7 +249,7 @@ def run(*arguments: object) -> tuple[int, str, str]:
     return made.exit_code, made.stdout, made.stderr
 
 
-def test_the_command_tells_what_was_lost(package: Path, tmp_path: Path) -> None:
+def test_the_command_reports_what_was_lost(package: Path, tmp_path: Path) -> None:
     status, told, errors = run(package, "--to", "fp16", "-o", tmp_path / "N.mlpackage")
     rows = [line.split() for line in told.splitlines()]
     assert (status, errors) == (0, "")
@@ -267,7 +267,7 @@ def test_the_command_tells_what_was_lost(package: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_the_command_says_that_nothing_is_lost(tmp_path: Path) -> None:
+def test_the_command_states_that_nothing_is_lost(tmp_path: Path) -> None:
     status, told, _ = run(CLASSIFIER, "--to", "fp32", "-o", tmp_path / "N.mlpackage")
     assert (status, told.splitlines()[1:]) == (0, ["every number is exact"])
     status, told, _ = run(tmp_path / "N.mlpackage", "--to", "fp32", "-o", tmp_path / "O.mlpackage")
@@ -282,7 +282,7 @@ def test_the_form_for_programs(package: Path, tmp_path: Path) -> None:
     assert found["bytes"]["before"] == 2 * found["bytes"]["after"]
 
 
-def test_the_longest_rows_are_left_out_unless_all_are_asked_for(tmp_path: Path) -> None:
+def test_the_longest_rows_are_left_out_unless_all_are_requested(tmp_path: Path) -> None:
     body = "".join(f"c{n} = mul(x, {n}.1);" for n in range(1, 13)) + "y = relu(c12);"
     (tmp_path / "m.mil").write_text(draft(body, "y"))
     short, full = (
@@ -318,7 +318,7 @@ def test_what_the_command_refuses(arguments: tuple[str, ...], status: int, told:
     assert not [*tmp_path.iterdir()]
 
 
-def test_what_changes_in_the_description_is_told_and_may_be_refused(package: Path, tmp_path: Path) -> None:
+def test_description_changes_are_reported_or_refused(package: Path, tmp_path: Path) -> None:
     target = tmp_path / "N.mlpackage"
     assert run(package, "--to", "fp16", "-o", target, "--no-loss")[2] == ""
     told = run(package, "--to", "fp16", "-o", target, "--io", "--force")[2]

@@ -45,7 +45,7 @@ def test_a_nan_stays_one_and_so_does_the_sign_of_a_zero() -> None:
     assert (np.isnan(nan), np.signbit(zero)) == (True, True)
 
 
-def test_what_is_beyond_is_told_and_not_hidden() -> None:
+def test_what_is_beyond_is_reported_and_not_hidden() -> None:
     assert np.isinf(made(65520.0, -1e37)).all()
     assert loss(1, 65520.0, -1e37).overflow == pytest.approx(-1e37)
     assert loss(65519.0, 1e38, float("inf"), float("nan")).overflow is None
@@ -63,7 +63,7 @@ def test_numbers_are_counted_by_what_became_of_them() -> None:
     assert (found.zeros, found.subnormals, found.raised, found.clamped) == (1, 1, 0, 1)
 
 
-def test_the_largest_error_and_the_largest_relative_one_may_be_of_two_numbers() -> None:
+def test_largest_and_largest_relative_error_may_differ() -> None:
     found = loss(1000.3, 1e-12, float("inf"), 1e38)
     assert found.absolute == pytest.approx(0.2, abs=1e-3)
     assert found.at == pytest.approx(1000.3)

@@ -42,7 +42,7 @@ def weights(made: Converted) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_error_is_that_of_the_weight(name: str) -> None:
+def test_the_error_matches_the_weight(name: str) -> None:
     made = converted(*CASES[name])
     before, after = weights(made)
     error, loss = np.abs(before - after).max(), made.changes["w"].loss
@@ -91,6 +91,6 @@ def test_a_weight_beyond_fp16_stays(zero: str, scale: str, stays: bool) -> None:
 
 
 @pytest.mark.parametrize(("body", "is_cast"), [("y = add(x, 1e9);", False), ("y = relu(add(x, 1e9));", True)])
-def test_results_are_said_to_be_cast_where_they_are(body: str, is_cast: bool) -> None:
+def test_results_are_claimed_to_be_cast_where_they_are(body: str, is_cast: bool) -> None:
     [told] = convert(draft(body, "y"), "fp16").warnings
     assert told.notes[0].message.startswith("the results are cast to fp16") == is_cast

@@ -239,7 +239,7 @@ def test_to_fp32(name: str) -> None:
     assert convert(draft(body, returns, inputs), "fp32").lines == lines
 
 
-def test_the_casts_at_the_border_are_those_of_coremltools() -> None:
+def test_the_casts_at_the_border_match_coremltools() -> None:
     made = convert(
         draft("image_to_fp16 = relu(x = image); y = exp(x = image);", "image_to_fp16, y", "fp32 image"), "fp16"
     )
@@ -317,7 +317,7 @@ def test_what_stays_computes_the_same_where_fp16_has_the_result() -> None:
     assert_near(convert(draft(body, "y"), "fp16"), {"x": X / 30})
 
 
-def test_a_constant_beyond_fp16_that_a_block_gives_back_is_cast_and_told() -> None:
+def test_a_returned_constant_beyond_fp16_is_cast_and_reported() -> None:
     body = WIDE + "tensor<fp32, [2, 3]> y = cond(pred = p) () { } -> (c) () { } -> (x);"
     made = convert(draft(body, "y", BOTH), "fp16")
     assert [each.message for each in made.warnings] == ["`c` goes up to 1e+09, and fp16 to 65504: `c` stays fp32"]
@@ -349,7 +349,7 @@ def test_a_value_of_unknown_rank_is_refused() -> None:
     program = miltext.parse(miltext.infer_draft(draft("y = relu(x = x);", "y")))
     relu = program.functions["main"].block_specializations["CoreML8"].operations[0]
     relu.outputs[0].type.tensorType.rank = -1
-    with pytest.raises(ModelError, match=r"MIL438.*`y` cannot be converted: its type does not say its rank"):
+    with pytest.raises(ModelError, match=r"MIL438.*`y` cannot be converted: its type has no rank"):
         convert(program, "fp16")
 
 
@@ -369,13 +369,13 @@ def test_io_leaves_states_of_fp16() -> None:
 
 
 @pytest.mark.parametrize("body", [CAST, WIDE + "y = add(x = x, y = c);", WIDE + "y = relu(x = c);"])
-def test_io_gives_back_fp16_from_operations_that_stay(body: str) -> None:
+def test_io_returns_fp16_from_operations_that_stay(body: str) -> None:
     made = convert(draft(body, "y"), "fp16", io=True)
     last = miltext.to_text(made.after).splitlines()[-3]
     assert last.split("=")[0].strip() == "tensor<fp16, [2, 3]> y"
 
 
-def test_io_asks_for_an_opset_that_has_fp16_there() -> None:
+def test_io_requests_an_opset_that_has_fp16_there() -> None:
     with pytest.raises(ModelError, match=r"MIL439.*`x` of `main` cannot be fp16 in ios15: ios16 brought that"):
         convert(draft("y = relu(x = x);", "y", opset="ios15"), "fp16", io=True)
     assert convert(draft("y = relu(x = x);", "y", opset="ios16"), "fp16", io=True).lines == ["y = relu(x);"]
@@ -428,6 +428,6 @@ def test_names_that_are_made_of_odd_ones_are_identifiers() -> None:
     assert [each.outputs[0].name for each in operations][2:] == ["_1_out@2_cast_fp16", "_1_out@2_dtype_0", "1/out@2"]
 
 
-def test_a_word_that_is_given_back_stays_without_its_cast() -> None:
+def test_a_word_that_is_returned_stays_without_its_cast() -> None:
     text = draft('d = const()[val = "fp16"]; a = cast(x = x, dtype = d); y = relu(x = a);', "y, d", "fp32 x")
     assert convert(text, "fp16", io=True).lines == ['d = const()[val = "fp16"];', "y = relu(x);"]

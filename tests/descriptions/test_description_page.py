@@ -35,7 +35,7 @@ def keys(rows: str) -> set[str]:
     return {key for row in rows.splitlines() for key in re.findall(r"`([^`]+)`", row.split("|")[1])}
 
 
-def test_each_table_has_the_keys_that_there_are() -> None:
+def test_each_table_has_the_keys_that_exist() -> None:
     tables = [keys(rows) for _, rows in TABLES]
     array = BY_TYPE["multiArray"].keys()
     model = {*MODEL, LABELS, "[metadata]", *(f"[[{each}]]" for each in (*SIDES, FUNCTIONS, STAGES))}
@@ -60,7 +60,7 @@ def test_the_tables_of_types_name_them() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_an_example_says_itself(example: str) -> None:
+def test_an_example_states_itself(example: str) -> None:
     assert spell(read_description(example, "description.md")) == read_toml(example)
 
 

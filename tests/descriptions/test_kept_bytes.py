@@ -13,7 +13,7 @@ from support.pipelines import piped, unary
 
 import miltext
 from miltext.building.build import build
-from miltext.building.choices import BuildOptions
+from miltext.building.choices import BuildChoices
 from miltext.containers.opening import open_model
 from miltext.schema.proto import Model
 from miltext.schema.wire import spans, wire_of
@@ -25,7 +25,7 @@ PACKAGES = [EXAMPLE, *corpus_files("**/*.mlpackage", "**/*.mlmodel")]
 
 
 def description_bytes(path: Path) -> bytes:
-    """The bytes of the description in a model's file, as they stand there."""
+    """The bytes of the description in a model's file, as they are there."""
     file = path if path.is_file() else next(path.glob("Data/**/*.mlmodel"))
     data = file.read_bytes()
     return b"".join(data[content:end] for number, _, content, end in spans(data) if number == DESCRIPTION)
@@ -37,7 +37,7 @@ def assert_kept(path: Path, folder: Path) -> None:
     assert spec is not None
     (folder / "own.toml").write_text(miltext.describe(path), encoding="utf-8")
     for target in (folder / "A.mlpackage", folder / "B.mlmodel"):
-        build(open_model(path), target, BuildOptions(description=folder / "own.toml"))
+        build(open_model(path), target, BuildChoices(description=folder / "own.toml"))
         assert description_bytes(target) == wire_of(spec.description)
 
 
@@ -75,7 +75,7 @@ def test_the_order_of_entries_in_a_file_makes_no_other_bytes(seed: int, tmp_path
         assert sorted(written.description.metadata.userDefined) == sorted(keys)
 
 
-def test_a_field_of_the_model_that_nobody_knows_is_described_and_built(tmp_path: Path) -> None:
+def test_field_of_model_that_no_one_knows_is_described_and_built(tmp_path: Path) -> None:
     spec, field = unary("x", "y"), bytes([0xCA, 0xE6, 0x03, 1, 65])
     spec.MergeFromString(field)
     package = write_package(tmp_path / "It.mlpackage", wire_of(spec))

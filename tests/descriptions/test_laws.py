@@ -149,7 +149,7 @@ FEATURES: dict[str, tuple[FeatureDescription, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("case", FEATURES)
-def test_what_words_do_not_say_stands_beside_them(case: str) -> None:
+def test_what_words_do_not_state_is_beside_them(case: str) -> None:
     made, said = FEATURES[case]
     table = spell_feature(made)
     assert {key: repr(table[key]) for key in said} == {key: repr(value) for key, value in said.items()}
@@ -196,7 +196,7 @@ def test_a_model_without_a_description_and_one_with_an_empty_one() -> None:
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-def test_unknown_fields_of_a_model_are_described_but_not_its_type(name: str) -> None:
+def test_unknown_fields_of_model_are_described_but_not_its_type(name: str) -> None:
     model = spec()
     model.MergeFromString(UNKNOWN[name])
     wanted = Model(specificationVersion=9, description=model.description)

@@ -50,7 +50,7 @@ def test_all_fields_of_all_messages_are_edited() -> None:
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_whatever_has_other_bytes_is_told(choice: int) -> None:
+def test_whatever_has_other_bytes_is_reported(choice: int) -> None:
     base = part_of(model(choice))
     for edit in all_edits(choice):
         there, back = [*differences(base, part_of(edit.made))], [*differences(part_of(edit.made), base)]
@@ -60,7 +60,7 @@ def test_whatever_has_other_bytes_is_told(choice: int) -> None:
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_nothing_is_told_of_a_copy(choice: int) -> None:
+def test_nothing_is_reported_a_copy(choice: int) -> None:
     assert [*differences(part_of(model(choice)), part_of(deepcopy(model(choice))))] == []
     paths = [path for path, _ in facts(model(choice))]
     assert len({*paths}) == len(paths)
@@ -118,7 +118,7 @@ def test_what_both_edit_otherwise_is_never_lost_in_silence(choice: int) -> None:
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_descriptions_say_every_edit(choice: int) -> None:
+def test_descriptions_state_every_edit(choice: int) -> None:
     for edit in all_edits(choice):
         if edit.edit == "another wire type" or edit.field.startswith(("pipeline", "mlProgram")):
             continue
@@ -126,7 +126,7 @@ def test_descriptions_say_every_edit(choice: int) -> None:
 
 
 def test_programs_have_the_same_law() -> None:
-    """Maps of messages stand there, and messages in themselves."""
+    """Maps of messages are there, and messages in themselves."""
     for edit in edits(filled_program()):
         assert [*differences(part_of(filled_program()), part_of(edit.made))], edit[:4]
 

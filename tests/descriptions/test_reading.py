@@ -50,9 +50,9 @@ MISTAKES = {
     f"{ARRAY}shapeRange = [[1, 2]]\nenumeratedShapes = [[1]]\n": (
         "MIL475",
         "5:14",
-        "beside `enumeratedShapes`, for the",
+        "beside `enumeratedShapes`, with the",
     ),
-    f"{IMAGE}widthRange = [1, 2]\nenumeratedSizes = [[1, 1]]\n": ("MIL475", "4:14", "beside `enumeratedSizes`, for"),
+    f"{IMAGE}widthRange = [1, 2]\nenumeratedSizes = [[1, 1]]\n": ("MIL475", "4:14", "beside `enumeratedSizes`, with"),
     "isUpdatable = yes": ("MIL470", "1:15", "this is not TOML"),
     # keys
     "specificationversion = 9": (
@@ -99,7 +99,7 @@ MISTAKES = {
     "classLabels = [1.5]": ("MIL472", "1:16", "`classLabels` takes a whole number, not 1.5"),
     "unspelled = 'xyz'": ("MIL472", "1:13", "`unspelled` is not what `miltext describe` writes"),
     "unspelled = '08'": ("MIL472", "1:13", "`unspelled` is not what `miltext describe` writes"),
-    "unspelled = 'b21f00'": ("MIL472", "1:13", "holds what does not belong to a description"),
+    "unspelled = 'b21f00'": ("MIL472", "1:13", "contains fields that do not belong to a description"),
     "unspelled = 8": ("MIL472", "1:13", "takes a string"),
     # words
     f"{X}type = 'multiarray'": ("MIL473", "3:8", '`type` cannot be "multiarray"; did you mean `multiArray`?'),
@@ -126,22 +126,22 @@ MISTAKES = {
     f"{ARRAY}shape = [1]\nenumeratedShapes = [[1]]\nshapeRange = [[1, 1]]": (
         "MIL475",
         "7:14",
-        "beside `enumeratedShapes`, for the same",
+        "beside `enumeratedShapes`, with the same",
     ),
-    f"{IMAGE}enumeratedSizes = []\nwidthRange = [1, 2]": ("MIL475", "5:14", "leave one of them out"),
+    f"{IMAGE}enumeratedSizes = []\nwidthRange = [1, 2]": ("MIL475", "5:14", "remove one of them"),
     f"{X}type = 'multiArray'\ndefault = 1": ("MIL475", "4:11", "`default` needs a `dataType`"),
 }
 
 
 @pytest.mark.parametrize("text", MISTAKES)
-def test_a_mistake_stands_at_its_place(text: str) -> None:
+def test_a_mistake_is_at_its_place(text: str) -> None:
     code, where, said = MISTAKES[text]
     [(found, at, message)] = mistakes(text)
     assert (found, at) == (code, where), message
     assert said in message
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     text = "isUpdatable = 1\n[[input]]\ntype = 'x'\nshap = 1\n"
     text += "[[model]]\n[[model.output]]\nname = 1\n[model.metadata]\nx = 1\n"
     assert [(code, at) for code, at, _ in mistakes(text)] == [
@@ -154,7 +154,7 @@ def test_all_mistakes_are_told_at_once() -> None:
     ]
 
 
-def test_very_many_mistakes_are_not_all_told() -> None:
+def test_very_many_mistakes_are_not_all_reported() -> None:
     assert len(mistakes("".join(f"x{index} = 1\n" for index in range(99)))) == MOST_TOLD
 
 
@@ -175,7 +175,7 @@ def test_a_byte_order_and_other_line_ends() -> None:
     assert head(ARRAY.replace("\n", "\r\n")) == head(ARRAY)
 
 
-def test_infinity_is_what_the_schema_says_with_minus_one() -> None:
+def test_infinity_is_what_the_schema_states_with_minus_one() -> None:
     made = head(f"{ARRAY}shapeRange = [[1, inf], [2, -1], [3, 3]]")
     sizes = made.description.input[0].type.multiArrayType.shapeRange.sizeRanges
     assert [(each.lowerBound, each.upperBound) for each in sizes] == [(1, -1), (2, -1), (3, 3)]
@@ -191,7 +191,7 @@ DEFAULTS: dict[str, tuple[str, Any]] = {
 
 
 @pytest.mark.parametrize("dtype", DEFAULTS)
-def test_a_default_is_held_as_its_data_type_says(dtype: str) -> None:
+def test_a_default_is_held_as_its_data_type_states(dtype: str) -> None:
     member, value = DEFAULTS[dtype]
     made = head(f"[[input]]\ndefault = {value}\nname = ''\ntype = 'multiArray'\ndataType = '{dtype}'")
     array = made.description.input[0].type.multiArrayType

@@ -395,7 +395,7 @@ def test_labels_that_cannot_be_read_are_unknown() -> None:
             assert difference.notes == ("m: the labels of this glmClassifier cannot be read, and are not compared",)
 
 
-def test_the_labels_of_a_compiled_model_are_unknown_unless_it_is_a_program() -> None:
+def test_labels_of_other_compiled_models_are_unknown() -> None:
     class Compiled(TextModel):
         def __init__(self, kind: str) -> None:
             super().__init__(PROGRAM.encode(), "m.mlmodelc", None)
@@ -423,7 +423,7 @@ def test_classes_of_an_app() -> None:
             assert told(both, old) == []
 
 
-def test_the_fields_are_those_of_the_schema() -> None:
+def test_the_fields_match_the_schema() -> None:
     schema = pytest.importorskip("coremltools.proto.Model_pb2").Model.DESCRIPTOR
     labels = {
         kind.name: {
@@ -464,7 +464,7 @@ def test_one_description_alone_is_unknown() -> None:
     assert breaking(bare, whole).same is None
 
 
-def test_other_kinds_of_models_are_compared_by_their_descriptions() -> None:
+def test_other_kinds_of_models_compare_by_description() -> None:
     def network(*names: str) -> SpecModel:
         made = Model.FromString(b"\xa2\x1f\x00")  # an empty neuralNetwork
         made.specificationVersion = 4

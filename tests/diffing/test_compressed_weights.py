@@ -144,16 +144,16 @@ def test_another_name_is_a_rename() -> None:
     assert last.startswith("    ~ w_palettized  tensor<fp16, [2, 4]>  fp16 -> 1-bit palette, ")
 
 
-def test_a_weight_with_several_uses_is_told_once() -> None:
+def test_a_weight_with_several_uses_is_reported_once() -> None:
     use = "a = linear(x, w); b = linear(x, w); y = add(a, b)"
     assert one(program("fp16", use=use), program("1-bit palette", use=use)).operation == "w"
 
 
-def test_a_weight_that_is_given_back_has_its_name_alone() -> None:
+def test_a_weight_that_is_returned_has_its_name_alone() -> None:
     assert one(program("fp16", given="y, w"), program("4-bit linear", given="y, w")).operation == "w"
 
 
-def test_a_table_that_something_else_uses_is_still_told() -> None:
+def test_a_table_that_something_else_uses_is_still_reported() -> None:
     found = miltext.diff(program("fp16"), program("1-bit palette", given="y, l")).functions[0].blocks[0]
     assert [each.name for each in found.added] == ["l"]
 
@@ -190,7 +190,7 @@ def test_the_same_form_that_is_held_otherwise_is_one_line(form: str, old: Progra
     assert not [block.operations for function in difference.functions for block in function.blocks if block.operations]
 
 
-def test_a_weight_of_another_type_is_told_part_by_part() -> None:
+def test_a_weight_of_another_type_is_reported_part_by_part() -> None:
     wide = WHOLE.replace("fp16", "fp32")
     difference = miltext.diff(spelled(WHOLE, "y = relu(w)"), spelled(wide, "y = relu(w)"))
     assert not difference.weights.changed
@@ -208,7 +208,7 @@ def test_a_scale_of_what_is_not_linear() -> None:
     assert one(program("fp16"), spelled("\n".join(within))).new_form == "1-bit palette of scaled fp16"
 
 
-def test_what_does_not_fit_is_not_measured() -> None:
+def test_a_mismatch_is_not_measured() -> None:
     """A mask with other ones than data has no numbers; the weights differ all the same."""
     old, new = program("fp16"), program("sparse fp16")
     operations = next(iter(new.functions["main"].block_specializations.values())).operations

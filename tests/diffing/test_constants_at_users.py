@@ -111,19 +111,19 @@ def test_with_what_else_differs_at_the_operation() -> None:
     assert told(old, new)[-1] == "    x: a -> x"
 
 
-def test_what_nothing_that_both_have_uses_stands_alone() -> None:
+def test_what_nothing_that_both_have_uses_is_separate() -> None:
     given = [program(AXIS.format(axis), softmax("y", "int32(0)"), given="y, axis") for axis in (0, 1)]
     assert told(*given) == ["~ axis: const", "    val: 0 -> 1"]
     unused = [program(AXIS.format(axis), softmax("y", "int32(0)")) for axis in (0, 1)]
     assert told(*unused) == ["~ axis: const", "    val: 0 -> 1"]
 
 
-def test_what_is_returned_too_stands_alone() -> None:
+def test_what_is_returned_too_is_separate() -> None:
     old, new = [program(AXIS.format(axis), softmax("y"), given="y, axis") for axis in (0, 1)]
     assert told(old, new) == ["~ axis: const, axis of y", "    val: 0 -> 1"]
 
 
-def test_what_an_inner_block_uses_too_stands_alone() -> None:
+def test_what_an_inner_block_uses_too_is_separate() -> None:
     def branch(number: int) -> Program:
         return program(
             f"int32 k = const()[val = int32({number})]",
@@ -134,7 +134,7 @@ def test_what_an_inner_block_uses_too_stands_alone() -> None:
     assert told(branch(1), branch(2)) == ["~ k: const, x of is_less", "    val: 1 -> 2"]
 
 
-def test_an_operation_that_is_new_is_told_itself() -> None:
+def test_an_operation_that_is_new_is_reported_itself() -> None:
     old = program(AXIS.format(0), softmax("y", "int32(0)"))
     new = program(AXIS.format(1), softmax("a"), softmax("y", "int32(0)", x="a"))
     lines = told(old, new)
@@ -174,7 +174,7 @@ def test_a_long_literal_with_its_distance() -> None:
         assert (change.operation, change.parameter, change.measure.changed) == ("y", "x", 1)
 
 
-def test_inside_a_block_of_what_stands_outside() -> None:
+def test_inside_a_block_of_what_is_outside() -> None:
     def loop(limit: int) -> Program:
         return program(
             f"int32 limit = const()[val = int32({limit})]",

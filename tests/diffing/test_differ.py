@@ -17,8 +17,8 @@ import miltext
 from miltext.diffing.measures import measure
 from miltext.diffing.structure import TensorDistance
 from miltext.schema.proto import Program
+from miltext.schema.tensors import Tensor, literal
 from miltext.weights.blob_storage import BlobFile
-from miltext.weights.tensors import Tensor, literal
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def rounded(thing: Any) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES, indirect=True)
-def test_tells_what_a_person_would(case: str, matches_golden: Check) -> None:
+def test_reports_what_a_person_would(case: str, matches_golden: Check) -> None:
     difference = miltext.diff("a.mil", "b.mil")
     matches_golden(FOLDER / case / "expected.txt", difference.to_text())
     matches_golden(FOLDER / case / "expected.diff", difference.to_unified())
@@ -52,7 +52,7 @@ def test_tells_what_a_person_would(case: str, matches_golden: Check) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, indirect=True)
-def test_the_other_way_round_is_told_the_other_way_round(case: str) -> None:
+def test_the_other_way_round_is_reported_the_other_way_round(case: str) -> None:
     there, back = miltext.diff("a.mil", "b.mil"), miltext.diff("b.mil", "a.mil")
     assert there.same is back.same
     assert counts(there) == counts(back, "removed", "added")
@@ -79,7 +79,7 @@ def test_the_unified_diff_has_the_lines_and_their_numbers(case: str) -> None:
     assert len(texts[1]) - len(texts[0]) == signs.count("+") - signs.count("-")
 
 
-def test_the_page_shows_what_is_told() -> None:
+def test_the_page_shows_the_report() -> None:
     shown = (FOLDER / "everything_at_once" / "expected.txt").read_text(encoding="utf-8").splitlines()[2:]
     page = (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")
     assert "\n".join(shown) in page
@@ -156,7 +156,7 @@ def test_a_record_that_lies_is_noted_and_its_place_compared(tmp_path: Path) -> N
     assert (difference.weights.equal, difference.weights.unread) == (1, 1)
 
 
-def test_long_lists_are_cut_unless_all_is_asked_for() -> None:
+def test_long_lists_are_cut_unless_all_is_requested() -> None:
     names = [f"v{index}" for index in range(30)]
     operations = [f"fp16 {name} = relu(x = {last});" for last, name in zip(["x", *names], names, strict=False)]
     text = "program(1.3)\n{ func main<ios18>(fp16 x) {" + "\n".join(operations) + "} -> (v29); }"
@@ -236,7 +236,7 @@ def test_weights_are_measured_in_pieces(tmp_path: Path) -> None:
 OLD, NEW = FOLDER / "change_argument" / "a.mil", FOLDER / "change_argument" / "b.mil"
 
 
-def test_exit_status_says_whether_there_is_a_difference() -> None:
+def test_exit_status_states_whether_there_is_a_difference() -> None:
     same, different = run("diff", OLD, OLD), run("diff", OLD, NEW)
     assert (same.returncode, same.stdout, same.stderr) == (0, b"no difference\n", b"")
     assert (different.returncode, different.stderr) == (1, b"")
@@ -259,7 +259,7 @@ def test_exit_status_says_whether_there_is_a_difference() -> None:
         ((OLD,), None, b"B"),
     ],
 )
-def test_what_cannot_run_is_two(options: tuple[object, ...], input: bytes | None, said: bytes) -> None:
+def test_a_failure_is_two(options: tuple[object, ...], input: bytes | None, said: bytes) -> None:
     result = run("diff", *options, input=input)
     assert (result.returncode, result.stdout) == (2, b"")
     assert said in result.stderr

@@ -58,7 +58,7 @@ def diffed(*options: str, status: int = 1) -> list[str]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_lines_are_those_of_the_drafts(case: str, folder: Path) -> None:
+def test_the_lines_match_the_drafts(case: str, folder: Path) -> None:
     if case in WEIGHTS:
         write_weights(folder / "weights", WEIGHTS[case])
     texts = []
@@ -85,7 +85,7 @@ def test_the_forms_do_not_disturb_each_other(case: str) -> None:
         assert difference.to_unified(draft=True) == by_line
 
 
-def test_a_line_says_what_changed_and_no_more() -> None:
+def test_a_line_shows_what_changed_and_no_more() -> None:
     model("b", PROGRAM.replace("relu(", "tanh("))
     assert diffed() == ["-y = relu(h);", "+y = tanh(h);"]
 
@@ -126,7 +126,7 @@ def test_weights_that_cannot_be_read_are_their_places() -> None:
     assert ['$blob("weights/a.bin", 64)' in old, '$blob("weights/a.bin", 128)' in new] == [True, True]
 
 
-def test_tools_that_made_it_are_lines_only_where_they_are_asked_for() -> None:
+def test_build_info_has_lines_only_if_requested() -> None:
     info = WITH_BUILD_INFO.format('{{"coremlc-version", "1"}}')
     model("b", PROGRAM.replace("program(1.3)\n", info))
     assert diffed(status=0) == []

@@ -83,7 +83,7 @@ def is_told(old: Model, new: Callable[[], Model], edit: Edit) -> bool:
 
 
 @pytest.mark.parametrize("name", BASES)
-def test_whatever_differs_is_told(name: str) -> None:
+def test_each_difference_is_reported(name: str) -> None:
     base, found = base_and_edits(name)
     assert miltext.diff(read(base), read(base), build_info=True, ignore_weights=True).same
     missed = [edit[:4] for edit in found if not is_told(read(base), partial(read, edit.made), edit)]
@@ -91,7 +91,7 @@ def test_whatever_differs_is_told(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in BASES if not name.startswith("program")])
-def test_whatever_differs_in_a_stage_is_told(name: str) -> None:
+def test_whatever_differs_in_a_stage_is_reported(name: str) -> None:
     base, found = base_and_edits(name)
 
     def inside(spec: Spec) -> Model:
@@ -102,7 +102,7 @@ def test_whatever_differs_in_a_stage_is_told(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["described 4", "network", "classifier"])
-def test_whatever_differs_in_files_is_told(name: str, tmp_path: Path) -> None:
+def test_whatever_differs_in_files_is_reported(name: str, tmp_path: Path) -> None:
     base, found = base_and_edits(name)
     package, file = write_package(tmp_path / "Old.mlpackage", wire_of(base)), tmp_path / "Old.mlmodel"
     file.write_bytes(wire_of(base))
@@ -159,7 +159,7 @@ def put(listed: Any, items: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_it_is_told_in_words(name: str, tmp_path: Path) -> None:
+def test_it_is_reported_in_words(name: str, tmp_path: Path) -> None:
     base = binary("x", "b", "y")
     change, line = TOLD[name]
     other = deepcopy(base)

@@ -107,7 +107,7 @@ def difference(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyte
     return MADE[name](tmp_path)
 
 
-def test_html_says_line_by_line_what_the_text_says(difference: miltext.Difference) -> None:
+def test_html_states_line_by_line_what_the_text_states(difference: miltext.Difference) -> None:
     page_says_all(difference)
 
 
@@ -139,7 +139,7 @@ def test_only_models_that_both_pipelines_have_lead_to_texts(tmp_path: Path) -> N
     assert len(titles) == 2
 
 
-def test_what_is_told_leads_to_its_lines(difference: miltext.Difference) -> None:
+def test_what_is_reported_leads_to_its_lines(difference: miltext.Difference) -> None:
     what_is_told_leads_to_its_lines(difference)
     if difference.same is False:
         what_differs_is_told(difference)
@@ -148,7 +148,7 @@ def test_what_is_told_leads_to_its_lines(difference: miltext.Difference) -> None
 # ---- the panes
 
 ALONE = {"rename_function"}
-"""A case whose functions stand in another order in the old text, as the new names have it."""
+"""A case whose functions are in another order in the old text, as the new names have it."""
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ALONE])
@@ -236,7 +236,7 @@ def test_github_reads_nothing_into_a_name(odd: miltext.Difference) -> None:
 # ---- how long a comment may be
 
 
-def test_a_comment_is_cut_at_whole_lines_and_says_how_many_are_left_out(tmp_path: Path) -> None:
+def test_a_long_comment_is_cut_at_lines_and_counts_them(tmp_path: Path) -> None:
     difference = long_lists(tmp_path)
     whole = difference.to_markdown(full=True)
     assert "left out" not in whole

@@ -50,7 +50,7 @@ def test_a_program_is_the_same_as_itself(program: Program) -> None:
 
 @few
 @given(any_programs, any_programs)
-def test_any_two_programs_can_be_told_apart(a: Program, b: Program) -> None:
+def test_any_two_programs_can_be_distinguished(a: Program, b: Program) -> None:
     difference = miltext.diff(a, b, build_info=True, ignore_weights=True)
     assert difference.same is miltext.diff(b, a, build_info=True, ignore_weights=True).same
     assert ("no difference" in difference.to_text(full=True)) is difference.same

@@ -29,7 +29,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path.as_uri()
 
 
-def test_what_is_told_and_the_lines_lead_to_each_other(url: str, open_page: Opener) -> None:
+def test_what_is_reported_and_the_lines_lead_to_each_other(url: str, open_page: Opener) -> None:
     page = open_page(url)
     page.locator("li.change", has_text="v20: elu").locator("a").first.click()
     row = page.locator(".row:target")
@@ -87,7 +87,7 @@ def test_equal_lines_are_folded_and_a_link_unfolds_them(url: str, open_page: Ope
     assert "v19 = leaky_relu" in page.locator(".row:target").inner_text()
 
 
-def test_on_a_phone_lines_stand_one_below_the_other(url: str, open_page: Opener) -> None:
+def test_on_a_phone_lines_are_one_below_the_other(url: str, open_page: Opener) -> None:
     page = open_page(url, width=PHONE, scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(13, 17, 23)"
@@ -107,7 +107,7 @@ def test_without_a_script_all_can_be_read(url: str, open_page: Opener) -> None:
     assert page.locator(".both").first.is_visible()
 
 
-def test_nothing_that_a_name_says_is_run(tmp_path: Path, open_page: Opener) -> None:
+def test_nothing_that_a_name_states_is_run(tmp_path: Path, open_page: Opener) -> None:
     text = OLD.replace("v20", f"${miltext.syntax.literals.quote(TITLE)}")
     other = text.replace("v21 = leaky_relu", "v21 = elu")
     (tmp_path / "odd.html").write_text(miltext.diff(miltext.parse(text), miltext.parse(other)).to_html(), "utf-8")

@@ -40,11 +40,11 @@ program(1.3)
 NESTED = TEXT.replace(
     'string("y")]', f'string("y"), kept = tuple<tensor<fp16, [2]>>(({VALUE[len("tensor<fp16, [2]>(") : -1]}))]'
 ).replace(VALUE, "tensor<fp16, [2]>([0x0p+0, 0x0p+0])")
-"""A text whose only weight stands inside another value."""
+"""A text whose only weight is inside another value."""
 
 
 def other_offset(weights: Path) -> None:
-    """Let another thing stand where the program says that the record does."""
+    """Let another thing are where the program says that the record does."""
     data = bytearray(weights.read_bytes())
     data[64:68] = b"\0" * 4
     weights.write_bytes(data)
@@ -100,13 +100,13 @@ def told(old: object, new: object, *options: str, input: bytes | None = None) ->
     assert len({run.exit_code for run in runs}) == 1
     same = json.loads(runs[0].stdout)["same"]
     assert all(("no difference" in run.stdout) is (same is True) for run in runs[1:3])
-    assert all(("cannot be told" in run.stdout) is (same is None) for run in runs[1:])
+    assert all(("undecided" in run.stdout) is (same is None) for run in runs[1:])
     return runs[0].exit_code, same, runs[1].stdout
 
 
 @pytest.mark.parametrize("ignoring", [False, True], ids=["", "ignoring"])
 @pytest.mark.parametrize(("a", "b"), [*itertools.product(STATES, STATES)])
-def test_no_difference_is_said_only_of_weights_that_were_read(a: str, b: str, ignoring: bool, tmp_path: Path) -> None:
+def test_no_difference_is_stated_only_of_weights_that_were_read(a: str, b: str, ignoring: bool, tmp_path: Path) -> None:
     old, new = model(tmp_path / "a", a), model(tmp_path / "b", b)
     read = {a, b} == {"whole"}
     same = True if read or (ignoring and {a, b} <= ABSENT) else None
@@ -128,7 +128,7 @@ def test_a_difference_that_is_found_is_one_whatever_was_read(state: str, ignorin
 
 
 @pytest.mark.parametrize("ignoring", [False, True], ids=["", "ignoring"])
-def test_a_weight_that_differs_is_a_difference_whatever_is_ignored(ignoring: bool, tmp_path: Path) -> None:
+def test_weight_that_differs_is_difference_whatever_is_ignored(ignoring: bool, tmp_path: Path) -> None:
     old, new = model(tmp_path / "a", "whole"), model(tmp_path / "b", "whole")
     weights = tmp_path / "b" / "weights" / "weight.bin"
     weights.write_bytes(weights.read_bytes()[:-1] + b"\7")
@@ -199,16 +199,16 @@ def test_weights_inside_other_values_are_compared_by_content(tmp_path: Path) -> 
     assert told(old, new)[:2] == (2, None)
 
 
-def test_the_difftool_never_says_it_of_weights_that_it_cannot_see(tmp_path: Path) -> None:
+def test_difftool_never_states_it_of_weights_that_it_cannot_see(tmp_path: Path) -> None:
     old, new = model(tmp_path / "a", "deleted"), model(tmp_path / "b", "whole")
     shown = subprocess.run(
         [sys.executable, "-m", "miltext", "difftool", old, new], capture_output=True, text=True, check=True
     ).stdout
-    assert "cannot be told" in shown
+    assert "undecided" in shown
     assert "no difference" not in shown
 
 
-def test_examples_of_texts_alone_say_that_weights_are_left_out() -> None:
+def test_examples_of_texts_alone_state_that_weights_are_left_out() -> None:
     shown = EPILOG + (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")
     examples = [line for line in shown.splitlines() if re.match(r"\s*(miltext diff|git show)", line)]
     texts = [line for line in examples if ".mil " in f"{line} " and ".mlpackage" not in line]
@@ -225,7 +225,7 @@ RECORDS = {
 
 
 @pytest.mark.parametrize(("dtype", "data", "said"), RECORDS.values(), ids=RECORDS)
-def test_records_at_one_place_are_told_apart(dtype: str, data: bytes, said: str, tmp_path: Path) -> None:
+def test_records_at_one_place_are_distinguished(dtype: str, data: bytes, said: str, tmp_path: Path) -> None:
     """They have no distance, and the values are spelled alike."""
     old, new = model(tmp_path / "a", "whole"), model(tmp_path / "b", "whole")
     with BlobWriter(tmp_path / "b" / "weights" / "weight.bin") as writer:

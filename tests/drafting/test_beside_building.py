@@ -116,7 +116,7 @@ def test_a_text_that_is_no_draft_is_refused_as_ever(text: str, folder: Path) -> 
     assert len(said[0][1]) == 1
 
 
-def test_a_program_that_was_asked_for_is_built_as_it_is(folder: Path) -> None:
+def test_a_program_that_was_requested_is_built_as_it_is(folder: Path) -> None:
     model = model_of(WHOLE)
     del model.program.functions["main"].block_specializations["CoreML8"].operations[1:]
     model.program.functions["main"].block_specializations["CoreML8"].outputs[:] = ["y_x"]
@@ -167,7 +167,7 @@ def test_a_text_is_parsed_once_and_never_recovered(folder: Path, monkeypatch: py
 def test_an_output_that_is_there_is_kept_and_nothing_is_inferred(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(HALVED)
     assert run("build", "draft.mil", "-o", "Out.mlpackage").exit_code == 0
-    monkeypatch.setattr("miltext.checking.verifier.write_out", None)
+    monkeypatch.setattr("miltext.drafting.draft.Draft", None)
     again = run("build", "draft.mil", "-o", "Out.mlpackage")
     assert (again.exit_code, "--force" in again.stderr) == (2, True)
     for name, code in (("Out.onnx", "MIL401"), ("draft.mil", "MIL401")):
@@ -287,7 +287,7 @@ def test_two_functions_of_which_one_is_a_draft(folder: Path) -> None:
     assert built(function="main") == built(function="other") == ["silu", "mul"]
 
 
-def test_settings_have_no_say_in_what_is_built(folder: Path) -> None:
+def test_settings_have_no_state_in_a_built_model(folder: Path) -> None:
     Path("pyproject.toml").write_text('[tool.miltext]\ndrafts = false\nignore = ["ALL"]\n')
     written(HALVED)
     assert run("build", "draft.mil", "-o", "Out.mlpackage").exit_code == 0

@@ -17,7 +17,7 @@ from support.short_drafts import BROKEN, DRAFTS
 
 import miltext
 from miltext.building.build import build as build_whole
-from miltext.building.choices import BuildOptions
+from miltext.building.choices import BuildChoices
 from miltext.checking.ignores import GAPS
 from miltext.containers.programs import TextModel
 from miltext.diagnostics import Diagnostic, MiltextError, ModelError, ParseError
@@ -155,7 +155,7 @@ def test_what_comments_ignore_is_not_shown(comment: str, folder: Path) -> None:
     assert built() == ["log", "relu"]
 
 
-def test_the_function_returns_what_was_found_and_then_its_own_warnings(folder: Path) -> None:
+def test_function_returns_what_was_found_and_then_own_warnings(folder: Path) -> None:
     text = program("z = log(x);", "y = relu(z);", inputs="tensor<fp16, [2]> x")
     build(model_of(text.replace("fp16", "fp32")), "Old.mlpackage")
     old = miltext.load("Old.mlpackage")
@@ -166,7 +166,7 @@ def test_the_function_returns_what_was_found_and_then_its_own_warnings(folder: P
     assert found[0].span is not None
     assert text[slice(*found[0].span)] == "log"
     whole = miltext.infer_draft(text)
-    assert found[1:] == build_whole(model_of(whole, "whole.mil"), "Whole.mlpackage", BuildOptions(old))
+    assert found[1:] == build_whole(model_of(whole, "whole.mil"), "Whole.mlpackage", BuildChoices(original=old))
 
 
 # ---- places
@@ -191,7 +191,7 @@ PLACES = [
 
 @pytest.mark.parametrize(("text", "code", "marked"), PLACES)
 @pytest.mark.parametrize("crlf", [False, True])
-def test_what_keeps_a_draft_from_being_built_has_its_place_in_the_draft(
+def test_what_keeps_draft_from_being_built_has_place_in_draft(
     text: str, code: str, marked: str, crlf: bool, folder: Path
 ) -> None:
     np.save("w.npy", np.zeros(3, np.float16))
@@ -226,7 +226,7 @@ def test_a_draft_is_built_as_what_is_inferred_of_it(text: str, name: str, folder
 
 
 @pytest.mark.parametrize("text", [HALVED, DRAFTS["feed_forward"]])
-def test_coremltools_opens_what_is_built(text: str, folder: Path) -> None:
+def test_coremltools_opens_a_built_model(text: str, folder: Path) -> None:
     pytest.importorskip("coremltools")
     written(text)
     assert run("build", "draft.mil", "-o", "Out.mlpackage").exit_code == 0

@@ -179,7 +179,7 @@ def test_blocks_leave_out_the_types_of_their_inputs() -> None:
     assert draft(*lines) == lines
 
 
-def test_an_input_of_a_block_that_is_called_like_the_mark_has_a_type() -> None:
+def test_an_input_of_a_block_that_is_called_like_mark_has_a_type() -> None:
     lines = ["y = while_loop(x)", "(tensor<fp16, [2, 4]> _) {", "c = const()[val = false];", "} -> (c)"]
     lines += ["(tensor<fp16, [2, 4]> _) {", "d = relu(_);", "} -> (d);"]
     assert draft(*lines) == lines
@@ -216,7 +216,7 @@ def test_both_dialects_and_forms_of_floats() -> None:
     assert "tensor<fp32, []> k = const()[val = 0x1p-1];" in old
 
 
-def test_what_the_program_says_beside() -> None:
+def test_what_the_program_states_beside() -> None:
     made = miltext.parse(
         program("tensor<fp16, [2, 4]> y = relu(x = x);").replace("(1.3)", '(1.3) $version(2) $doc("d")')
     )
@@ -224,7 +224,7 @@ def test_what_the_program_says_beside() -> None:
 
 
 @pytest.mark.parametrize("drop_names", [False, True])
-def test_a_program_with_errors_is_written_in_full_and_that_is_told(drop_names: bool) -> None:
+def test_program_with_errors_is_written_in_full_and_reported(drop_names: bool) -> None:
     text = program("tensor<fp16, [2, 5]> y = relu(x = x);", "tensor<fp16, [2, 4]> w = relu(x = gone);")
     told: list[Diagnostic] = []
     assert miltext.to_draft(miltext.parse(text), drop_names=drop_names, on_warning=told.append) == text
@@ -261,7 +261,7 @@ FOLDED = {
         ["a = relu(x);", "k = const()[val = 0.5];", "b = relu(z);", "y = add(mul(a, k), b);"],
         ["y = add(mul(relu(x), 0.5), relu(z));"],
     ),
-    "one that is given back stays": (
+    "one that is returned stays": (
         ["k = const()[val = 0.5];", "y = mul(x, k);"],
         ["k = const()[val = 0.5];", "y = mul(x, k);"],
     ),
@@ -269,7 +269,7 @@ FOLDED = {
         ["fp16 k = const()[val = 1];", "y = relu(x);"],
         ["k = const()[val = 1.0];", "y = relu(x);"],
     ),
-    "weights stand in their place": (
+    "weights are in their place": (
         [f"w = const()[val = tensor<fp16, [3, 4]>({BLOB})];", 'y = linear(relu(x)[name = "r"], w)[name = "l"];'],
         [f"y = linear(relu(x), tensor<fp16, [3, 4]>({BLOB}));"],
     ),
@@ -351,7 +351,7 @@ FOLDED = {
 
 @pytest.mark.parametrize(("lines", "expected"), FOLDED.values(), ids=FOLDED)
 def test_folded(lines: list[str], expected: list[str], request: pytest.FixtureRequest) -> None:
-    is_given = "given back" in request.node.callspec.id
+    is_given = "returned" in request.node.callspec.id
     assert folded(*lines, outputs="y, k" if is_given else "y") == expected
 
 

@@ -316,7 +316,7 @@ OPEN = {
 
 
 @pytest.mark.parametrize("name", OPEN)
-def test_a_range_takes_what_follows_any_size_and_refuses_what_does_not(name: str) -> None:
+def test_a_range_keeps_only_constants_that_follow_any_size(name: str) -> None:
     text = program(16, CASES[name].lines(16))
     if OPEN[name] != "MIL492":
         made, _ = reshaped(text, "1,4,6..24")
@@ -432,7 +432,7 @@ def test_sizes_that_coremltools_cannot_count_with() -> None:
             reshaped(program(16, each), words)
         [found] = refused.value.diagnostics
         assert (found.code, found.span is not None) == ("MIL493", True), words
-        assert "up to 2147483647; ask for smaller sizes" in found.message
+        assert "up to 2147483647; choose smaller sizes" in found.message
 
 
 COMPUTED = {

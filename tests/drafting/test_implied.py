@@ -102,7 +102,7 @@ APART = {
         ["names"],
         ['y_y_0 = const()[name = "y_y_0", val = 0.5];', 'y = mul(x, y_y_0)[name = "y"];'],
     ),
-    "a constant that does not stand before": (
+    "a constant that does not come before": (
         ["names"],
         ['y_y_0 = const()[name = "y_y_0", val = 0.5];', 'a = relu(x)[name = "a"];', 'y = mul(a, y_y_0)[name = "y"];'],
     ),
@@ -123,7 +123,7 @@ APART = {
 
 
 @pytest.mark.parametrize(("words", "lines"), APART.values(), ids=APART)
-def test_what_a_marker_cannot_say_is_written(
+def test_what_a_marker_cannot_state_is_written(
     words: list[str], lines: list[str], request: pytest.FixtureRequest
 ) -> None:
     outputs = "y, y_y_0" if "gives it back" in request.node.callspec.id else "y"
@@ -195,14 +195,14 @@ def test_numbers_are_names_of_operations_and_values() -> None:
         ("w_to_fp16x", ["w_to_fp16x", "y_cast_fp16_pad_type_0", "y_cast_fp16"]),
     ],
 )
-def test_constants_stand_before_converted_weights_only(weight: str, order: list[str]) -> None:
+def test_constants_come_before_converted_weights_only(weight: str, order: list[str]) -> None:
     lines = [f"{weight} = const()[val = tensor<fp16, [4, 4, 1, 1]>({BLOB})];"]
     made = inferred(*lines, f'y_cast_fp16 = conv(x, {weight}, pad_type = "same");', "y = relu(y_cast_fp16);")
     found = [line.partition(" = ")[0].rpartition(" ")[2] for line in made]
     assert found == [name.replace("y_cast_fp16_pad", "y_pad") for name in order] + ["y"]
 
 
-def test_a_converted_weight_that_is_of_another_operation_stays_where_it_is() -> None:
+def test_converted_weight_of_another_operation_stays_where_it_is() -> None:
     blob = f"const()[val = tensor<fp16, [1, 4, 8, 8]>({BLOB})];"
     made = inferred(f"a_to_fp16 = {blob}", f"b_to_fp16 = {blob}", "c = mul(b_to_fp16, 0.5);", "y = add(c, a_to_fp16);")
     assert [line.partition(" = ")[0].rpartition(" ")[2] for line in made] == [

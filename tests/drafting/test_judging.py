@@ -93,7 +93,7 @@ def test_an_error_refuses(case: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_refused_is_what_coremltools_does_not_open(case: str, tmp_path: Path) -> None:
+def test_a_refused_input_is_what_coremltools_does_not_open(case: str, tmp_path: Path) -> None:
     pytest.importorskip("coremltools")
     from miltext.checking.loading import loader_findings
 
@@ -102,7 +102,7 @@ def test_what_is_refused_is_what_coremltools_does_not_open(case: str, tmp_path: 
     assert said.code == "MIL801"
 
 
-def test_all_is_told_at_once_in_the_order_of_the_text(tmp_path: Path) -> None:
+def test_all_is_reported_at_once_in_the_order_of_the_text(tmp_path: Path) -> None:
     text = BASE.replace("relu", "rellu").replace("x = h", "x = hh").replace("-> (y)", "-> (y, x)")
     text = text.replace("(tensor", "(fp16 unused, tensor").replace("rellu(x = x)", "rellu(x = x, y = yy)")
     with pytest.raises(ParseError) as refused:
@@ -112,7 +112,7 @@ def test_all_is_told_at_once_in_the_order_of_the_text(tmp_path: Path) -> None:
     assert [bool(each.notes) for each in found] == [False, False, True, False]
 
 
-def test_warnings_are_told_and_do_not_refuse(tmp_path: Path) -> None:
+def test_warnings_are_reported_and_do_not_refuse(tmp_path: Path) -> None:
     assert built(GELU, tmp_path / "New.mlpackage") == ["MIL513"]
     path = tmp_path / "m.mil"
     path.write_text(GELU)
@@ -147,7 +147,7 @@ def test_arrays_and_elided_literals_are_no_findings(tmp_path: Path) -> None:
     assert refused.value.text == broken
 
 
-def test_a_program_by_itself_that_is_no_text_is_told_of_by_what_it_prints_as(tmp_path: Path) -> None:
+def test_program_by_no_text_is_reported_by_what_it_prints_as(tmp_path: Path) -> None:
     data = miltext.parse(DANGLING).SerializeToString()
     with pytest.raises(ModelError) as refused:
         build(open_model(write(tmp_path / "p.pb", data)), tmp_path / "New.mlpackage")
@@ -243,7 +243,7 @@ def test_a_new_use_of_a_name_that_is_missing_refuses(case: str, tmp_path: Path) 
     assert sorted(told) == [("error", "MIL604"), ("warning", "MIL604")]
 
 
-def test_a_name_that_is_missing_is_told_once_in_a_function(tmp_path: Path) -> None:
+def test_a_name_that_is_missing_is_reported_once_in_a_function(tmp_path: Path) -> None:
     text = DANGLING.replace("tanh(x = hh)", "add(x = hh, y = hh)")
     old = miltext.load(package(tmp_path, text))
     assert built(text, tmp_path / "New.mlpackage", original=old) == ["MIL604"]
@@ -263,14 +263,14 @@ def test_a_new_use_of_an_unknown_operation_refuses_a_draft(tmp_path: Path) -> No
     assert sorted(each.severity for each in refused.value.diagnostics) == ["error", "warning"]
 
 
-def test_warnings_of_the_original_are_not_told_again(tmp_path: Path) -> None:
+def test_warnings_of_the_original_are_not_reported_again(tmp_path: Path) -> None:
     old = miltext.load(package(tmp_path, GELU))
     assert built(GELU.replace("tanh", "sigmoid"), tmp_path / "New.mlpackage", original=old) == []
     twice = GELU.replace("tanh(x = h)", "gelu(x = h)")
     assert built(twice, tmp_path / "Other.mlpackage", original=old) == ["MIL513"]
 
 
-def test_a_comment_is_used_where_the_original_has_the_same_warning(tmp_path: Path) -> None:
+def test_a_comment_is_used_where_original_has_same_warning(tmp_path: Path) -> None:
     old = miltext.load(package(tmp_path, GELU))
     ignored = GELU.replace('"h")];', '"h")];  // mil: ignore[MIL513]')
     assert built(ignored, tmp_path / "New.mlpackage", original=old) == []
@@ -308,7 +308,7 @@ def test_a_text_by_itself_answers_for_all(verb: tuple[str, ...], tmp_path: Path)
 # ---- a model as it is
 
 
-def test_a_model_that_is_written_as_it_is_keeps_its_errors_and_says_so(tmp_path: Path) -> None:
+def test_model_written_as_it_is_keeps_errors_and_reports_it(tmp_path: Path) -> None:
     old = package(tmp_path, DANGLING)
     (told,) = build(open_model(old), tmp_path / "New.mlpackage")
     assert (told.severity, told.code, told.span) == ("warning", "MIL604", None)
@@ -316,7 +316,7 @@ def test_a_model_that_is_written_as_it_is_keeps_its_errors_and_says_so(tmp_path:
     assert open_model(tmp_path / "New.mlpackage").spec == open_model(old).spec
 
 
-def test_a_compiled_model_is_told_of_in_its_own_text(tmp_path: Path) -> None:
+def test_a_compiled_model_is_reported_in_its_own_text(tmp_path: Path) -> None:
     folder = write_bundle(tmp_path / "C.mlmodelc", DANGLING)
     (told,) = build(open_model(folder), tmp_path / "New.mlpackage")
     assert told.span is not None
@@ -350,7 +350,7 @@ def odd_pipeline(folder: Path) -> Path:
     return write_package(folder / "P.mlpackage", pipeline(one, two, names=("a", "b")).SerializeToString())
 
 
-def test_a_pipeline_is_told_of_by_its_stages(tmp_path: Path) -> None:
+def test_a_pipeline_is_reported_by_its_stages(tmp_path: Path) -> None:
     path = odd_pipeline(tmp_path)
     (told,) = build(open_model(path), tmp_path / "New.mlpackage")
     assert 'P.mlpackage, model 1 "b":5:' in told.notes[0].message

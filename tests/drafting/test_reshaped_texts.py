@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import miltext
-from miltext.checking.verifier import infer_anew, infer_draft
 from miltext.descriptions.sizes import read_sizes, spell_sizes
 from miltext.diagnostics import Diagnostic, ModelError, ParseError
+from miltext.drafting.draft import infer_anew, infer_draft
 from miltext.drafting.reshaping import reshape
 
 TEXT = """program(1.3)
@@ -47,7 +47,7 @@ def refused(text: str, *words: str, function: str | None = None) -> Diagnostic:
     return failure.value.diagnostics[0]
 
 
-def test_all_functions_that_have_the_input_and_nothing_else_of_the_text() -> None:
+def test_all_functions_with_the_input_change_alone() -> None:
     larger = (
         TEXT.replace("8, 8]> image", "16, 12]> image").replace("3, 4, 4", "3, 8, 6").replace("8, 8]> y", "16, 12]> y")
     )
@@ -104,12 +104,12 @@ def test_a_function_is_offered_only_where_there_are_several() -> None:
     assert offered not in [note.message for note in refused(DRAFT, "x=3").notes]
 
 
-def test_names_the_inputs_that_there_are() -> None:
+def test_names_the_inputs_that_exist() -> None:
     notes = [note.message for note in refused(TEXT, "pixels=1").notes]
     assert "the inputs are `image`, `s` and `words`" in notes
 
 
-def test_a_text_that_is_wrong_before_is_told_as_check_does() -> None:
+def test_a_text_that_is_wrong_before_is_reported_as_check_does() -> None:
     for text in (TEXT.replace("fp32, [1, 3, 4", "fp33, [1, 3, 4"), TEXT[:-40], TEXT.replace("= two,", "= tow,", 1), ""):
         with pytest.raises(ParseError) as failure:
             resized(text, "image=1,3,16,16")
@@ -117,7 +117,7 @@ def test_a_text_that_is_wrong_before_is_told_as_check_does() -> None:
         assert [each[:4] for each in failure.value.diagnostics] == [each[:4] for each in errors]
 
 
-def test_an_error_that_was_there_before_bars_nothing_that_does_not_hang_on_it() -> None:
+def test_an_old_error_does_not_block_independent_changes() -> None:
     text = TEXT.replace("relu(x = image)", "relu(alpha = two, x = image)")
     assert resized(text, "image=1,3,4,4").count("[1, 3, 4, 4]") == 3
     assert {each.code for each in miltext.check(text)} >= {"MIL504"}
@@ -136,13 +136,13 @@ NORMED = """program(1.3)
 """What coremltools' tests have: `batch_norm` that states another data type than follows."""
 
 
-def test_data_types_stay_where_sizes_are_asked_for() -> None:
+def test_data_types_stay_where_sizes_are_requested() -> None:
     assert [each.code for each in miltext.check(NORMED) if each.severity == "error"] == ["MIL506"]
     assert resized(NORMED, "x=1,3,4,6", "z=1,3,4,6") == NORMED.replace("2, 2", "4, 6")
     assert resized(NORMED, "x=1,3,2..8,2", "z=1,3,2..8,2") == NORMED.replace("2, 2]", "?, 2]")
 
 
-def test_a_data_type_is_not_said_to_be_of_other_sizes() -> None:
+def test_a_data_type_is_not_stated_to_be_of_other_sizes() -> None:
     with pytest.raises(ParseError) as failure:
         infer_draft(NORMED.replace("2, 2", "4, 4", 2), all=True)
     told = [note.message for each in failure.value.diagnostics if each.code == "MIL506" for note in each.notes]
@@ -237,7 +237,7 @@ def test_sizes_without_an_end_are_not_tried() -> None:
     assert "[1, 3, ?]> flat" in resized(POOLED.replace("SHAPE", "64"), "x=1,3,8..,8")
 
 
-def test_what_may_be_out_of_date_is_told() -> None:
+def test_what_may_be_out_of_date_is_reported() -> None:
     text = TEXT.replace("relu(x = image)", "my_op(x = image)")
     told: list[Diagnostic] = []
     made = reshape(text, read_sizes(["image=1,3,16,16"]), on_warning=told.append)
@@ -260,7 +260,7 @@ dict<tensor<string, []>, tensor<int32, [?]>>>>((("DefaultShapes", {{"input", [4]
 """
 
 
-def test_the_shapes_that_the_compiler_noted_are_told() -> None:
+def test_the_shapes_that_the_compiler_noted_are_reported() -> None:
     told: list[Diagnostic] = []
     made = reshape(COMPILED, read_sizes(["input=7"]), on_warning=told.append)
     assert made == COMPILED.replace("[?]> input", "[7]> input").replace("[?]> output", "[7]> output")

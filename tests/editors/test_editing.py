@@ -62,7 +62,7 @@ def run_script(program: str, name: str, *paths: Path, **environment: str | Path)
 
 
 @pytest.mark.parametrize("program", ["vim", "nvim", "emacs"])
-def test_lines_come_to_stand_in_the_canonical_layout(program: str, tmp_path: Path) -> None:
+def test_lines_come_to_be_in_the_canonical_layout(program: str, tmp_path: Path) -> None:
     skip_without(program)
     written, output = tmp_path / "program.mil", tmp_path / "indents.jsonl"
     written.write_text(PROGRAM, encoding="utf-8")
@@ -97,7 +97,7 @@ def test_emacs_compiles_the_mode_without_a_warning(tmp_path: Path) -> None:
     run("emacs", "-Q", "--batch", "-L", tmp_path, "--eval", strict, "-f", "batch-byte-compile", *files)
 
 
-def test_the_lines_for_emacs_set_the_mode_up_with_and_without_eglot(tmp_path: Path) -> None:
+def test_lines_for_emacs_set_mode_up_with_and_without_eglot(tmp_path: Path) -> None:
     skip_without("emacs")
     page = (EDITORS / "README.md").read_text(encoding="utf-8").partition("## Emacs")[2].partition("\n## ")[0]
     lines = page.partition("init.el`:")[2].replace("~/.emacs.d/mil", str(EDITORS / "emacs"))
@@ -151,7 +151,7 @@ program(1.3)
 
 
 @pytest.mark.parametrize("program", ["nvim", "emacs"])
-def test_the_editor_and_the_language_server_understand_one_another(program: str, tmp_path: Path) -> None:
+def test_editor_and_language_server_understand_one_another(program: str, tmp_path: Path) -> None:
     skip_without(program)
     pytest.importorskip("pygls", reason="needs pygls: pip install -e '.[lsp]'")
     command = tmp_path / "bin" / "miltext"

@@ -51,7 +51,7 @@ def test_every_operation_has_a_snippet() -> None:
     assert {*all_names()} <= {*SNIPPETS}
 
 
-def test_a_snippet_asks_for_what_must_be_given() -> None:
+def test_a_snippet_requests_what_must_be_given() -> None:
     text = inserted(SNIPPETS["conv"])
     assert re.fullmatch(r'tensor<fp16, \[1\]> y = conv\(.*weight = weight, x = x\)\[name = string\("y"\)\];', text)
     assert "bias" not in text  # it may be left out

@@ -90,7 +90,7 @@ def test_what_computes_the_same_is_the_same(edited: str, names: dict[str, str]) 
     assert [each.measure.level for each in comparison.outputs] == [INF]
 
 
-def test_values_in_another_order_are_held_against_their_partners() -> None:
+def test_reordered_values_are_compared_with_their_partners() -> None:
     one = program("a = exp(x = x); b = tanh(x = x); c = relu(x = x); d = add(x = a, y = b); y = add(x = c, y = d);")
     two = program("r = relu(x = x); t = tanh(x = x); e = exp(x = x); s = add(x = e, y = t); y = add(x = r, y = s);")
     comparison = compare(one, two)
@@ -110,7 +110,7 @@ def test_inputs_of_other_names_are_given_by_either(name: str) -> None:
     assert compare(RENAMED, NAMED, given).ok
 
 
-def test_random_inputs_are_those_of_their_seed() -> None:
+def test_random_inputs_match_their_seed() -> None:
     wrong = NAMED.replace("exp", "tanh")
     found = [compare(NAMED, wrong, seed=seed).outputs[0].measure.snr for seed in (None, 0, 1, 1)]
     assert found[0] == found[1]
@@ -148,7 +148,7 @@ def test_models_of_other_inputs_are_refused(a: str, b: str, told: str) -> None:
     assert told in message
 
 
-def test_an_input_of_one_program_alone_is_told() -> None:
+def test_an_input_of_one_program_alone_is_reported() -> None:
     one = program("y = relu(x = x);", inputs="tensor<fp32, [2]> x")
     comparison = compare(one, program("y = relu(x = x);", inputs="tensor<fp32, [2]> x, tensor<fp32, [2]> z"))
     assert comparison.notes == ("the input `z` is only in new",)
@@ -174,7 +174,7 @@ def test_flexible_sizes_are_those_that_are_given() -> None:
 # ---- outputs
 
 
-def test_outputs_without_partners_are_told() -> None:
+def test_outputs_without_partners_are_reported() -> None:
     two = program("h = relu(x = x); g = exp(x = h); y = mul(x = g, y = 0.5);", outputs="y, g")
     lost = compare(two, PLAIN)
     assert lost.notes == ("the output `g` is only in old",)
@@ -274,7 +274,7 @@ def test_labels_and_dictionaries() -> None:
 # ---- what differs
 
 
-def test_a_word_that_changes_what_is_computed_is_told_at_its_user() -> None:
+def test_word_that_changes_what_is_computed_is_reported_at_user() -> None:
     one = program('m = const()[val = "EXACT"]; h = gelu(x = x, mode = m); y = mul(x = h, y = 2.0);')
     comparison = compare(one, one.replace("EXACT", "SIGMOID_APPROXIMATION"))
     assert comparison.first is not None
@@ -306,7 +306,7 @@ def test_a_constant_that_matters_to_nothing_is_not_at_fault() -> None:
     assert [each.value.name for each in wrong.origins] == ["y"]
 
 
-def test_a_compressed_weight_is_held_against_the_weight() -> None:
+def test_a_compressed_weight_is_compared_with_the_weight() -> None:
     inputs = "tensor<fp16, [2, 3]> x"
     head = "w0 = const()[val = tensor<fp16, [2, 3]>([[1, 2, 3], [4, 5, 6]])]; y = linear(x = x, weight = w0);"
     other = """
@@ -395,7 +395,7 @@ def test_where_nan_and_infinity_come_from() -> None:
     assert {each.side for each in both.oddities} == {"old", "new"}
 
 
-def test_the_steepest_loss_is_told_even_above_the_threshold() -> None:
+def test_the_steepest_loss_is_reported_even_above_the_threshold() -> None:
     text = program("h = relu(x = x); g = mul(x = h, y = {}); f = add(x = g, y = 3.0); y = exp(x = f);")
     comparison = compare(text.replace("{}", "1.0"), text.replace("{}", "1.00001"))
     assert comparison.ok
@@ -409,7 +409,7 @@ def test_the_steepest_loss_is_told_even_above_the_threshold() -> None:
     ("dtypes", "threshold"),
     [(("fp32", "fp32"), 80), (("fp16", "fp16"), 50), (("fp32", "fp16"), 40), (("fp16", "fp32"), 40)],
 )
-def test_the_threshold_is_that_of_the_precisions(dtypes: tuple[str, str], threshold: float) -> None:
+def test_the_threshold_matches_the_precisions(dtypes: tuple[str, str], threshold: float) -> None:
     one, other = (NAMED.replace("fp32", dtype) for dtype in dtypes)
     assert compare(one, other).min_snr == threshold
     assert compare(one, other, min_snr=7.5).min_snr == 7.5
@@ -462,7 +462,7 @@ def test_values_in_loops_are_compared_run_by_run() -> None:
     assert comparison.first.inputs == (("twice", INF),)
 
 
-def test_a_loop_that_runs_more_often_is_told() -> None:
+def test_a_loop_that_runs_more_often_is_reported() -> None:
     given = {"x": np.full((2, 3), 1, np.float32)}
     comparison = compare(LOOP, LOOP.replace("100.0", "10.0"), given)
     assert not comparison.ok
@@ -583,7 +583,7 @@ def test_numbers_from_elsewhere() -> None:
     assert compare(PLAIN, None, given, against={"y": made["y"].astype(np.float16)}).min_snr == 40
 
 
-def test_a_name_of_numbers_means_a_value_of_the_functions_own_block_first() -> None:
+def test_a_name_means_the_value_of_the_functions_block_first() -> None:
     inner = "tensor<fp32, [2, 3]> h = exp(x = x);"
     text = program(f"y = cond(pred = p) () {{ {inner} }} -> (h) () {{ {inner} }} -> (h); h = relu(x = y);", "y",
                    "bool p, tensor<fp32, [2, 3]> x")  # fmt: skip
@@ -658,7 +658,7 @@ def test_long_lists_are_cut() -> None:
 PAGE = (ROOT / "docs" / "compare.md").read_text(encoding="utf-8")
 
 
-def test_the_page_shows_what_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_shows_the_output(capsys: pytest.CaptureFixture[str]) -> None:
     shown = (GOLDEN / "compare" / "underflow.txt").read_text(encoding="utf-8")
     assert f"```text\n{shown}```\n" in PAGE
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -675,7 +675,7 @@ def test_the_page_names_all_keys_of_the_json_form() -> None:
 # ---- time and memory
 
 
-def test_values_are_let_go_of_as_they_are_measured() -> None:
+def test_values_are_released_as_they_are_measured() -> None:
     """300 values of 1 MB each never wait together, though one program has operations that the other has not."""
     size = 1 << 18
     steps = [f"v{i} = add(x = {f'v{i - 1}' if i else 'x'}, y = 1.0); " for i in range(300)]

@@ -183,7 +183,7 @@ def test_one_fault_is_one_origin_however_often_it_heals() -> None:
     assert [each.value.name for each in comparison.origins] == ["h"]
 
 
-def test_a_second_fault_behind_what_healed_is_an_origin_of_its_own() -> None:
+def test_second_fault_behind_what_healed_is_an_origin_of_its_own() -> None:
     inputs = {"x": np.random.default_rng(5).random(64).astype(np.float32)}
     wrong = healing("mul(x = x, y = 1.01)").replace("d2 = sub(x = a2, y = 300.0)", "d2 = sub(x = a2, y = 200.0)")
     comparison = compare(healing("mul(x = x, y = 1.0)"), wrong, inputs)

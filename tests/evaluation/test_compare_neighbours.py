@@ -89,11 +89,9 @@ def test_numbers_may_be_lists() -> None:
     assert compare(ROOT, None, {"x": np.ones((2, 3), np.float32)}, against={"y": [[1, 1, 1], [1, 1, 1]]}).ok
 
 
-def test_numbers_against_random_inputs_are_told_of() -> None:
+def test_numbers_against_random_inputs_are_reported() -> None:
     made = {"y": np.ones((2, 3), np.float32)}
-    assert compare(ROOT, None, against=made).notes == (
-        "the inputs are random: give those that the numbers were made from",
-    )
+    assert compare(ROOT, None, against=made).notes == ("the inputs are random: pass the inputs of the stored numbers",)
     assert compare(ROOT, None, GIVEN, against=made).notes == ()
     assert compare(ROOT, None, against=made, seed=0).notes == ()
 
@@ -135,7 +133,7 @@ def test_most_is_not_lost_at_an_index() -> None:
 
 
 @pytest.mark.parametrize("name", ["x", "image"])
-def test_sizes_that_only_the_old_program_leaves_open_are_those_of_the_new_one(name: str) -> None:
+def test_sizes_that_only_old_program_leaves_open_match_new_one(name: str) -> None:
     flexible = program("y = relu(x = x);", inputs="tensor<fp32, [?, 3]> x")
     fixed = program(f"y = relu(x = {name});", inputs=f"tensor<fp32, [5, 3]> {name}")
     for pair in ((flexible, fixed), (fixed, flexible)):
@@ -161,7 +159,7 @@ def test_a_fault_that_heals_a_little_and_dips_again_is_first() -> None:
     assert [(each.value.name, each.reaches_output) for each in comparison.origins] == [("a", True)]
 
 
-def test_a_second_fault_is_told_although_the_first_has_healed() -> None:
+def test_a_second_fault_is_reported_although_first_has_healed() -> None:
     second = dipping(1.00015).replace("sub(x = b", "add(x = b")
     comparison = compare(dipping(1.0), second)
     assert [(each.value.name, each.reaches_output) for each in comparison.origins] == [("y", True), ("a", False)]

@@ -116,7 +116,7 @@ FAULTY = """q = abs(x = x); t = tanh(x = q); c = cumsum(x = t, axis = 1, exclusi
 
 @pytest.mark.parametrize("ways", [("fp32", "fp16"), ("fp16", "fp32")])
 @pytest.mark.parametrize("kind", EDITS)
-def test_a_fault_inside_is_told_beside_another_precision(kind: str, ways: tuple[str, str]) -> None:
+def test_a_fault_inside_is_reported_beside_another_precision(kind: str, ways: tuple[str, str]) -> None:
     """Only what is the same but rounded is left out: a fault that matters to no output stays a warning."""
     name, old, new = EDITS[kind]
     assert old in FAULTY
@@ -127,7 +127,7 @@ def test_a_fault_inside_is_told_beside_another_precision(kind: str, ways: tuple[
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "fp16"])
-def test_what_an_edit_changes_inside_is_told_in_one_precision(dtype: str) -> None:
+def test_what_edit_changes_inside_is_reported_in_one_precision(dtype: str) -> None:
     body = "t = tanh(x = x); s = mul(x = t, y = {scale}); y = add(x = x, y = s);"
     one, other = (program(body.replace("{scale}", scale), dtype) for scale in ("0.0001", "0.0002"))
     comparison = compare(one, other, {"x_": GIVEN["x"]}, min_snr=50)

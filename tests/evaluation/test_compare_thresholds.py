@@ -72,7 +72,7 @@ def test_a_fault_behind_a_cast_is_found_by_the_lower_threshold(way: str, noise: 
     assert {each.name: each.fell for each in comparison.outputs}["cast_back"] is (noise < lowered)
 
 
-def test_the_exit_status_and_what_is_shown(tmp_path: Path) -> None:
+def test_the_exit_status_and_the_output(tmp_path: Path) -> None:
     old, new = tmp_path / "old.mil", tmp_path / "new.mil"
     old.write_text(branches("fp32"))
     new.write_text(branches("fp16", 2.008))
@@ -125,7 +125,7 @@ def test_blocks_hand_on_what_they_come_from(step: str, loop: float) -> None:
     assert {each.name: each.min_snr for each in comparison.values if each.name in "nm"} == dict.fromkeys("mn", loop)
 
 
-def test_states_hand_on_what_is_written() -> None:
+def test_states_hand_on_the_output() -> None:
     text = """program(1.3) {{ func main<ios18>(tensor<fp32, [2, 3]> x, state<tensor<{}, [2, 3]>> k) {{
         r = read_state(input = k); c = cast(x = x, dtype = "{}"); t = add(x = r, y = c);
         write_state(input = k, data = t); y = exp(x = x); }} -> (y); }}"""

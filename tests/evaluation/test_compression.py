@@ -286,7 +286,7 @@ def test_sparse_data(ones: str, shape: tuple[int, ...], kind: str, opset: str) -
         ),
     ],
 )
-def test_what_does_not_fit_is_told(stated: str, call: str, told: str) -> None:
+def test_a_mismatch_is_reported(stated: str, call: str, told: str) -> None:
     opset, _, made = stated.partition("> ")
     text = f"program(1.3) {{ func main<{opset}>(fp32 x) {{ {made} y = {call}; }} -> (y); }}"
     with pytest.raises(OperationFailure, match=re.escape(told)):

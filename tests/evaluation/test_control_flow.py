@@ -73,7 +73,7 @@ def test_one_branch_is_done(pred: bool, expected: tuple[list[float], list[float]
 
 
 @pytest.mark.parametrize(("size", "told"), [(0, "size"), (2, "size")])
-def test_a_condition_that_is_not_one_value_is_told(size: int, told: str) -> None:
+def test_a_condition_that_is_not_one_value_is_reported(size: int, told: str) -> None:
     text = """program(1.3) { func main<ios18>(tensor<fp32, [?]> x) {
         tensor<fp32, [?]> y = while_loop(loop_vars = (x))
             (tensor<fp32, [?]> a) { tensor<bool, [?]> more = less(x = a, y = a); } -> (more)
@@ -110,7 +110,7 @@ def test_a_state_goes_from_one_call_to_the_next() -> None:
         assert state["s"].tolist() == [turn * (turn + 1) / 2] * 2
 
 
-def test_what_was_read_stays_though_the_state_is_written() -> None:
+def test_a_read_value_stays_after_a_write() -> None:
     text = """program(1.3) { func main<ios18>(state<tensor<fp16, [2]>> s, tensor<fp16, [2]> x) {
         tensor<fp16, [2]> old = read_state(input = s);
         write_state(input = s, data = x);
@@ -160,7 +160,7 @@ def test_classify_names_the_greatest(kind: str, values: list[float], best: int) 
     assert all(type(label) is type(labels[0]) and type(each) is float for label, each in made["chances"].items())
 
 
-def test_classify_of_another_number_of_classes_is_told() -> None:
+def test_classify_of_another_number_of_classes_is_reported() -> None:
     text = CLASSIFIER.format(type="int64", names="1, 2, 3").replace("[1, 3]", "[1, ?]")
     with pytest.raises(OperationFailure, match="`classes` names 3, for 2 probabilities"):
         computed(miltext.parse(text), {"x": np.zeros((1, 2), np.float32)})

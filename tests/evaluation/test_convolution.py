@@ -67,7 +67,7 @@ STEPS = {"by one": (1, 1), "strides": (2, 1), "wide strides": (3, 1), "dilations
 @pytest.mark.parametrize("padded", [False, True], ids=["valid", "custom"])
 @pytest.mark.parametrize("steps", STEPS)
 @pytest.mark.parametrize("shapes", SHAPES)
-def test_a_convolution_is_what_its_definition_says(shapes: str, steps: str, padded: bool, mode: Any) -> None:
+def test_a_convolution_is_its_definition(shapes: str, steps: str, padded: bool, mode: Any) -> None:
     (shape, kernel), (stride, dilation) = SHAPES[shapes], STEPS[steps]
     rank, groups = len(shape) - 2, shape[1] // kernel[1]
     x, weight, bias = numbers(1, *shape), numbers(2, *kernel), numbers(3, kernel[0])
@@ -143,7 +143,7 @@ TRANSPOSED_STEPS = {**STEPS, "by four": (4, 1), "by four, dilated": (4, 2), "dil
 @pytest.mark.parametrize("padded", [False, True], ids=["valid", "custom"])
 @pytest.mark.parametrize("steps", TRANSPOSED_STEPS)
 @pytest.mark.parametrize("shapes", TRANSPOSED)
-def test_a_transposed_convolution_is_what_its_definition_says(shapes: str, steps: str, padded: bool, mode: Any) -> None:
+def test_a_transposed_convolution_is_its_definition(shapes: str, steps: str, padded: bool, mode: Any) -> None:
     (shape, kernel), (stride, dilation) = TRANSPOSED[shapes], TRANSPOSED_STEPS[steps]
     rank = len(shape) - 2
     groups = {"groups": 2, "a kernel for each channel": 4, "several kernels for each channel": 3}.get(shapes, 1)

@@ -39,7 +39,7 @@ def test_fill(shape: tuple[int, ...], options: str, value: Any, dtype: Any) -> N
 
 
 @pytest.mark.parametrize("op_type", ["fill", "random_uniform", "random_normal", "random_bernoulli"])
-def test_a_size_that_is_negative_is_told(op_type: str) -> None:
+def test_a_size_that_is_negative_is_reported(op_type: str) -> None:
     with pytest.raises(OperationFailure, match=re.escape("`shape` is [2, -1], and a size cannot be negative")):
         applied(f"{op_type}(shape = s)", {"s": np.array([2, -1], np.int32)})
 
@@ -75,7 +75,7 @@ def test_range_counts(start: int, end: int, step: int, dtype: Any) -> None:
     [(0, 1, 0.1), (0.5, 9.75, 0.25), (1, -1, -0.3), (0, 0.3, 0.1), (0, 1, 0.01), (0, 0.6, 0.2), (0, 1.2, 0.1)],
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
-def test_range_has_as_many_numbers_as_inference_says(start: float, end: float, step: float, dtype: Any) -> None:
+def test_range_has_as_many_numbers_as_inference_states(start: float, end: float, step: float, dtype: Any) -> None:
     name = DTYPES[np.dtype(dtype)]
     low, high, by = (float(dtype(each)) for each in (start, end, step))
     stated = ", ".join(f"{key} = {name}({value})" for key, value in [("start", low), ("end", high), ("step", by)])
@@ -107,7 +107,7 @@ def test_range_has_as_many_numbers_as_are_declared() -> None:
         ("range_1d(start = 0.0, end = 1.0, step = real_div(x, x))", "`step` is nan, and does not lead from `start`"),
     ],
 )
-def test_a_range_that_does_not_end_is_told(call: str, told: str) -> None:
+def test_a_range_that_does_not_end_is_reported(call: str, told: str) -> None:
     with pytest.raises(OperationFailure, match=re.escape(told)):
         applied(call, {"x": np.array(0, np.float32)})
 
@@ -222,7 +222,7 @@ def test_categories_of_each_row(shape: tuple[int, ...], size: int, expected: tup
 
 
 @pytest.mark.parametrize("row", [[0, 0], [-1, 2], [3e38, 3e38, 3e38]])
-def test_weights_that_are_not_a_distribution_are_told(row: list[float]) -> None:
+def test_weights_that_are_not_a_distribution_are_reported(row: list[float]) -> None:
     x = np.array([row], np.float32)
     if row[0] > 1:
         assert applied('random_categorical(x, mode = "probs", seed = 0)', {"x": x})[0].shape == (1, 1)

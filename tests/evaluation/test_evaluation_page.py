@@ -1,4 +1,4 @@
-"""docs/evaluation.md: its examples run as they stand, and it says of each code and name what there is."""
+"""docs/evaluation.md: its examples run as they are, and it says of each code and name what there is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from miltext.evaluation.rules import RULES
 PAGE = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
 
 
-def test_the_examples_run_as_they_stand(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_examples_run_unchanged(capsys: pytest.CaptureFixture[str]) -> None:
     examples = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     assert len(examples) >= 3
     names: dict[str, Any] = {}
@@ -29,5 +29,5 @@ def test_the_operations_that_it_names_are_there() -> None:
     assert named & RULES.keys() > {"topk", "gather", "resize", "gru", "lstm", "avg_pool", "resample"}
 
 
-def test_the_choices_of_arguments_are_those_that_there_are() -> None:
+def test_the_choices_of_arguments_are_those_that_exist() -> None:
     assert f'compute="{COMPUTING[1]}"' in PAGE

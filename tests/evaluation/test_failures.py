@@ -56,7 +56,7 @@ def place(failure: MiltextError) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("form", [saved, packaged, program])
-def test_an_operation_that_fails_is_told_at_its_place(form: Callable[[Path, str], Any], tmp_path: Path) -> None:
+def test_an_operation_that_fails_is_reported_at_its_place(form: Callable[[Path, str], Any], tmp_path: Path) -> None:
     with pytest.raises(OperationFailure, match="`row`, of `gather`, cannot be computed") as caught:
         run(form(tmp_path, TEXT), {"x": X, "at": [7]})
     code, pointed = place(caught.value)
@@ -68,7 +68,7 @@ def test_an_operation_that_fails_is_told_at_its_place(form: Callable[[Path, str]
 
 
 def test_the_text_of_a_package_is_that_which_print_shows(tmp_path: Path) -> None:
-    """But for literals of many elements, which are elided: each stands on one line."""
+    """But for literals of many elements, which are elided: each is on one line."""
     numbers = ", ".join(["[1, 2]"] * 400)
     long = TEXT.replace("[4, 2]", "[400, 2]").replace("[[1, 2], [3, 4], [5, 6], [7, 8]]", f"[{numbers}]")
     model = packaged(tmp_path, long)
@@ -91,7 +91,7 @@ DRAFT = """program(1.3)
 """
 
 
-def test_in_a_draft_it_is_told_in_the_draft() -> None:
+def test_in_a_draft_it_is_reported_in_the_draft() -> None:
     with pytest.raises(OperationFailure) as caught:
         run(DRAFT, {"x": X, "at": [7]})
     code, pointed = place(caught.value)
@@ -99,7 +99,7 @@ def test_in_a_draft_it_is_told_in_the_draft() -> None:
     assert caught.value.text == DRAFT
 
 
-def test_an_operation_in_a_block_is_told_at_its_own_place() -> None:
+def test_an_operation_in_a_block_is_reported_at_its_own_place() -> None:
     inner = """program(1.3)
 {
     func main<ios18>(tensor<fp32, [4, 2]> x, tensor<int32, [1]> at, bool pick) {
@@ -116,7 +116,7 @@ def test_an_operation_in_a_block_is_told_at_its_own_place() -> None:
         assert evaluator.run({"x": X, "at": [1], "pick": pick})["y"].shape == (1, 2)
 
 
-def test_a_program_that_was_changed_is_told_in_what_it_prints_as(tmp_path: Path) -> None:
+def test_a_changed_program_is_reported_in_its_printed_text(tmp_path: Path) -> None:
     model = saved(tmp_path, TEXT)
     block = model.program.functions["main"].block_specializations["CoreML8"]
     with pytest.raises(OperationFailure) as caught:
@@ -129,7 +129,7 @@ def test_a_program_that_was_changed_is_told_in_what_it_prints_as(tmp_path: Path)
     assert caught.value.text == miltext.to_text(model.program)
 
 
-def test_a_result_of_another_shape_than_the_declared_one_is_refused() -> None:
+def test_a_result_of_another_shape_than_declared_one_is_refused() -> None:
     text = TEXT.replace("tensor<fp32, [1, 2]> row", "tensor<fp32, [2, 2]> row")
     with pytest.raises(OperationFailure, match=r"\[2, 2\]"):
         Evaluator(text, check=False).run({"x": X, "at": [0]})
@@ -164,7 +164,7 @@ CUSTOM = """program(1.3)
 
 
 @pytest.mark.parametrize("form", [lambda _, text: text, saved, program])
-def test_operations_without_a_rule_are_told_each_once(form: Callable[[Path, str], Any], tmp_path: Path) -> None:
+def test_operations_without_a_rule_are_reported_each_once(form: Callable[[Path, str], Any], tmp_path: Path) -> None:
     with pytest.raises(MiltextError) as caught:
         Evaluator(form(tmp_path, CUSTOM))
     assert [each.code for each in caught.value.diagnostics] == ["MIL830", "MIL830"]
@@ -188,7 +188,7 @@ def test_a_function_without_a_block_is_refused() -> None:
     assert caught.value.diagnostics[0].code == "MIL607"
 
 
-def test_operations_without_a_rule_in_another_function_do_not_matter() -> None:
+def test_missing_rules_in_another_function_do_not_matter() -> None:
     text = CUSTOM.replace("func main", "func other").replace(
         "program(1.3)\n{", "program(1.3)\n{\n func main<ios18>(fp32 x) { fp32 y = relu(x = x); } -> (y);"
     )
@@ -201,7 +201,7 @@ BAD = TEXT.replace("add(x = x, y = w)", "add(x = x, why = w)").replace("gather("
 
 
 @pytest.mark.parametrize("form", [lambda _, text: text, saved, program])
-def test_a_program_that_check_finds_wrong_is_refused_with_its_errors(
+def test_program_that_check_finds_wrong_is_refused_with_errors(
     form: Callable[[Path, str], Any], tmp_path: Path
 ) -> None:
     subject = form(tmp_path, BAD)
@@ -265,15 +265,13 @@ def test_the_arrays_that_a_draft_names_are_found_beside_it(tmp_path: Path) -> No
     assert run(STORED, {"x": [1, 1]}, weights=tmp_path)["z"].tolist() == [20, 300]
 
 
-def test_the_arrays_of_a_text_without_a_path_are_in_the_working_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_arrays_of_a_text_without_a_path_are_in_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arrays(tmp_path)
     monkeypatch.chdir(tmp_path)
     assert run(STORED, {"x": [1, 1]})["z"].tolist() == [20, 300]
 
 
-def test_a_folder_of_weights_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_folder_of_weights_that_is_not_there_is_reported(tmp_path: Path) -> None:
     arrays(tmp_path)
     program = packaged(tmp_path, STORED).program
     for weights in (None, tmp_path / "nowhere", tmp_path / "w.npy"):
@@ -306,7 +304,7 @@ def test_the_weights_stay_as_long_as_the_evaluator(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("lacking", "code"), [("w.npy", "MIL413"), ("more.npz", "MIL413")])
-def test_a_missing_array_is_told_in_the_draft(lacking: str, code: str, tmp_path: Path) -> None:
+def test_a_missing_array_is_reported_in_the_draft(lacking: str, code: str, tmp_path: Path) -> None:
     arrays(tmp_path)
     (tmp_path / lacking).unlink()
     with pytest.raises(MiltextError) as caught:
@@ -317,7 +315,7 @@ def test_a_missing_array_is_told_in_the_draft(lacking: str, code: str, tmp_path:
     assert caught.value.text == STORED
 
 
-def test_missing_weights_are_told_before_anything_runs(tmp_path: Path) -> None:
+def test_missing_weights_are_reported_before_anything_runs(tmp_path: Path) -> None:
     arrays(tmp_path)
     model = packaged(tmp_path, STORED)
     text = miltext.to_text(model.program)
@@ -351,14 +349,14 @@ lut = tensor<fp32, [16]>([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])
 """
 
 
-def test_a_constant_that_is_not_as_its_type_says_is_told_before_anything_runs() -> None:
+def test_a_constant_unlike_its_type_is_reported_before_a_run() -> None:
     assert {each.severity for each in miltext.check(PACKED)} == {"warning"}
     with pytest.raises(MiltextError, match="cannot be computed: `indices` has not as many") as caught:
         Evaluator(PACKED)
     assert place(caught.value) == ("MIL838", 'tensor<uint8, [8]>($bytes("01234567"))')
 
 
-def test_each_weight_file_that_is_missing_is_told_once(tmp_path: Path) -> None:
+def test_each_weight_file_that_is_missing_is_reported_once(tmp_path: Path) -> None:
     arrays(tmp_path)
     text = miltext.to_text(packaged(tmp_path, STORED).program).replace("weights/weight.bin", "weights/one.bin", 1)
     with pytest.raises(WeightsError) as caught:

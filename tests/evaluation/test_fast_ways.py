@@ -59,7 +59,7 @@ def test_rows_at_once_are_what_each_channel_makes(room: int, monkeypatch: pytest
 
 @pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan, 3e38])
 @pytest.mark.parametrize("where", ["x", "weight"])
-def test_what_is_not_finite_stays_where_it_is(where: str, odd: float) -> None:
+def test_an_infinite_value_stays_where_it_is(where: str, odd: float) -> None:
     """Rows at once would make NaN of infinity times the zeros beside a kernel: then each channel is made alone."""
     chosen = np.random.default_rng(9)
     for x, weight, bias, windows, groups in convolutions(2, 40):
@@ -156,7 +156,7 @@ LOOP = """program(1.3) { func main<ios18>(tensor<fp32, [2, 3]> x, tensor<fp16, [
 
 @pytest.mark.parametrize("compute", ["float32", "native"])
 @pytest.mark.parametrize("p", [True, False])
-def test_steps_that_nobody_sees_make_the_same(p: bool, compute: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steps_that_no_one_sees_make_the_same(p: bool, compute: str, monkeypatch: pytest.MonkeyPatch) -> None:
     quiet: list[str] = []
     monkeypatch.setattr(machine.Machine, "_quietly", noting(quiet, "_quietly", machine.Machine._quietly))
     evaluator = Evaluator(LOOP, compute=compute)
@@ -193,7 +193,7 @@ def test_generated_programs_make_the_same(seed: int) -> None:
         np.testing.assert_array_equal(np.asarray(value), np.asarray(seen[name]), name)
 
 
-def test_an_error_in_a_loop_is_told_at_its_operation() -> None:
+def test_an_error_in_a_loop_is_reported_at_its_operation() -> None:
     text = """program(1.3) { func main<ios18>(tensor<fp32, [2]> x, int32 n) {
         i, y = while_loop(loop_vars = (0, x)) (int32 a, tensor<fp32, [2]> b) { l = less(x = a, y = 5); } -> (l)
             (int32 c, tensor<fp32, [2]> d) {

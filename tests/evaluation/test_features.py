@@ -115,7 +115,7 @@ def test_an_attribute_of_another_form_is_left_aside() -> None:
     assert Evaluator(text).run({"x": np.ones((1, 1, 4, 1))})["y"].shape == (1, 1, 4, 1)
 
 
-def test_a_text_that_says_nothing_takes_any_size() -> None:
+def test_a_text_that_is_silent_takes_any_size() -> None:
     evaluator = Evaluator(TEXT)
     assert evaluator.features["x"].default is None
     for sizes in [(1, 1, 4, 1), (1, 0, 4, 7), (1, 30, 4, 2)]:
@@ -171,7 +171,7 @@ def test_an_input_without_both_is_missing(optional: bool, value: float | None, t
         ((1, 2, 4, 3), 1e39, "MIL834"),
     ],
 )
-def test_a_default_that_the_program_does_not_take_is_told(
+def test_a_default_that_the_program_does_not_take_is_reported(
     shape: tuple[int, ...], value: float, code: str, tmp_path: Path
 ) -> None:
     model, entry = described(tmp_path)
@@ -280,9 +280,7 @@ def test_a_picture_of_16_bits_is_scaled(ending: str, dtype: str, tmp_path: Path)
 
 @pytest.mark.parametrize("dtype", [np.int32, np.float32])
 @pytest.mark.parametrize("colours", ["GRAYSCALE", "RGB", "GRAYSCALE_FLOAT16"])
-def test_numbers_without_a_white_are_taken_by_an_input_of_floats_alone(
-    colours: str, dtype: Any, tmp_path: Path
-) -> None:
+def test_only_float_inputs_take_numbers_without_white(colours: str, dtype: Any, tmp_path: Path) -> None:
     pillow = pytest.importorskip("PIL.Image")
     path = tmp_path / "deep.tif"
     numbers = np.array([[0, -1, 2], [300, 5, 7]], dtype)

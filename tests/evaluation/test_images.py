@@ -58,7 +58,7 @@ def assert_near(actual: npt.NDArray[Any], expected: Any, off: float) -> None:
 @pytest.mark.parametrize(("dtype", "compute", "off"), PRECISIONS)
 @pytest.mark.parametrize(("old", "new"), SIZES)
 @pytest.mark.parametrize("mode", NOTES)
-def test_a_sampling_mode_is_as_the_notes_say(
+def test_a_sampling_mode_is_as_the_notes_state(
     mode: str, old: int, new: int, dtype: npt.DTypeLike, compute: str, off: float
 ) -> None:
     x = picture(2, old, 3).astype(dtype)
@@ -449,7 +449,9 @@ def test_a_box_is_cut_out_and_resized(
 )
 @pytest.mark.parametrize("normalized", [True, False])
 @pytest.mark.parametrize("scale", [1.0, 0.5])
-def test_boxes_are_said_in_four_ways(mode: str, order: list[int], center: bool, normalized: bool, scale: float) -> None:
+def test_boxes_are_stated_in_four_ways(
+    mode: str, order: list[int], center: bool, normalized: bool, scale: float
+) -> None:
     x, box = picture(1, 2, 5, 9), np.array([1.0, 2, 3, 6])
     said = box / ([4, 8, 4, 8] if normalized else 1) / scale
     if center:
@@ -483,7 +485,7 @@ def test_outside_is_a_mirror_or_the_padding(opset: str, expected: list[float]) -
     assert applied(call, {"x": x, "roi": roi}, opset=opset)[0].ravel().tolist() == expected
 
 
-def test_a_roi_of_five_says_its_picture() -> None:
+def test_a_roi_of_five_states_its_picture() -> None:
     x = picture(1, 2, 4, 5)
     roi = np.array([[0, *box] for box in BOXES[:3]], np.float32).reshape(3, 1, 5, 1, 1)
     call = 'crop_resize(x, roi, target_height = 2, target_width = 3, sampling_mode = "ALIGN_CORNERS")'
@@ -511,7 +513,7 @@ def test_no_boxes_cut_nothing_out() -> None:
 
 
 @pytest.mark.parametrize("index", [-1, 2, 70])
-def test_a_picture_that_is_not_there_is_told_of(index: int) -> None:
+def test_a_picture_that_is_not_there_is_reported(index: int) -> None:
     inputs = {"x": picture(2, 1, 3, 3), "boxes": np.zeros((1, 4), np.float32), "at": np.array([index], np.int32)}
     with pytest.raises(OperationFailure, match=f"`box_indices` names picture {index}, and `x` has 2"):
         applied("crop_resize(x, boxes, at)", inputs)

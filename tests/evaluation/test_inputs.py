@@ -160,13 +160,13 @@ def test_of_many_names_a_message_lists_the_first() -> None:
     assert len(str(failure)) < 400
 
 
-def test_a_function_without_inputs_says_so() -> None:
+def test_a_function_without_inputs_reports_it() -> None:
     text = "program(1.3)\n{\n func main<ios18>() { fp32 y = const()[val = fp32(1)]; } -> (y);\n}\n"
     assert "the function has no input" in str(refused({"x": 1}, text))
     assert run(text, {})["y"] == 1
 
 
-def test_nan_and_infinity_are_taken_where_that_is_asked_for() -> None:
+def test_nan_and_infinity_are_taken_where_requested() -> None:
     outputs = run(TEXT, {**GOOD, "x": [[NAN, INF, -INF], [0, 0, 0]]}, allow_nan=True)
     np.testing.assert_array_equal(outputs["y"], [[NAN, INF, 0], [0, 0, 0]])
 
@@ -284,7 +284,7 @@ def test_wrong_states_are_refused(state: dict[str, Any], code: str, says: str) -
     assert re.search(says, str(failure))
 
 
-def test_a_state_among_the_inputs_is_told_of() -> None:
+def test_a_state_among_the_inputs_is_reported() -> None:
     assert "it is of the states" in str(refused({"x": [1, 2], "total": [1, 2]}, STATE))
 
 

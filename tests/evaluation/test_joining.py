@@ -22,7 +22,7 @@ PARTS = [
 
 @pytest.mark.parametrize(("shapes", "axis"), PARTS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_tensors_stand_one_after_another(shapes: list[tuple[int, ...]], axis: int, dtype: Any) -> None:
+def test_tensors_are_one_after_another(shapes: list[tuple[int, ...]], axis: int, dtype: Any) -> None:
     values = {f"v{place}": counted(shape, dtype) for place, shape in enumerate(shapes)}
     [made] = applied(f"concat(({', '.join(values)}), axis = {axis})", values)
     assert made.dtype == dtype
@@ -33,7 +33,7 @@ def test_tensors_stand_one_after_another(shapes: list[tuple[int, ...]], axis: in
     assert made.shape[axis] == ends[-1]
 
 
-def test_scalars_stand_in_a_vector() -> None:
+def test_scalars_are_in_a_vector() -> None:
     values = {"a": np.array(1, np.int32), "b": np.array(5, np.int32)}
     for more in ("", ", interleave = true", ", interleave = false"):
         [made] = applied(f"concat((a, b, a), axis = 0{more})", values)
@@ -50,7 +50,7 @@ def test_interleaved_elements_take_turns(shape: tuple[int, ...], axis: int) -> N
 
 @pytest.mark.parametrize(("shape", "axis"), [((2, 3), 0), ((2, 3), 2), ((2, 3), -1), ((), 0), ((0, 2), 1), ((3,), -2)])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_stacked_tensors_stand_along_a_further_dimension(shape: tuple[int, ...], axis: int, dtype: Any) -> None:
+def test_stacked_tensors_are_along_a_further_dimension(shape: tuple[int, ...], axis: int, dtype: Any) -> None:
     a, b = counted(shape, dtype), np.zeros(shape, dtype)
     [made] = applied(f"stack((a, b, a), axis = {axis})", {"a": a, "b": b})
     assert made.dtype == dtype
@@ -72,7 +72,7 @@ SPLITS = [
 
 
 @pytest.mark.parametrize(("shape", "how", "indices"), SPLITS, ids=[how for _, how, _ in SPLITS])
-def test_parts_are_those_of_a_split(shape: tuple[int, ...], how: str, indices: list[Any]) -> None:
+def test_parts_match_a_split(shape: tuple[int, ...], how: str, indices: list[Any]) -> None:
     for dtype in taken("split"):
         x = counted(shape, dtype)
         names = ", ".join(f"p{place}" for place in range(len(indices)))
@@ -92,7 +92,7 @@ UNFIT = [
 
 
 @pytest.mark.parametrize(("call", "size", "told"), UNFIT)
-def test_what_does_not_fit_together_is_told_at_its_operation(call: str, size: int, told: str) -> None:
+def test_what_does_not_fit_together_is_reported_at_its_operation(call: str, size: int, told: str) -> None:
     unknown = {"x": "tensor<fp32, [?, 2]>", "y": "tensor<fp32, [?, 2]>"}
     with pytest.raises(OperationFailure, match=told):
         applied(call, {"x": np.ones([size, 2], np.float32), "y": np.ones([2, 2], np.float32)}, unknown)

@@ -128,7 +128,7 @@ def test_elements_of_each_data_type(dtype: str, value: str) -> None:
         ),
     ],
 )
-def test_places_that_do_not_exist_are_told(body: str, told: str) -> None:
+def test_places_that_do_not_exist_are_reported(body: str, told: str) -> None:
     with pytest.raises(OperationFailure, match=re.escape(told)):
         made(body, "y", i=2, j=[0, 4], m=[[1, 2], [3, 4]])
 

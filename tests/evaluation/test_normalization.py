@@ -120,7 +120,7 @@ def test_channels_are_divided_by_their_neighbours(shape: tuple[int, ...], size: 
     assert_near(found, expected, mode)
 
 
-def test_neighbours_are_those_of_torch() -> None:
+def test_neighbours_match_torch() -> None:
     torch = pytest.importorskip("torch")
     x = numbers(1, 2, 7, 3, 4)
     for size in (1, 2, 3, 4, 6):

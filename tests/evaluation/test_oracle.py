@@ -111,7 +111,7 @@ def test_what_is_not_met_fails_or_is_only_rounded(excepted: Excepted, tmp_path: 
         assert bool(told) == excepted.fails, told
 
 
-def test_the_page_tells_of_what_is_not_met() -> None:
+def test_the_page_reports_what_is_not_met() -> None:
     cases = {case for name in _archives() for case in archive(name)}
     assert NAMES.keys() <= cases
     assert len(NAMES) == sum(len(each.cases) for each in EXCEPTED)

@@ -284,7 +284,7 @@ def test_a_negative_place_counts_from_the_end(op_type: str, opset: str) -> None:
 @pytest.mark.parametrize("opset", OPSETS)
 @pytest.mark.parametrize("index", [3, -4])
 @pytest.mark.parametrize("op_type", AT)
-def test_a_place_that_does_not_exist_is_told(op_type: str, index: int, opset: str) -> None:
+def test_a_place_that_does_not_exist_is_reported(op_type: str, index: int, opset: str) -> None:
     with pytest.raises(OperationFailure, match=f"`indices` holds {index}, and takes from -3 to 2"):
         at(op_type, index, opset)
 
@@ -366,7 +366,7 @@ def test_topk_takes_along_an_axis(shape: tuple[int, ...], axis: int, opset: str)
     assert np.array_equal(np.take_along_axis(x, order, axis), expected)
 
 
-def test_topk_gives_what_is_asked_for() -> None:
+def test_topk_gives_the_request() -> None:
     x = np.array([3, 1, 2], np.float32)
     [values] = applied("topk(x, k = 2, return_indices = false)", {"x": x}, {"made": "tensor<fp32, [2]>"})
     assert values.tolist() == [3, 2]
@@ -519,7 +519,7 @@ def test_boxes_without_area_share_nothing(boxes: Any) -> None:
 @pytest.mark.parametrize(
     ("opset", "boxes", "scores"), [("ios17", (1, 20, 4), (1, 20, 3)), ("ios18", (1, 4, 5), (1, 1, 6))]
 )
-def test_boxes_in_another_order_are_told(opset: str, boxes: tuple[int, ...], scores: tuple[int, ...]) -> None:
+def test_boxes_in_another_order_are_reported(opset: str, boxes: tuple[int, ...], scores: tuple[int, ...]) -> None:
     call = "p, q, r = non_maximum_suppression(boxes = b, scores = s, iou_threshold = 0.0, max_boxes = 4)"
     given = {"b": np.zeros(boxes, np.float32), "s": np.zeros(scores, np.float32)}
     with pytest.raises(

@@ -41,7 +41,7 @@ def defined(op: str, x: Any, kernel: int, stride: int, pads: Any, *, excluded: b
 @pytest.mark.parametrize("stride", [1, 2, 3])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("op", ["max_pool", "avg_pool", "l2_pool", "avg_pool excluding"])
-def test_a_pooling_is_what_its_definition_says(op: str, shape: str, stride: int, padded: bool, mode: Any) -> None:
+def test_a_pooling_is_its_definition(op: str, shape: str, stride: int, padded: bool, mode: Any) -> None:
     x, rank, kernel = numbers(1, *SHAPES[shape]), len(SHAPES[shape]) - 2, 2 + padded
     if op == "l2_pool" and rank > 2:
         x, rank = x[..., 0], 2  # coremltools has it for one and two axes

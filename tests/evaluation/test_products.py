@@ -90,7 +90,7 @@ EQUATIONS = {
 
 @pytest.mark.parametrize("mode", MODES, ids="-".join)
 @pytest.mark.parametrize("equation", EQUATIONS)
-def test_an_equation_multiplies_what_it_says(equation: str, mode: Any) -> None:
+def test_an_equation_multiplies_what_it_states(equation: str, mode: Any) -> None:
     x, y = (numbers(seed, *shape) for seed, shape in enumerate(EQUATIONS[equation]))
     dtype, compute = mode
     heads = [f"tensor<{dtype}, {list(array.shape)}> {name}" for name, array in {"x": x, "y": y}.items()]
@@ -140,7 +140,7 @@ def test_attention_weighs_values_by_softmax(
 
 
 @pytest.mark.parametrize("masked", [None, "bool", "float"])
-def test_attention_is_that_of_torch(masked: str | None) -> None:
+def test_attention_matches_torch(masked: str | None) -> None:
     torch = pytest.importorskip("torch")
     given = {"query": numbers(1, 2, 3, 7, 8), "key": numbers(2, 2, 3, 9, 8), "value": numbers(3, 2, 3, 9, 4)}
     if masked:
@@ -164,7 +164,7 @@ def test_attention_writes_into_none_of_its_arguments() -> None:
     assert all((given[name] == array).all() for name, array in before.items())
 
 
-def test_a_bias_may_have_fractions_where_the_products_are_integers() -> None:
+def test_a_bias_may_have_fractions_where_products_are_integers() -> None:
     x = np.array([[4, 2, 3]], np.int32)
     [made] = applied("linear(x, [[1, 0, 1], [0, 1, 0]], bias = [0.5, -0.5])", {"x": x})
     assert made.dtype == np.int32

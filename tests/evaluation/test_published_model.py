@@ -46,7 +46,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["noise", "tone", "click"])
-def test_each_output_is_that_of_the_twin(kind: str, published: Path) -> None:
+def test_each_output_matches_the_twin(kind: str, published: Path) -> None:
     import onnxruntime
 
     sound = sounds()[kind]

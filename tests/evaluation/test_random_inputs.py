@@ -67,7 +67,7 @@ def test_odd_shapes() -> None:
         (TensorType("int32", (2**62, 2**62)), "MIL833"),
     ],
 )
-def test_what_has_no_random_numbers_is_told(type: Type, code: str) -> None:
+def test_what_has_no_random_numbers_is_reported(type: Type, code: str) -> None:
     with pytest.raises(miltext.MiltextError) as caught:
         random_inputs({"odd": type})
     assert caught.value.diagnostics[0].code == code

@@ -140,7 +140,7 @@ def test_a_bidirectional_lstm_is_torchs(size: tuple[int, ...], dtype: npt.DTypeL
     assert_near(layer("lstm", arrays, ', direction = "bidirectional"'), [h[None], h, c], 2e-6)
 
 
-def test_a_bidirectional_lstm_without_biases_has_peepholes_of_its_own() -> None:
+def test_bidirectional_lstm_without_biases_has_peepholes_of_own() -> None:
     arrays = arrays_of("lstm", SIZES[1], biased=False, both=True)
     peepholes = {"peephole": numbers(11, 6), "peephole_back": numbers(12, 6)}
     _, h, c = layer("lstm", {**arrays, **peepholes}, ', direction = "bidirectional"')

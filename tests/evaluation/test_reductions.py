@@ -123,7 +123,7 @@ def test_no_axes_leave_each_element_for_itself() -> None:
 
 
 @pytest.mark.parametrize("name", ["reduce_max", "reduce_min", "reduce_sum", "reduce_mean", "reduce_prod"])
-def test_nan_goes_on(name: str) -> None:
+def test_nan_continues(name: str) -> None:
     x = np.array([[1, np.nan, 2], [1, 2, 3]], np.float32)
     assert np.isnan(applied(f"{name}(x, axes = [1])", {"x": x})[0]).tolist() == [True, False]
 

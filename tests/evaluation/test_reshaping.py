@@ -263,7 +263,7 @@ def test_pixels_are_shuffled_as_torch_does(call: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["reflect", "replicate", "constant"])
-def test_padding_is_that_of_torch(mode: str) -> None:
+def test_padding_matches_torch(mode: str) -> None:
     functional = pytest.importorskip("torch.nn.functional")
     torch = pytest.importorskip("torch")
     x = np.random.default_rng(1).random((1, 2, 4, 5), np.float32)
@@ -311,9 +311,7 @@ UNEVEN = [
 
 
 @pytest.mark.parametrize(("call", "shape", "told"), UNEVEN)
-def test_blocks_that_sizes_do_not_hold_are_told_at_their_operation(
-    call: str, shape: tuple[int, ...], told: str
-) -> None:
+def test_blocks_beyond_the_sizes_are_reported_at_the_operation(call: str, shape: tuple[int, ...], told: str) -> None:
     with pytest.raises(OperationFailure, match=told):
         applied(call, {"x": np.ones(shape, np.float32)}, {"x": "tensor<fp32, [?, ?, ?, ?]>"})
 
@@ -339,6 +337,6 @@ UNFIT = [
 
 
 @pytest.mark.parametrize(("call", "given", "told"), UNFIT)
-def test_values_without_a_result_are_told_at_their_operation(call: str, given: list[int], told: str) -> None:
+def test_values_without_a_result_are_reported_at_their_operation(call: str, given: list[int], told: str) -> None:
     with pytest.raises(OperationFailure, match=told):
         applied(call, {"x": np.ones([2, 3], np.float32), "s": np.array(given, np.int32)})

@@ -60,7 +60,7 @@ def test_rounding_twice_changes_nothing(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("given", [np.float16, np.float32, np.float64])
-def test_floats_lose_their_fraction_and_stay_within_an_integer_type(dtype: str, given: type[np.floating[Any]]) -> None:
+def test_floats_lose_their_fraction_and_stay_within_integer_type(dtype: str, given: type[np.floating[Any]]) -> None:
     least, most = BY_NAME[dtype].minimum, BY_NAME[dtype].maximum
     numbers = [
         0.0,

@@ -1,4 +1,4 @@
-"""`miltext.run` and `miltext.Evaluator`: what they take, what they give back, and to whom that belongs."""
+"""`miltext.run` and `miltext.Evaluator`: what they take, what they return, and to whom that belongs."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_inner_values_come_by_name() -> None:
 
 
 @pytest.mark.parametrize("values", [["b"], "b", ("a", "b")])
-def test_an_unknown_inner_value_is_told_before_anything_runs(values: Any) -> None:
+def test_an_unknown_inner_value_is_reported_before_anything_runs(values: Any) -> None:
     with pytest.raises(MiltextError, match="there is no value `b`") as caught:
         run(DRAFT, {}, values=values)
     assert codes(caught) == ["MIL837"]
@@ -190,7 +190,7 @@ def test_a_function_is_chosen_by_name() -> None:
 @pytest.mark.parametrize(
     ("function", "says"), [("prefil", "did you mean `prefill`"), ("main", "`decode` and `prefill`")]
 )
-def test_an_unknown_function_is_told_with_those_that_there_are(function: str, says: str) -> None:
+def test_an_unknown_function_is_reported_with_those_that_exist(function: str, says: str) -> None:
     with pytest.raises(MiltextError) as caught:
         run(TWO, {"x": 3.0}, function=function)
     assert codes(caught) == ["MIL837"]
@@ -293,7 +293,7 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("case", ARGUMENTS)
-def test_wrong_arguments_are_told_before_anything_runs(case: str) -> None:
+def test_wrong_arguments_are_reported_before_anything_runs(case: str) -> None:
     arguments, kind, says = ARGUMENTS[case]
     with pytest.raises(kind, match=says):
         run(DRAFT, {}, **arguments)  # its missing input would be the next to be told of
@@ -354,7 +354,7 @@ def test_seeds_make_random_numbers_repeatable() -> None:
     assert (first != other).all()
 
 
-def test_blocks_may_stand_inside_one_another_as_deep_as_a_program_holds_them() -> None:
+def test_blocks_may_be_nested_as_deep_as_in_a_program() -> None:
     depth = 30
     inner = "a0 = relu(x = x);"
     for level in range(1, depth):

@@ -132,7 +132,7 @@ UNFIT = [
 
 
 @pytest.mark.parametrize(("call", "b", "e", "told"), UNFIT)
-def test_what_is_not_there_is_told_at_its_operation(call: str, b: list[int], e: list[int], told: str) -> None:
+def test_a_missing_part_is_reported_at_its_operation(call: str, b: list[int], e: list[int], told: str) -> None:
     bounds = {"b": np.array(b, np.int32), "e": np.array(e, np.int32)}
     with pytest.raises(OperationFailure, match=told):
         applied(call, {"x": np.ones(5, np.float32), "u": np.ones(2, np.float32), **bounds})

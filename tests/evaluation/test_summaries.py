@@ -99,7 +99,7 @@ def test_a_row(value: Any, declared: Type, expected: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(("value", "declared", "expected"), ROWS)
-def test_a_record_is_json_and_says_the_same_type(value: Any, declared: Type, expected: tuple[str, ...]) -> None:
+def test_a_record_is_json_and_is_equal_type(value: Any, declared: Type, expected: tuple[str, ...]) -> None:
     found = record("x", value, declared)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert (found["name"], found["type"]) == ("x", expected[0])

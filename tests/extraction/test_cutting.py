@@ -89,7 +89,7 @@ CASES: dict[str, tuple[str, str, str, str, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_part_has_what_is_needed(name: str) -> None:
+def test_a_part_has_a_needed_part(name: str) -> None:
     statements, given_back, outputs, inputs, expected = CASES[name]
     whole = program(statements, given_back)
     before = whole.SerializeToString(deterministic=True)
@@ -117,7 +117,7 @@ def test_a_state_that_is_used_has_all_that_is_written_to_it(name: str) -> None:
     assert made(cut(whole, [output], [given] if given else [])) == expected
 
 
-def test_later_writes_are_left_out_where_nobody_asks_for_them() -> None:
+def test_later_writes_are_left_out_where_no_one_requests_them() -> None:
     whole = program(WRITES, "c", STATES)
     assert made(cut(whole, ["k0"], later_writes=False)) == ["(k)", "k0", "(k0)"]
     assert made(cut(whole, ["k1"], later_writes=False)) == ["(x, k)", "k0", "a", "write_state", "k1", "(k1)"]
@@ -197,7 +197,7 @@ NEEDING = {
 
 
 @pytest.mark.parametrize("names", NEEDING, ids=str)
-def test_an_input_that_is_not_needed_says_what_would_need_it(names: tuple[str, str]) -> None:
+def test_an_input_that_is_not_needed_shows_what_would_need_it(names: tuple[str, str]) -> None:
     whole = program(f"{CHAIN} dead = tanh(x = x);", "d")
     with pytest.raises(ModelError) as failure:
         cut(whole, [names[0]], names[1].split(", "))
@@ -239,7 +239,7 @@ def test_the_function_is_the_one_that_has_the_values() -> None:
         assert failure.value.diagnostics[0].message.startswith(message)
 
 
-def test_an_unknown_function_is_told_with_those_there_are() -> None:
+def test_an_unknown_function_is_reported_with_those_there_are() -> None:
     with pytest.raises(ModelError) as failure:
         cut(miltext.parse(miltext.infer_draft(TWO)), ["a"], function="third")
     (found,) = failure.value.diagnostics
@@ -358,7 +358,7 @@ def test_a_part_of_many_operations_is_cut_quickly() -> None:
     assert len(part.functions["main"].block_specializations["CoreML8"].operations) == 3000
 
 
-def test_a_state_that_is_often_read_and_written_is_looked_at_once_for_each() -> None:
+def test_state_often_read_and_written_is_looked_at_once_for_each() -> None:
     whole = Program(version=1)
     function = whole.functions["main"]
     function.opset = "CoreML8"

@@ -106,7 +106,7 @@ def test_nothing_is_taken_for_renamed(tmp_path: Path) -> None:
         ("x", "the first"),
         ("a", ""),
     ]
-    assert "the output `b` is gone, and had a short description" in refused(
+    assert "the output `b`was removed, and had a short description" in refused(
         whole, "a", tmp_path / "N.mlpackage", no_loss=True
     )
 
@@ -130,7 +130,7 @@ def test_images_and_ranges_stay_with_their_inputs(tmp_path: Path) -> None:
         assert list(made.input) == [source.description.input[kept]]
 
 
-def test_what_a_model_is_trained_with_or_calls_a_class_goes_with_its_value(tmp_path: Path) -> None:
+def test_what_model_is_trained_with_or_calls_class_follows_value(tmp_path: Path) -> None:
     told = changes(EXAMPLE, "classLabel_probs", tmp_path / "Part.mlpackage", "scores_cast_fp16")
     assert told == [
         "- input image: fp32 [1, 1, 16, 16]",
@@ -155,9 +155,7 @@ def test_a_specification_before_fp16_is_raised(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("opset", "told"), [("ios16", ["MIL448"]), ("ios18", [])])
-def test_a_part_that_takes_nothing_is_told_of_where_core_ml_does_not_run_it(
-    opset: str, told: list[str], tmp_path: Path
-) -> None:
+def test_a_part_without_inputs_is_reported_for_core_ml(opset: str, told: list[str], tmp_path: Path) -> None:
     text = draft("c = const()[val = [1.0]]; d = const()[val = 2.0]; a = add(x, c);", "a", opset=opset)
     whole = package(tmp_path / "Whole.mlpackage", text)
     assert changes(whole, "c", tmp_path / "Part.mlpackage") == [
@@ -217,7 +215,7 @@ def test_weights_are_cut_to_those_that_are_used(tmp_path: Path) -> None:
         assert blobs.stat().st_size < (folder / "weights" / "weight.bin").stat().st_size
 
 
-def test_weights_of_a_text_are_given_or_missing_only_where_they_are_used(tmp_path: Path) -> None:
+def test_weights_of_a_text_matter_only_where_used(tmp_path: Path) -> None:
     (offset,) = write_weights(tmp_path / "weights" / "weight.bin", [numbers(1)])
     kinds = {"a": ("weights/weight.bin", offset), "b": ("weights/other.bin", 64)}
     source = text_model(program_of(function_of(kinds)), tmp_path / "elsewhere")
@@ -297,7 +295,7 @@ def test_the_nearest_values_are_named_that_can_be_inputs(tmp_path: Path) -> None
         "a = relu(x); c = const()[val = 0.5]; m = greater(a, c); n = logical_not(m); s = select(n, x, a);", "s"
     )
     told = refused(read_model(text.encode(), "w.mil"), "s", tmp_path / "Part.mlpackage", "n")
-    assert "`a`, of which it is made, can be: --input a" in told
+    assert "`a`, its source, can be: --input a" in told
 
 
 def test_more_than_five_dimensions_are_refused(tmp_path: Path) -> None:
@@ -313,7 +311,7 @@ def test_a_scalar_is_given_and_not_taken(tmp_path: Path) -> None:
     assert changes(whole, "n", tmp_path / "Part.mlpackage") == []
     assert refused(whole, "y", tmp_path / "Other.mlpackage", "n").splitlines()[:3] == [
         "error[MIL446]: `n` is a scalar, fp32, which a model cannot take",
-        "note: `m`, of which it is made, can be: --input m",
+        "note: `m`, its source, can be: --input m",
         "note: or take tensor<fp32, [1]> in the text, and `squeeze` that",
     ]
     extract(whole, "y", tmp_path / "Tried.mlpackage", inputs="n", check=False)  # to see what Core ML says of it
@@ -371,7 +369,7 @@ def test_a_model_of_a_pipeline_becomes_a_model_of_its_own(tmp_path: Path) -> Non
     assert "error[MIL430]" in refused(whole, "first", tmp_path / "N.mlpackage", stage=1)
 
 
-def test_blocks_that_lack_the_values_are_left_out_and_told_of(tmp_path: Path) -> None:
+def test_blocks_that_lack_values_are_left_out_and_reported_of(tmp_path: Path) -> None:
     whole = Program(version=1)
     for opset, body in {"CoreML8": "a = relu(x); y = exp(a);", "CoreML7": "y = exp(x);"}.items():
         one = miltext.parse(miltext.infer_draft(draft(body, "y"))).functions["main"]
@@ -407,7 +405,7 @@ def test_a_part_of_any_kind_of_model_is_one_of_any_kind(ending: str, tmp_path: P
         assert np.array_equal(made["b"], np.ones((2, 3)))
 
 
-def test_a_part_takes_the_place_of_the_whole_only_if_that_is_asked(tmp_path: Path) -> None:
+def test_a_part_takes_place_of_whole_only_if_that_is_asked(tmp_path: Path) -> None:
     whole = package(tmp_path / "Whole.mlpackage", draft("a = relu(x); b = exp(a); c = tanh(b);", "c"))
     with pytest.raises(FileExistsError):
         extract(whole, ["b"], whole)
@@ -428,7 +426,7 @@ def test_what_the_whole_has_wrong_already_is_a_warning(tmp_path: Path) -> None:
     extract(read_model(text.encode(), "w.mil"), ["b"], tmp_path / "B.mlpackage", check=False)
 
 
-def test_types_that_models_take_and_give_are_those_of_multi_arrays() -> None:
+def test_types_that_models_take_and_give_match_multi_arrays() -> None:
     kinds = {"fp32": True, "fp16": True, "int32": True, "int8": True, "bool": False, "int16": False, "string": False}
     for dtype, is_known in kinds.items():
         program = miltext.parse(f"program(1.3) {{ func main<ios18>(tensor<{dtype}, [4]> x, {dtype} y) {{ }} -> (x); }}")

@@ -77,7 +77,7 @@ program(1.3)
     )
 
 
-def test_what_stands_in_one_line_is_parted() -> None:
+def test_what_is_in_one_line_is_parted() -> None:
     made = part(WHOLE, "d", given=("c",))
     assert "            // Three.\n            tensor<fp32, [4]> d = add(x = c, y = z); // beside c and d\n" in made
     assert "func main<ios18>(tensor<fp32, [4]>   z, tensor<fp32, [4]> c) {" in made
@@ -109,7 +109,7 @@ def test_any_part_of_a_text_reads_as_that_part(outputs: str, given: str, ends: s
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_comments_may_stand_in_any_gap(seed: int) -> None:
+def test_comments_may_be_in_any_gap(seed: int) -> None:
     rng = random.Random(seed)
     text = commented(WHOLE, {gap: rng.choice(FORMS) for gap in range(len(tokens(WHOLE))) if rng.random() < 0.7})
     for outputs, given in [("b", "a"), ("d", "c"), ("s", "q"), ("c", ""), ("s a", "d")]:
@@ -204,7 +204,7 @@ def test_names_that_have_to_be_quoted_are() -> None:
     assert 'func main<ios18>(tensor<fp32, []> $"1") {' in part(text, "y", given=("1",))
 
 
-def test_comments_beside_what_goes_go_wherever_they_stand() -> None:
+def test_comments_beside_what_goes_go_wherever_they_are() -> None:
     text = """program(1.3) {
     func main<ios18>(tensor<fp32, [4]> x) {
         /* of a */ tensor<fp32, [4]> a = relu(x = x); /* a, too */ // and this

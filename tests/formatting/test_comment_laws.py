@@ -175,7 +175,7 @@ DRAFT = block(("plain", "plain")).replace("];", "]; // kept").replace("fp16 n", 
 
 
 @pytest.mark.parametrize("fault", [cut, double, lose])
-def test_a_fault_of_the_formatter_is_told(fault: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_the_formatter_is_reported(fault: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     assert comments(infer_draft(DRAFT)) == ["// kept", "// kept"]
     text = infer_draft(DRAFT).replace("    ", "")
     monkeypatch.setattr(Comments, "comment", fault)
@@ -187,7 +187,7 @@ def test_a_fault_of_the_formatter_is_told(fault: Callable[..., None], monkeypatc
 
 
 @pytest.mark.parametrize("fault", [cut, double, lose])
-def test_the_server_edits_nothing_where_the_formatter_has_a_fault(
+def test_server_edits_nothing_where_formatter_has_a_fault(
     fault: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pygls")

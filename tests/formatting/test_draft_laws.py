@@ -26,7 +26,7 @@ def comments(text: str) -> list[str]:
 
 @settings(max_examples=60)
 @given(drafts())
-def test_a_draft_is_the_program_that_it_stands_for(draft: Draft) -> None:
+def test_a_draft_is_the_program_that_it_means(draft: Draft) -> None:
     whole = miltext.infer_draft(draft.short)
     assert whole == miltext.infer_draft(draft.short) == miltext.infer_draft(whole) == miltext.format_text(whole)
     assert meaning(whole) == meaning(draft.long)

@@ -320,7 +320,7 @@ def test_the_last_line_keeps_its_end() -> None:
         ('program(1.3) [a = string("\u202e")] { }', "MIL024"),
     ],
 )
-def test_an_error_is_that_of_the_syntax(text: str, code: str) -> None:
+def test_an_error_matches_the_syntax(text: str, code: str) -> None:
     with pytest.raises(ParseError) as refused:
         format_text(text, path="x.mil")
     assert refused.value.diagnostics[0].code == code
@@ -426,7 +426,7 @@ def beside(found: list[str], gap: int, at: int, where: str) -> bool:
 @samples
 @pytest.mark.parametrize("form", FORMS)
 def test_a_comment_in_any_gap_stays_there(sample: str, form: str) -> None:
-    """Each form stands in every other gap, alone; the forms of a kind of place take turns, so that no gap is left."""
+    """Each form is in every other gap, alone; the forms of a kind of place take turns, so that no gap is left."""
     alike = [each for each in FORMS if place(each) == place(form)]
     for gap in range(alike.index(form) % 2, len(tokens(sample)) + 1, 2):
         formatted = check_gaps(sample, {gap: form})
@@ -520,7 +520,7 @@ def test_a_width_breaks_long_lists() -> None:
     assert format_text(operation(WIDE), width=150) == operation(WIDE)
 
 
-def test_a_width_breaks_lists_at_every_item_where_a_comment_breaks_them() -> None:
+def test_width_and_comments_break_lists_at_every_item() -> None:
     text = operation("op(a = a, // 1\n b = b /* 2 */\n)[c = int32(1) // 3\n /* 4 */];")
     lines = ["op(", "    a = a, // 1", "    b = b /* 2 */", ")[", "    c = int32(1) // 3", "/* 4 */];"]
     narrow = operation(f"\n{' ' * 12}".join(lines))
@@ -601,7 +601,7 @@ def test_a_fault_is_found(lost: str, fault: Callable[[str], str], opset: str, mo
     assert not isinstance(raised.value, ParseError)
 
 
-def test_a_text_that_only_the_fast_path_reads_is_refused_before_it_is_written() -> None:
+def test_text_readable_only_by_the_fast_path_is_not_written() -> None:
     with pytest.raises(ParseError):
         verified_format(operation("op(x = tensor<fp16, [1]>( [[1], foo] ));"))
 
@@ -613,7 +613,7 @@ SLOTS = {"output": "y", "kind": "add", "key": "x", "value": "n", "attribute": "n
 
 
 @pytest.mark.parametrize("slot", SLOTS)
-def test_a_reserved_word_is_laid_out_where_the_fine_rules_read_it(slot: str) -> None:
+def test_a_reserved_word_is_laid_out_where_fine_rules_read_it(slot: str) -> None:
     """A coarse token takes it for a name, so that the whole operation has to be read by the fine rules."""
     for word in sorted(RESERVED):
         operation = OPERATION.format(**{**SLOTS, slot: word})
@@ -631,7 +631,7 @@ TWO_MISTAKES = [
 
 
 @pytest.mark.parametrize("operations", TWO_MISTAKES)
-def test_the_first_mistake_is_told_as_by_the_fine_rules(operations: str) -> None:
+def test_the_first_mistake_is_reported_as_by_the_fine_rules(operations: str) -> None:
     check_laid_out_or_refused(f"program(1.3) {{ func main<ios18>(int32 n) {{ {operations} }} -> (n); }}")
 
 

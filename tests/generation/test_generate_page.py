@@ -1,4 +1,4 @@
-"""docs/generate.md: its examples run as they stand, and it names each option."""
+"""docs/generate.md: its examples run as they are, and it names each option."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ PAGE = PATH.read_text(encoding="utf-8")
 SHOWN = re.compile(r"```sh\nmiltext (.*)\n```\n\n```text\n(.*?)```\n", re.DOTALL)
 
 
-def test_the_command_prints_what_the_page_shows(matches_golden: Check) -> None:
+def test_the_command_prints_the_page(matches_golden: Check) -> None:
     found = SHOWN.search(PAGE)
     assert found
     written = RUNNER.invoke(command, found[1].split()).stdout
     matches_golden(PATH, PAGE[: found.start(2)] + written + PAGE[found.end(2) :])
 
 
-def test_the_examples_run_as_they_stand() -> None:
+def test_the_examples_run_unchanged() -> None:
     examples = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     assert len(examples) == 3
     names: dict[str, Any] = {"few": settings(max_examples=3, deadline=None, database=None)}

@@ -1,4 +1,4 @@
-"""Generated programs: what must hold of each, what is asked for, and that seeds, bytes and hypothesis all make them."""
+"""Generated programs: what must hold of each, what is requested, but that seeds, bytes and hypothesis all make them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_each_operation_can_be_had_alone_in_each_opset(op_type: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_what_is_generated_is_right_and_evaluates(seed: int) -> None:
+def test_a_generated_program_is_right_and_evaluates(seed: int) -> None:
     found = made(seed)
     assert findings_in(found) == []
     for function in found.functions:
@@ -65,7 +65,7 @@ def test_what_is_generated_is_right_and_evaluates(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(0, 40, 8))
-def test_what_is_generated_reads_back(seed: int) -> None:
+def test_a_generated_program_reads_back(seed: int) -> None:
     found = made(seed)
     assert miltext.parse(miltext.to_text(found)) == found
     assert miltext.parse(miltext.infer_draft(miltext.to_draft(found))) == found
@@ -122,7 +122,7 @@ def test_only_these_operations_and_data_types() -> None:
     assert {each.tensorType.dataType for each in outputs} == {10}
 
 
-def test_no_more_inputs_and_outputs_than_asked_for() -> None:
+def test_no_more_inputs_and_outputs_than_requested() -> None:
     for seed in range(5):
         function = generate(seed, Options(inputs=1, outputs=1)).functions["main"]
         assert len(function.inputs) - sum(each.type.HasField("stateType") for each in function.inputs) <= 1
@@ -161,7 +161,7 @@ def test_weights_are_constants_of_their_own(only: list[str] | None) -> None:
         ({"dtypes": ["string"]}, "MIL482", "no operation computes with `string`"),
         ({"dtypes": ["uint1", "bf16"]}, "MIL482", "no operation computes with `uint1` or `bf16`"),
         ({"dtypes": ["int16"], "opsets": ["ios15"]}, "MIL482", "no operation computes with `int16` in ios15"),
-        ({"operations": ["read_state"], "states": False}, "MIL482", "`read_state` is asked for, and `states` is false"),
+        ({"operations": ["read_state"], "states": False}, "MIL482", "`read_state` is requested, but `states` is false"),
         ({"operations": ["constexpr_cast"], "compressed": False}, "MIL482", "and `compressed` is false"),
         ({"operations": ["cond", "add"], "control_flow": False}, "MIL482", "and `control_flow` is false"),
         ({"weights": 99_999_999}, "MIL482", "`weights` is 99999999, and cannot be more than 4194304"),
@@ -178,7 +178,7 @@ def test_weights_are_constants_of_their_own(only: list[str] | None) -> None:
         ({"operations": ["conv"], "dtypes": ["int32"]}, "MIL483", "1 operation cannot be made of these"),
     ],
 )
-def test_what_cannot_be_had_is_refused(asked: dict[str, object], code: str, message: str) -> None:
+def test_an_impossible_choice_is_refused(asked: dict[str, object], code: str, message: str) -> None:
     with pytest.raises(MiltextError) as refused:
         generate(0, Options(**asked))  # type: ignore[arg-type]
     assert refused.value.diagnostics[0].code == code
@@ -192,7 +192,7 @@ def test_a_seed_is_not_negative() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "fp16", "int32", "bool", "int8", "uint16"])
-def test_values_are_of_the_data_types_asked_for(dtype: str) -> None:
+def test_values_are_of_the_data_types_requested(dtype: str) -> None:
     """But for inputs that are cast, and what says how to compute."""
     for seed in range(4):
         found = generate(seed, Options(dtypes=[dtype], opsets=["ios18"], ops=(8, 8), control_flow=False))

@@ -384,7 +384,7 @@ def test_variables_of_a_loop() -> None:
     assert carried_into(body(graph), values["x"]) is None
 
 
-def test_an_inner_value_of_a_loop_that_moves_out_keeps_its_own_uses() -> None:
+def test_inner_value_of_loop_that_moves_out_keeps_its_own_uses() -> None:
     graph, values = main(LOOP)
     step = maker(values["k"])
     values["more"].name = "k"

@@ -1,4 +1,4 @@
-"""docs/graph.md: its edits run as they stand, one after another, and do what they say."""
+"""docs/graph.md: its edits run as they are, one after another, and do what they say."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def test_a_text_is_checked_again_once_it_is_edited(client: Client, fault: str, o
     assert "result" in client.answered(client.hover("bad"))
 
 
-def test_a_text_whose_process_ends_says_so(client: Client) -> None:
+def test_a_text_whose_process_ends_reports_it(client: Client) -> None:
     client.open("bad", f"{GOOD} // DIE")
     [said] = client.said("bad")
     assert said["code"] == "MIL900"
@@ -241,7 +241,7 @@ def test_a_text_that_is_closed_leaves_no_process(client: Client) -> None:
 
 
 @pytest.mark.parametrize("fault", ["HANG", "SLOW", "DIE", ""])
-def test_the_server_ends_when_the_client_says_so(fault: str) -> None:
+def test_the_server_ends_when_the_client_reports_it(fault: str) -> None:
     client = Client()
     client.open("good", GOOD)
     client.open("bad", f"{GOOD} // {fault}")

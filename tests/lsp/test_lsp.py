@@ -24,8 +24,8 @@ from support.lsp_documents import MARK, SERVER, OpenDocument, make_client, seen
 from support.short_drafts import BROKEN, DRAFTS
 
 import miltext
-from miltext.checking.verifier import infer_draft
 from miltext.diagnostics.codes import page
+from miltext.drafting.draft import infer_draft
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -96,7 +96,7 @@ async def completed(client: LanguageClient, marked: str) -> list[lsp.CompletionI
 
 
 async def labels(client: LanguageClient, statement: str) -> list[str]:
-    """What completes a statement, which stands behind those of PROGRAM."""
+    """What completes a statement, which comes behind those of PROGRAM."""
     items = await completed(client, PROGRAM.replace("        } ->", f"            {statement}\n        }} ->"))
     return [item.label for item in items]
 
@@ -163,7 +163,7 @@ async def test_diagnostics_come_while_somebody_types(client: LanguageClient, lin
         if (found := client.diagnostics[document.uri]) is not last:
             sent.append([document.told(each.range) for each in found if each.code == "MIL604"])
             last = found
-    assert sent == [["nobody"]] * 3  # where it stands by now
+    assert sent == [["nobody"]] * 3  # where it is by now
     assert time.monotonic() - started > 0.6  # 0.2 seconds for each
     assert seen(await document.diagnosed()) == document.expected() != []
 

@@ -148,7 +148,7 @@ def test_edits_are_applied_as_the_client_means_them(text: str, edits: list[Any])
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=NAMES)
-def test_a_part_of_the_layout_says_the_same(text: str) -> None:
+def test_a_part_of_the_layout_is_equal(text: str) -> None:
     random = Random(7)
     ragged = "\n".join(" " * random.randrange(9) + line.lstrip(" ") for line in text.split("\n"))
     try:
@@ -167,7 +167,7 @@ def test_a_part_of_the_layout_says_the_same(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=NAMES)
-def test_the_coarse_tree_says_what_the_fine_one_says(text: str) -> None:
+def test_the_coarse_tree_shows_what_the_fine_one_states(text: str) -> None:
     reading = read_whole(text)
     try:
         traced = parse_tree(text)
@@ -226,7 +226,7 @@ def words(root: Node) -> Iterator[Node]:
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=NAMES)
-def test_what_stands_at_a_place_completes_it(text: str) -> None:
+def test_what_is_at_a_place_completes_it(text: str) -> None:
     reading = read_whole(text)
     if reading is None or miltext.check(text):
         return
@@ -255,7 +255,7 @@ def is_seen(scopes: Scopes, use: Name, value: Meaning | None) -> bool:
 @settings(max_examples=150)
 @given(st.sampled_from(TEXTS), st.data())
 def test_names_mean_what_the_checker_takes_them_for(text: str, data: st.DataObject) -> None:
-    """Of a text in which some names stand in the places of others, and no comment ignores what is said of them."""
+    """Of a text in which some names are in the places of others, and no comment ignores what is said of them."""
     text = re.sub("mil: ignore", "", text, flags=re.IGNORECASE)
     reading = read_whole(text)
     names = [name for name, value in reading.scopes.found if not (value and value.is_function)] if reading else []
@@ -275,7 +275,7 @@ def test_names_mean_what_the_checker_takes_them_for(text: str, data: st.DataObje
 
 
 def test_edits_far_apart_leave_completion_quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What stands between two edits is not parsed again, and what the grammar takes is offered."""
+    """What comes between two edits is not parsed again, and what the grammar takes is offered."""
     line = "            tensor<fp16, [1, 2]> v{} = relu(x = x);\n"
     head = "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [1, 2]> x) {\n"
     text = head + "".join(map(line.format, range(3000))) + "        } -> (v7);\n}\n"
@@ -298,7 +298,7 @@ def test_edits_far_apart_leave_completion_quick(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=NAMES)
-def test_renaming_is_that_of_the_command_where_a_name_is_there_once(text: str) -> None:
+def test_renaming_matches_the_command_where_a_name_is_there_once(text: str) -> None:
     reading = None if miltext.check(text) else read_whole(text)
     values = {id(value): value for _, value in reading.scopes.found if value} if reading else {}
     names = Counter(value.name.text for value in values.values())

@@ -32,7 +32,7 @@ def test_every_position_is_somewhere(text: str, encoding: str, line: int, charac
     assert positions.position(offset) <= (line, character)
 
 
-def test_lines_end_where_the_protocol_says() -> None:
+def test_lines_end_where_the_protocol_states() -> None:
     positions = Positions("a\r\nb\rc\nd\u2028e\x85f")
     assert positions.starts == [0, 3, 5, 7]
     assert [positions.line_end(line) for line in range(4)] == [1, 4, 6, 12]

@@ -47,7 +47,7 @@ def place(view: View, part: str, along: int = 0) -> Any:
 
 
 def told(view: View, range: lsp.Range) -> tuple[int, str]:
-    """Where a range begins, and what stands in it."""
+    """Where a range begins, and what is in it."""
     start, end = view.document.span(range)
     return start, view.document.text[start:end]
 
@@ -89,16 +89,16 @@ def hovered(view: View, part: str, along: int = 0) -> str:
         ("first, second)", 0, "made by `split` in line 9"),
     ],
 )
-def test_hovering_tells_what_the_short_spelling_leaves_out(part: str, along: int, said: str) -> None:
+def test_hovering_reports_what_the_short_spelling_leaves_out(part: str, along: int, said: str) -> None:
     assert said in hovered(view_of(FEED_FORWARD), part, along)
 
 
-def test_hovering_tells_no_parameter_of_a_statement() -> None:
+def test_hovering_reports_no_parameter_of_a_statement() -> None:
     said = hovered(view_of(FEED_FORWARD), "reduce_mean(")
     assert said.startswith("```\nreduce_mean<ios15>(")
 
 
-def test_hovering_tells_nothing_of_a_parameter_that_is_not_there() -> None:
+def test_hovering_reports_nothing_of_parameter_that_is_not_there() -> None:
     view = view_of(FEED_FORWARD.replace("silu(conv", "silu(x, up, conv").replace("relu(gate)", "odd(gate)"))
     assert "required" not in hovered(view, "up, conv")
     assert hovered(view, "odd(").endswith("Unknown operation `odd`.")
@@ -110,7 +110,7 @@ def test_hovering_tells_nothing_of_a_parameter_that_is_not_there() -> None:
 
 
 def hints(view: View, range: lsp.Range = EVERYWHERE) -> list[tuple[str, str]]:
-    """The label of each hint, and what stands behind it."""
+    """The label of each hint, and what comes behind it."""
     found = inlay_hints(view, lsp.InlayHintParams(DOCUMENT, range))
     offsets = [view.document.offset(hint.position) for hint in found]
     assert offsets == sorted(offsets)
@@ -186,7 +186,7 @@ def test_renaming_goes_into_nested_operations(name: str) -> None:
 
 
 @pytest.mark.parametrize("spelled", ['string("mean")', '"mean"'])
-def test_the_name_of_an_operation_goes_along(spelled: str) -> None:
+def test_the_name_of_an_operation_moves(spelled: str) -> None:
     text = FEED_FORWARD.replace('"mean"', spelled)
     renamed = text.replace("mean =", "average =").replace("(mean", "(average").replace('"mean"', '"average"')
     assert rename_everywhere(text, "mean", "average") == renamed
@@ -213,7 +213,7 @@ def test_a_name_leads_to_its_definition_from_a_nested_operation() -> None:
 
 
 def labels(statement: str) -> list[str]:
-    """What completes a statement, which stands behind those of FEED_FORWARD."""
+    """What completes a statement, which comes behind those of FEED_FORWARD."""
     marked = FEED_FORWARD.replace("        } ->", f"            {statement}\n        }} ->")
     at = marked.index(MARK)
     view = view_of(marked.replace(MARK, ""), read_whole(FEED_FORWARD))
@@ -232,7 +232,7 @@ def test_arguments_are_completed_by_their_place() -> None:
     assert labels(f"y = concat((x, gate), {MARK}")[10:12] == ["axis", "interleave"]
     assert labels(f"y = mul(relu(x), g{MARK}")[:1] == ["gate"]
     assert labels(f"y = mul(x = relu(g{MARK}")[:1] == ["gate"]
-    assert "gate" not in labels(f"y = conv(x, weight = up, {MARK}")  # a value cannot stand there
+    assert "gate" not in labels(f"y = conv(x, weight = up, {MARK}")  # a value cannot be there
 
 
 def test_operations_complete_an_argument() -> None:
@@ -244,7 +244,7 @@ def test_operations_complete_an_argument() -> None:
 
 
 @pytest.mark.parametrize("name", DRAFTS)
-def test_what_stands_at_a_place_completes_it(name: str) -> None:
+def test_what_is_at_a_place_completes_it(name: str) -> None:
     text = DRAFTS[name]
     reading = read_whole(text)
     assert reading is not None
@@ -276,7 +276,7 @@ def words(root: Node) -> Iterator[Node]:
         ("concat((x, gate), ", "concat", "axis"),
     ],
 )
-def test_the_signature_is_that_of_the_innermost_operation(written: str, operation: str, parameter: str) -> None:
+def test_the_signature_matches_the_innermost_operation(written: str, operation: str, parameter: str) -> None:
     marked = FEED_FORWARD.replace("        } ->", f"            y = {written}{MARK}\n        }} ->")
     view = view_of(marked.replace(MARK, ""), read_whole(FEED_FORWARD))
     position = view.document.position(marked.index(MARK))

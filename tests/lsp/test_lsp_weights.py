@@ -52,7 +52,7 @@ def hovered(view: View, word: str, offset: int = 1) -> str:
     return found.contents.value
 
 
-def test_a_hover_tells_type_and_file(folder: Path) -> None:
+def test_a_hover_reports_type_and_file(folder: Path) -> None:
     view = view_of(TEXT, folder)
     shown = hovered(view, '$npy("w.npy"), bias')
     assert WEIGHT in shown
@@ -64,7 +64,7 @@ def test_a_hover_tells_type_and_file(folder: Path) -> None:
     assert 'BLOBFILE(path = string("@model_path/weights/weight.bin"), offset = uint64(64))' in hovered(view, "$blob")
 
 
-def test_a_hover_in_a_text_without_a_folder_says_so() -> None:
+def test_a_hover_in_a_text_without_a_folder_reports_it() -> None:
     assert "Save the text" in hovered(view_of(TEXT, None), "$npy")
 
 

@@ -29,7 +29,7 @@ def ended(code: str, sent: bytes) -> subprocess.CompletedProcess[bytes]:
 
 
 @pytest.mark.parametrize("code", [HIDDEN, OLDER, HALF], ids=["none", "older", "half"])
-def test_a_client_is_told_in_a_window_what_to_install(code: str) -> None:
+def test_a_client_is_reported_in_a_window_what_to_install(code: str) -> None:
     item = {"uri": "untitled:x.mil", "languageId": "mil", "version": 1, "text": "program(1.3)\n{\n}\n"}
     sent = [
         message("initialize", {"capabilities": {}, "processId": None, "rootUri": None}, "first"),
@@ -59,11 +59,11 @@ def test_a_client_is_told_in_a_window_what_to_install(code: str) -> None:
         b"a\n" * 9,
     ],
 )
-def test_who_is_no_client_is_told_on_standard_error(sent: bytes) -> None:
+def test_who_is_no_client_is_reported_on_standard_error(sent: bytes) -> None:
     assert ended(HIDDEN, sent).stdout == b""
 
 
-def test_the_message_comes_at_once_and_the_server_stays_until_it_is_ended() -> None:
+def test_the_message_is_immediate_and_the_server_stays() -> None:
     """Clients start again what ends by itself."""
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", HIDDEN], cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe) as server:

@@ -237,7 +237,7 @@ CONFLICTS: dict[str, tuple[Edit, Edit, str]] = {
 
 
 @pytest.mark.parametrize("name", CONFLICTS)
-def test_what_both_change_in_a_pipeline_is_told_with_its_model(name: str, tmp_path: Path) -> None:
+def test_what_both_change_in_pipeline_is_reported_with_its_model(name: str, tmp_path: Path) -> None:
     one, other, told = CONFLICTS[name]
     base = three()
     result = merged(base, edited(base, one), edited(base, other), tmp_path)
@@ -247,7 +247,7 @@ def test_what_both_change_in_a_pipeline_is_told_with_its_model(name: str, tmp_pa
     assert "<<<<<<<" in result.text
 
 
-def test_a_text_in_conflict_says_which_model_it_is_of(tmp_path: Path) -> None:
+def test_a_text_in_conflict_names_model_it_is_of(tmp_path: Path) -> None:
     base = nested()
 
     def inner(new: str) -> Edit:
@@ -295,7 +295,7 @@ def test_models_of_all_kinds_are_merged_by_hand(name: str, tmp_path: Path) -> No
         assert wire_of(model.spec) == wire_of(edited(base, author, license_of))
 
 
-def test_other_files_of_packages_are_told(tmp_path: Path) -> None:
+def test_other_files_of_packages_are_reported(tmp_path: Path) -> None:
     """Only git merges them, each by itself."""
     packages = [write_package(tmp_path / f"{index}.mlpackage", wire_of(unary("x", "y"))) for index in range(3)]
     (packages[2] / "Data" / "notes.txt").write_text("theirs")
@@ -321,7 +321,7 @@ def test_a_program_with_unknown_fields_is_refused_by_its_name(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", BASES)
-def test_what_both_sides_added_is_merged_by_what_they_have_in_common(name: str, tmp_path: Path) -> None:
+def test_common_additions_of_both_sides_are_merged(name: str, tmp_path: Path) -> None:
     base = BASES[name]()
     for one, other in (((), ()), ((license_of,), (unknown,)), ((updatable,), (license_of,)), ((unknown,), ())):
         ours, theirs = edited(base, *one), edited(base, *other)

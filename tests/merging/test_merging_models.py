@@ -159,7 +159,7 @@ def test_a_conflict_by_hand_is_a_text_beside(scene: Scene) -> None:
     assert run("merge", *scene.packages).returncode == 2
 
 
-def test_a_text_with_conflicts_that_somebody_edited_is_replaced_only_with_force(scene: Scene) -> None:
+def test_only_force_replaces_an_edited_conflict_text(scene: Scene) -> None:
     scene.edit((tanh,), (sigmoid,))
     target = scene.folder / "merged.mlpackage"
     text = Path(f"{target}.conflict.mil")
@@ -174,7 +174,7 @@ def test_a_text_with_conflicts_that_somebody_edited_is_replaced_only_with_force(
     assert text.read_text() == written
 
 
-# ---- what stands around a program
+# ---- what is around a program
 
 
 def described(**features: str) -> Spec:
@@ -200,7 +200,7 @@ def test_descriptions_are_merged_by_name(ours: Spec, theirs: Spec, wanted: Spec)
     )
 
 
-def test_what_both_changed_of_a_description_is_told_by_its_place() -> None:
+def test_what_both_changed_of_description_is_named_by_its_place() -> None:
     base, ours, theirs = described(x="one"), described(x="a"), described(x="b")
     for spec, said in ((base, "1"), (ours, "2"), (theirs, "3")):
         spec.description.metadata.userDefined["mine"] = said

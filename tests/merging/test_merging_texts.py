@@ -1,4 +1,4 @@
-"""Merges of texts: what becomes of each pair of changes, and what stands between markers."""
+"""Merges of texts: what becomes of each pair of changes, and what comes between markers."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ CONFLICTS = {
         [('string("c")', 'string(" c")')],
         ['string(" c")'],
     ),
-    "deleted and given back": ([(LINES["c"], ""), ("x = c", "x = b")], [("(d)", "(d, c)")], ["tanh"]),
+    "deleted and returned": ([(LINES["c"], ""), ("x = c", "x = b")], [("(d)", "(d, c)")], ["tanh"]),
     "two comments": ([("// makes a", "// one")], [("// makes a", "// two")], ["// one", "// two"]),
     "a comment in what the other changes": (
         [("tanh(x = b", "tanh(x = /* of b */ b")],
@@ -236,7 +236,7 @@ def test_odd_texts_are_merged_too(name: str) -> None:
     assert merge_texts(base, mine, base.replace("tanh", "sin")).conflicts == ("tanh" in base)
 
 
-def test_labels_and_the_size_of_markers_are_as_asked_for() -> None:
+def test_labels_and_the_size_of_markers_are_as_requested() -> None:
     markers = Markers("HEAD", "0123abc", "a branch", 12, with_base=True)
     text = merge_texts(BASE, edited(("tanh", "cos")), edited(("tanh", "sin")), markers).text
     for sign, label in (("<", " HEAD"), ("|", " 0123abc"), ("=", ""), (">", " a branch")):
@@ -280,7 +280,7 @@ def test_a_base_with_conflicts_has_not_agreed_on_them() -> None:
 
 
 @pytest.mark.parametrize("broken", ["base", "ours", "theirs"])
-def test_a_version_that_is_no_text_is_told_by_its_name(broken: str) -> None:
+def test_a_version_that_is_no_text_is_named_by_its_name(broken: str) -> None:
     texts = {"base": BASE, "ours": BASE, "theirs": BASE, broken: "program(1.3"}
     with pytest.raises(miltext.ParseError) as failure:
         merge_texts(texts["base"], texts["ours"], texts["theirs"])
@@ -373,7 +373,7 @@ def test_drafts_are_merged_as_they_are_written() -> None:
     assert merge_texts(DRAFT, ours, DRAFT.replace("1e-5", "1e-7")).conflicts == 1
 
 
-def test_types_that_no_longer_fit_are_told() -> None:
+def test_types_that_no_longer_fit_are_reported() -> None:
     ours = edited(("[2]> x)", "[3]> x)"), *[(f"[2]> {name}", f"[3]> {name}") for name in "abcd"])
     theirs = edited(after("b", NEW))
     merged = merge_texts(BASE, ours, theirs)

@@ -111,9 +111,7 @@ def unchanged(before: outputs.Tree, folder: Path) -> None:
     assert tree(folder) == before
 
 
-def test_what_is_there_is_replaced_if_it_is_of_that_kind_and_only_with_force_where_there_is_that(
-    row: Row, folder: Path
-) -> None:
+def test_a_file_of_the_same_kind_is_replaced_or_needs_force(row: Row, folder: Path) -> None:
     target = folder / row.target
     assert row.run(folder, target).exit_code == row.status
     before = tree(folder)

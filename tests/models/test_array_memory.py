@@ -16,8 +16,8 @@ from support.memory import run
 from support.weighted import DATA, WEIGHT, function_of, program_of
 
 from miltext.schema.dtypes import BY_NAME
+from miltext.schema.tensors import CHUNK
 from miltext.weights.blob_storage import BlobFile, BlobWriter, pieces_at
-from miltext.weights.tensors import CHUNK
 
 MOST = 90 << 20
 """Bytes of the whole process, of which Python, numpy and protobuf need some 40 million by themselves."""
@@ -72,7 +72,7 @@ def test_weights_of_any_size_are_left_out_with_little_memory(tmp_path: Path) -> 
     os.remove(path)
 
 
-def test_a_weight_file_of_any_size_is_told_with_little_memory(tmp_path: Path) -> None:
+def test_weight_file_of_any_size_is_reported_with_little_memory(tmp_path: Path) -> None:
     """To git as text, too where it is cut off, or is no weight file at all."""
     size = 300 << 20
     with BlobWriter(tmp_path / "weight.bin") as writer:

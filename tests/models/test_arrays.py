@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from models.test_build_text import built
 from support.array_files import npy_of, safetensors, sparse_npy, tensor, text_of
 
-from miltext.arrays import c_order, opening, stored
+from miltext.arrays import opening, stored
 from miltext.arrays.converting import UnfitElement, converted, holds
 from miltext.arrays.headers import Headers
 from miltext.arrays.npz import npz_headers
@@ -29,6 +29,7 @@ from miltext.diagnostics.home import install
 from miltext.parsing.lowering.arrays import ArrayReference
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.schema.packing import decode, encode, unpack
+from miltext.schema.tensors import InType
 
 NPY = ArrayReference("$npy", "w.npy")
 
@@ -43,7 +44,7 @@ def read(folder: Path, reference: ArrayReference, dtype: str | None = None) -> n
     found = open_array(reference, folder)
     kind = BY_NAME[dtype] if dtype else found.dtype
     data = b"".join(found.pieces(kind))
-    assert len(data) == found.size(kind)
+    assert len(data) == InType(found, kind).size
     return unpack(data, kind, found.header.number).reshape(found.shape)
 
 
@@ -105,7 +106,7 @@ SHAPES = [
 def test_fortran_order_becomes_c_order(
     kind: str, box: int, shape: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(c_order, "BOX", box)
+    monkeypatch.setattr(stored, "BOX", box)
     monkeypatch.setattr(stored, "BOX", box)
     monkeypatch.setattr(stored, "PIECE", 8)
     array = np.asfortranarray(np.arange(np.prod(shape)).reshape(shape).astype(kind))
@@ -123,27 +124,27 @@ def test_fortran_order_becomes_c_order(
 
 @given(st.lists(st.integers(1, 7), min_size=1, max_size=5), st.integers(1, 300))
 def test_boxes_hold_each_element_once(shape: list[int], most: int) -> None:
-    sides = c_order.sides_of_box(shape, most)
+    sides = stored.sides_of_box(shape, most)
     assert np.prod(sides) <= most
     corners = product(*(range(0, size, side) for size, side in zip(shape, sides, strict=True)))
     seen: list[int] = []
     for corner in corners:
         box = [min(side, size - first) for side, size, first in zip(sides, shape, corner, strict=True)]
-        for start, count in c_order.runs(corner, box, shape):
+        for start, count in stored.runs(corner, box, shape):
             seen += range(start, start + count)
     assert sorted(seen) == list(range(int(np.prod(shape))))
 
 
 @pytest.mark.parametrize("shape", [(1 << 15, 1 << 15), (1 << 7, 1 << 23), (1 << 23, 1 << 7), (2, 1 << 29), (1 << 10, 1 << 10, 32, 32)])  # fmt: skip  # noqa: E501
 def test_what_is_read_and_written_of_a_large_box_is_never_small(shape: tuple[int, ...]) -> None:
-    sides = c_order.sides_of_box(shape, c_order.BOX // 4)
+    sides = stored.sides_of_box(shape, stored.BOX // 4)
     start = tuple(0 for _ in shape)
     for order in (1, -1):
-        (_, count), *_ = c_order.runs(start[::order], sides[::order], shape[::order])
+        (_, count), *_ = stored.runs(start[::order], sides[::order], shape[::order])
         assert count >= min(512, shape[::order][0])
 
 
-def test_sub_byte_elements_of_a_fortran_array_are_packed_in_c_order(tmp_path: Path) -> None:
+def test_sub_byte_fortran_arrays_are_packed_in_c_order(tmp_path: Path) -> None:
     array = np.asfortranarray(np.arange(35).reshape(5, 7) % 8)
     assert np.array_equal(read(tmp_path, saved(tmp_path, array), "uint3"), array)
 
@@ -171,9 +172,7 @@ def test_the_arrays_of_an_archive(save: Any, tmp_path: Path, monkeypatch: pytest
     assert 'the file has 9 arrays ("layer0", "layer1", "layer2", "layer3", "layer4", ...), none with this key' in said
 
 
-def test_a_file_that_is_missing_is_told_of_with_its_folder_and_a_near_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_missing_is_reported_with_folder_and_near_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saved(tmp_path, np.ones(2))
     (tmp_path / "w").mkdir()
     np.save(tmp_path / "w" / "weight_1.npy", np.ones(2))
@@ -356,7 +355,7 @@ CONVERSIONS: list[tuple[str, npt.NDArray[Any], str]] = [
 
 
 @pytest.mark.parametrize(("target", "array", "source"), CONVERSIONS)
-def test_an_array_is_converted_where_that_is_asked_for(
+def test_an_array_is_converted_where_requested(
     target: str, array: npt.NDArray[Any], source: str, tmp_path: Path
 ) -> None:
     saved(tmp_path, array)
@@ -387,7 +386,7 @@ LOSSES: list[tuple[str, npt.NDArray[Any], str]] = [
 
 
 @pytest.mark.parametrize(("target", "array", "saying"), LOSSES)
-def test_a_value_that_a_type_does_not_have_is_told_by_its_index(
+def test_a_value_that_a_type_does_not_have_is_named_by_its_index(
     target: str, array: npt.NDArray[Any], saying: str, tmp_path: Path
 ) -> None:
     saved(tmp_path, array)
@@ -396,7 +395,7 @@ def test_a_value_that_a_type_does_not_have_is_told_by_its_index(
 
 def test_the_index_counts_across_pieces_and_boxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored, "PIECE", 8)
-    monkeypatch.setattr(c_order, "BOX", 64)
+    monkeypatch.setattr(stored, "BOX", 64)
     array = np.zeros((7, 5, 3), np.float32)
     array[6, 2, 1] = 1e9
     for each in (array, np.asfortranarray(array)):
@@ -422,7 +421,7 @@ def test_a_byte_that_is_no_truth_value_is_refused(tmp_path: Path) -> None:
         assert "[1]" in refused("MIL417", tmp_path, NPY._replace(dtype=dtype))
 
 
-def test_a_type_that_no_weight_file_has_is_not_read_if_it_is_too_large(tmp_path: Path) -> None:
+def test_type_that_no_weight_file_has_is_not_read_if_it_is_large(tmp_path: Path) -> None:
     shape = ((1 << 28) + 1,)
     sparse_npy(tmp_path / "w.npy", shape, "<f8")
     with pytest.raises(MiltextError, match=r"model\.mil:4:\d+: error\[MIL308\].*2147483656 bytes are too many"):

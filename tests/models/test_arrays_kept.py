@@ -108,14 +108,14 @@ def test_nor_with_another_original(package: Path, tmp_path: Path) -> None:
     refused(text_with("A.mlpackage/mine/w.npy"), package, original=original)
 
 
-def test_an_array_in_the_original_is_kept_with_what_else_is_in_it(package: Path, tmp_path: Path) -> None:
+def test_an_array_in_original_is_kept_with_what_else_is_in_it(package: Path, tmp_path: Path) -> None:
     text = source(tmp_path, text_with("A.mlpackage/mine/w.npy"))
     build(text, package, original=miltext.load(package), force=True)
     np.testing.assert_array_equal(np.load(package / "mine" / "w.npy"), ARRAY)
     assert_coremltools_opens(package)
 
 
-def test_arrays_beside_the_output_keep_nothing_from_being_replaced(package: Path, tmp_path: Path) -> None:
+def test_arrays_beside_the_output_do_not_block_replacing(package: Path, tmp_path: Path) -> None:
     array_at(tmp_path / "A.mlpackage.npy")
     build(source(tmp_path, text_with("A.mlpackage.npy")), package, force=True)
     assert not (package / "mine").exists()

@@ -60,7 +60,7 @@ def test_what_keeps_a_text_from_being_built_has_its_place(
     assert saying in str(failure.value)
 
 
-def test_a_place_is_that_of_the_edited_text_with_an_original_too(tmp_path: Path) -> None:
+def test_a_place_matches_the_edited_text_with_an_original_too(tmp_path: Path) -> None:
     old = original(tmp_path, program(relu("tensor<fp32, [2]>")))
     for text, code in ((program(relu("tensor<int64, [2]>")), "MIL420"), (blob_text("@model_path/none.bin"), "MIL302")):
         said = shown(text, tmp_path, original=old)

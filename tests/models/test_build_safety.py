@@ -76,7 +76,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """A package that stands where a build is to write."""
+    """A package that is where a build is to write."""
     shutil.copytree(EXAMPLE, tmp_path / "Old.mlpackage")
     return tmp_path / "Old.mlpackage"
 
@@ -121,7 +121,7 @@ def test_a_build_that_fails_leaves_the_old_one_whole(old: Path, monkeypatch: pyt
     assert [path.name for path in old.parent.iterdir()] == [old.name]
 
 
-def test_without_a_swap_the_target_is_moved_aside_and_then_removed(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_swap_target_is_moved_aside_and_then_removed(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(staging, "_call", lambda *_: False)
     model = miltext.load(old)
     model.program.functions["main"].opset = "CoreML7"
@@ -197,7 +197,7 @@ def test_a_folder_that_is_no_package_is_never_replaced(tmp_path: Path) -> None:
     assert (precious / "letters").is_dir()
 
 
-def test_the_original_may_be_the_target_and_keeps_what_else_is_in_it(old: Path) -> None:
+def test_original_may_be_target_and_keeps_what_else_is_in_it(old: Path) -> None:
     manifest = json.loads((old / "Manifest.json").read_text())
     manifest["itemInfoEntries"]["mine"] = {"author": "me", "description": "", "name": "notes", "path": "me/notes.txt"}
     (old / "Manifest.json").write_text(json.dumps(manifest))
@@ -239,7 +239,7 @@ LIES: dict[str, tuple[str, str, bytes | None]] = {
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_weight_that_is_not_as_it_is_said(lie: str, tmp_path: Path) -> None:
+def test_a_weight_that_is_not_as_it_is_stated(lie: str, tmp_path: Path) -> None:
     code, text, data = LIES[lie]
     weight_file(tmp_path, data)
     out = tmp_path / "New.mlpackage"
@@ -269,7 +269,7 @@ def test_a_link_that_leads_outside(tmp_path: Path) -> None:
     assert not (tmp_path / "New.mlpackage" / "Data" / "more.txt").is_symlink()
 
 
-def test_weights_are_found_beside_the_text_or_where_it_is_said(tmp_path: Path) -> None:
+def test_weights_are_found_beside_the_text_or_where_it_is_stated(tmp_path: Path) -> None:
     folder = tmp_path / "elsewhere"
     path = weight_file(folder)
     (tmp_path / "text").mkdir()
@@ -370,9 +370,7 @@ def test_the_bar_is_for_what_takes_a_while_on_a_terminal(tmp_path: Path, monkeyp
     assert len(bars) == 1
 
 
-def test_a_model_that_cannot_be_taken_from_and_one_that_nobody_could_read(
-    old: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unusable_and_an_unreadable_original(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = contents(old)
     text = text_model(program("tensor<fp32, [16]>($empty)"), old.parent)
     with pytest.raises(ModelError, match="MIL404"):

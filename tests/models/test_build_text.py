@@ -25,9 +25,9 @@ from miltext.models.model import Model
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import pack
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ModelDescription
+from miltext.schema.tensors import literal, tensor_value
 from miltext.weights.blob_storage import BlobFile
 from miltext.weights.printing import annotated_pieces
-from miltext.weights.tensors import literal, tensor_value
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "Classifier.mlpackage"
@@ -149,7 +149,7 @@ def test_a_type_that_no_description_has(parameters: str, output: str, saying: st
     assert not (tmp_path / "New.mlpackage").exists()
 
 
-def test_an_output_that_nothing_makes_and_an_opset_that_is_unknown(tmp_path: Path) -> None:
+def test_output_that_nothing_makes_and_opset_that_is_unknown(tmp_path: Path) -> None:
     with refused("MIL422", "the output `z` of `main`"):
         built(program(function("fp32 x", "z")), tmp_path, check=False)
     with refused("MIL421", "'future'", "ios18"):
@@ -200,7 +200,7 @@ def described(folder: Path) -> Model:
     return model
 
 
-def test_what_is_unchanged_keeps_its_entry_and_what_is_gone_loses_it(tmp_path: Path) -> None:
+def test_entries_stay_for_unchanged_and_go_for_removed_values(tmp_path: Path) -> None:
     old = described(tmp_path)
     assert old.description is not None
     description, warnings, made = rebuilt(tmp_path, old, program(TWO.replace("(c, d)", "(d)")))
@@ -488,7 +488,7 @@ def damage_arrays(folder: Path) -> None:
     (folder / "negative.npy").write_bytes(whole.replace(shape, b"(3,-4), }"))
 
 
-def test_new_records_stand_behind_the_old_and_each_once(tmp_path: Path) -> None:
+def test_new_records_are_behind_the_old_and_each_once(tmp_path: Path) -> None:
     array = np.arange(4, dtype=np.float16)
     np.save(tmp_path / "w.npy", array)
     old = open_model(EXAMPLE)
@@ -549,7 +549,7 @@ def test_the_bytes_of_values_go_round() -> None:
         assert literal(held) is None
 
 
-def test_annotations_tell_what_a_weight_file_holds() -> None:
+def test_annotations_report_what_a_weight_file_holds() -> None:
     from miltext.weights.model_weights import BlobFolder
 
     model = load(EXAMPLE)
@@ -569,7 +569,7 @@ def test_annotations_tell_what_a_weight_file_holds() -> None:
 # ---- bundles
 
 
-def test_a_bundle_without_a_program_says_what_it_is(tmp_path: Path) -> None:
+def test_a_bundle_without_a_program_shows_its_kind(tmp_path: Path) -> None:
     with refused("MIL423", "`neuralNetwork`"):
         build(open_model(write_pipeline_bundle(tmp_path / "P.mlmodelc")), tmp_path / "New.mlpackage")
     folder = tmp_path / "N.mlmodelc"
@@ -611,7 +611,7 @@ def weighted_bundle_text() -> str:
     return program(function(f"{kind} x", "y", operations))
 
 
-def test_a_bundle_that_lost_its_description_gets_one_from_its_types(tmp_path: Path) -> None:
+def test_bundle_that_lost_description_gets_one_from_types(tmp_path: Path) -> None:
     folder = write_bundle(tmp_path / "C.mlmodelc")
     (folder / "coremldata.bin").unlink()
     build(open_model(folder), tmp_path / "New.mlpackage")

@@ -64,7 +64,7 @@ def test_print_and_build_the_corpus(path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["ironmill-base", "mobius-unified_int8", "mobius-unified_palette_4bit"])
-def test_a_compiled_model_turned_back_is_the_package_that_it_was_made_of(name: str, tmp_path: Path) -> None:
+def test_a_decompiled_model_equals_its_package(name: str, tmp_path: Path) -> None:
     bundle = CORPUS / "bundles" / f"{name}.mlmodelc"
     if not bundle.exists():
         pytest.skip(f"no corpus at {CORPUS}")

@@ -22,7 +22,7 @@ from support.pipelines import of_text, piped, unary
 
 import miltext
 from miltext.building import build, writing
-from miltext.building.choices import BuildOptions
+from miltext.building.choices import BuildChoices
 from miltext.building.compiling import writing as compiling
 from miltext.cli import command
 from miltext.containers.opening import open_model
@@ -66,7 +66,7 @@ def test_a_signal_leaves_the_old_one_or_the_new_one(
     monkeypatch.setattr(test_interrupts, "WRITING", {each.__file__ for each in (staging, compiling, writing)})
     (tmp_path / "in").mkdir()
     room = tmp_path / "room"
-    choices = BuildOptions(force=True, check=False)
+    choices = BuildChoices(force=True, check=False)
     source = open_model(make(tmp_path / "in"))
     prepared = build.prepare(source, room / "C.mlmodelc", choices)
 
@@ -129,7 +129,7 @@ def test_a_full_disk_leaves_the_old_one(make: Callable[[Path], Path], size: int,
     assert not [each for each in os.listdir(tmp_path) if each.startswith(".miltext")]
 
 
-def test_a_folder_that_may_not_be_written_to_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_may_not_be_written_to_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = weighted(tmp_path)
     before = tree(tmp_path)
 
@@ -146,7 +146,7 @@ def test_a_folder_that_may_not_be_written_to_is_told(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize("inner", ["C.mlmodelc", "more/C.mlmodelc"])
-def test_a_file_in_the_place_of_a_folder_is_told(inner: str, tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_a_folder_is_reported(inner: str, tmp_path: Path) -> None:
     source = weighted(tmp_path)
     (tmp_path / "file").write_text("mine")
     before = tree(tmp_path)
@@ -169,7 +169,7 @@ def test_an_output_inside_the_input_is_refused(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
-def test_a_stage_does_not_replace_the_pipeline_that_it_is_read_from(tmp_path: Path) -> None:
+def test_a_stage_does_not_replace_pipeline_that_it_is_read_from(tmp_path: Path) -> None:
     bundle = tmp_path / "C.mlmodelc"
     miltext.build(a_pipeline(tmp_path), bundle, check=False)
     before = tree(tmp_path)

@@ -36,7 +36,7 @@ def compacted(text: str) -> list[str]:
     return [line.strip() for line in made.splitlines()[3:-2]]
 
 
-def test_a_constant_with_one_use_stands_in_its_place() -> None:
+def test_a_constant_with_one_use_is_in_its_place() -> None:
     assert compacted(body(ONE, ADD)) == ["tensor<fp16, [2]> y = add(x = x, y = fp16(0x1p+0));"]
 
 
@@ -75,7 +75,7 @@ def test_a_constant_that_is_an_output_stays() -> None:
 @pytest.mark.parametrize(
     ("value", "name", "kept"), [("y", "y", False), ("var_7", "op_7", False), ("y", "z", True), ("var_7", "op_8", True)]
 )
-def test_a_name_that_says_itself_goes(value: str, name: str, kept: bool) -> None:
+def test_a_name_that_states_itself_goes(value: str, name: str, kept: bool) -> None:
     (line,) = compacted(body(f'tensor<fp16, [2]> {value} = relu(x = x)[name = string("{name}")];', outputs=value))
     assert ("[name" in line) == kept
 
@@ -121,7 +121,7 @@ def package(tmp_path: Path) -> Path:
     return Path(shutil.copytree(EXAMPLE, tmp_path / "Model.mlpackage"))
 
 
-def test_print_compact_shows_digests_and_says_where_it_cannot(package: Path) -> None:
+def test_print_compact_shows_digests_and_shows_where_it_cannot(package: Path) -> None:
     text, errors = run("print", package, "--compact")
     assert "sha256:" in text
     assert errors == ""
@@ -132,7 +132,7 @@ def test_print_compact_shows_digests_and_says_where_it_cannot(package: Path) -> 
     run("print", package, "--compact", "--strict", status=2)
 
 
-def test_a_sidecar_is_written_and_told_when_stale(package: Path) -> None:
+def test_a_sidecar_is_written_and_reported_when_stale(package: Path) -> None:
     sidecar = package.with_name("Model.mlpackage.mil")
     assert str(sidecar) in run("sidecar", "--check", package, status=1)[1]
     assert not sidecar.exists()
@@ -160,7 +160,7 @@ def test_a_sidecar_is_written_and_told_when_stale(package: Path) -> None:
         ("..", "Model.mlpackage"),
     ],
 )
-def test_a_sidecar_stands_beside_the_model_from_wherever_it_is_named(
+def test_a_sidecar_is_beside_the_model_from_wherever_it_is_named(
     folder: str, given: str, package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(package / folder)

@@ -64,7 +64,7 @@ HASHES = {"00000000": "9e38c1a4", "00000001": "543d0f94", "00000002": "0badcafe"
 
 
 def hashed(bundle: Path) -> Path:
-    """A compiled model with keys as Apple's compiler makes them, which stand in their own order."""
+    """A compiled model with keys as Apple's compiler makes them, which are in their own order."""
     text = (bundle / "model.mil").read_text()
     for number, key in HASHES.items():
         assert number in text
@@ -127,7 +127,7 @@ OWN = {
 
 @pytest.mark.parametrize(("spec", "described"), OWN.values(), ids=OWN)
 @pytest.mark.parametrize("is_piped", [False, True], ids=["", "in a pipeline"])
-def test_shapes_of_its_own_are_told_and_made_of_the_description(
+def test_shapes_of_its_own_are_reported_and_made_of_description(
     spec: Model, described: Model, is_piped: bool, tmp_path: Path
 ) -> None:
     both = spec, with_shapes(Model.FromString(spec.SerializeToString()), described)

@@ -53,7 +53,7 @@ def test_pairs_of_the_corpus(name: str, tmp_path: Path) -> None:
     assert miltext.check(open_model(apples)) == []
 
 
-def test_a_pipeline_of_the_corpus_by_its_first_model_and_analytics() -> None:
+def test_a_pipeline_of_corpus_by_its_first_model_and_analytics() -> None:
     package, apples = pair("pipelines/yolov8n-nms")
     source = model_file(package)
     spec = Model.FromString(source.read_bytes())

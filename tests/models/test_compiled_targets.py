@@ -85,7 +85,7 @@ def test_a_build_that_fails_leaves_the_old_bundle_whole(
     assert contents(tmp_path) == before
 
 
-def test_other_files_of_a_bundle_are_told_of(tmp_path: Path) -> None:
+def test_other_files_of_a_bundle_are_reported(tmp_path: Path) -> None:
     bundle = written(unary("x", "y"), tmp_path)
     (bundle / "notes.txt").write_text("mine")
     for ending in (".mlpackage", ".mlmodelc", ".mlmodel"):

@@ -23,10 +23,10 @@ from support.pipelines import binary, of_text, piped, unary
 import miltext
 from miltext.compiled.analytics import parse_analytics
 from miltext.compiled.coremldata import coremldata, parse_coremldata
+from miltext.compiled.doubts import unseen
 from miltext.compiled.metadata import metadata
 from miltext.compiled.precision import stored_as
 from miltext.compiled.stated import source_when_compiled
-from miltext.compiled.unproven_features import unseen
 from miltext.containers.opening import open_model
 from miltext.diagnostics import ModelError
 from miltext.files.refusals import WeightsError
@@ -75,7 +75,7 @@ def test_a_bundle_has_just_the_files_that_the_compiler_writes(tmp_path: Path) ->
     }
 
 
-def test_the_hash_is_that_of_the_package_or_of_what_a_package_would_have(tmp_path: Path) -> None:
+def test_hash_matches_package_or_of_what_a_package_would_have(tmp_path: Path) -> None:
     """A file that nobody here wrote keeps its hash, if the model is not changed on the way."""
     made = of_text(miltext.to_text(unary("x", "y").mlProgram))
     odd = b"\x08\x07" + made.SerializeToString(deterministic=True)  # the version comes twice, and the last one counts
@@ -161,7 +161,7 @@ def test_metadata_shows_features_counts_and_credits(tmp_path: Path) -> None:
     assert found["availability"]["tvOS"] == "16.0"
 
 
-def test_the_versions_are_those_that_are_asked_for(tmp_path: Path) -> None:
+def test_the_versions_are_those_that_are_requested(tmp_path: Path) -> None:
     text = (written(unary("x", "y"), tmp_path, versions=Versions("1.2", "3.4")) / "model.mil").read_text()
     assert re.findall(r'\{"coremlc-[^}]*\}', text) == ['{"coremlc-component-MIL", "1.2"}', '{"coremlc-version", "3.4"}']
     again = open_model(tmp_path / "Out.mlmodelc")
@@ -231,7 +231,7 @@ def test_what_core_ml_would_read_of_guesses_is_refused(name: str, tmp_path: Path
     assert not [*tmp_path.iterdir()]
 
 
-def test_lost_order_of_inputs_is_told(tmp_path: Path) -> None:
+def test_lost_order_of_inputs_is_reported(tmp_path: Path) -> None:
     made = binary("b", "a", "y")
     assert codes(miltext.build(in_package(made, tmp_path / "1"), tmp_path / "1.mlmodelc")) == []
     made.description.input.reverse()
@@ -242,7 +242,7 @@ def test_lost_order_of_inputs_is_told(tmp_path: Path) -> None:
     )
 
 
-def test_what_is_left_out_of_a_model_of_a_pipeline_is_told_with_its_place(tmp_path: Path) -> None:
+def test_omissions_in_a_pipeline_are_reported_with_a_place(tmp_path: Path) -> None:
     made = piped(unary("x", "a"), unary("a", "y"))
     made.pipeline.models[1].mlProgram.docString = "a note"
     told = miltext.build(in_package(made, tmp_path), tmp_path / "C.mlmodelc", check=False)
@@ -314,7 +314,7 @@ def test_ranges_are_shown_and_written() -> None:
     assert array.dataType == ArrayFeatureType.FLOAT32
 
 
-def test_an_operation_that_was_not_seen_is_told(tmp_path: Path) -> None:
+def test_an_operation_that_was_not_seen_is_reported(tmp_path: Path) -> None:
     text = miltext.to_text(unary("x", "y").mlProgram).replace("tanh(", "softsign(")
     source = text_model(text, tmp_path)
     (told,) = miltext.build(source, tmp_path / "C.mlmodelc")
@@ -322,7 +322,7 @@ def test_an_operation_that_was_not_seen_is_told(tmp_path: Path) -> None:
     assert "Softsign" in shown(tmp_path / "C.mlmodelc")["mlProgramOperationTypeHistogram"]
 
 
-def test_weights_compressed_as_none_that_was_seen_are_told() -> None:
+def test_weights_compressed_as_none_that_was_seen_are_reported() -> None:
     function = unary("x", "y").mlProgram.functions["main"]
     operations = function.block_specializations[function.opset].operations
     operations[0].inputs["y"].arguments.add(name="w")
@@ -345,7 +345,7 @@ TABLES = {
 
 @pytest.mark.parametrize("form", ["attributes", "inputs"])
 @pytest.mark.parametrize(("shape", "expected"), TABLES.items(), ids=str)
-def test_bits_are_those_of_one_table_of_values(shape: tuple[int, ...], expected: tuple[str, bool], form: str) -> None:
+def test_bits_match_one_table_of_values(shape: tuple[int, ...], expected: tuple[str, bool], form: str) -> None:
     function = unary("x", "y").mlProgram.functions["main"]
     operations = function.block_specializations[function.opset].operations
     operations[0].inputs["y"].arguments.add(name="w")
@@ -398,7 +398,7 @@ def updatable(spec: Model) -> None:
 @pytest.mark.parametrize(
     ("change", "said"), [(optional, "optional inputs"), (predicting, "a classifier"), (updatable, "an updatable model")]
 )
-def test_what_no_known_model_has_is_told(change: Any, said: str) -> None:
+def test_what_no_known_model_has_is_reported(change: Any, said: str) -> None:
     made = unary("x", "y")
     assert unseen(made) == []
     change(made)

@@ -11,7 +11,7 @@ from support.entries import array, image, model, named, text
 
 import miltext
 from miltext.building.build import prepare
-from miltext.building.choices import BuildOptions
+from miltext.building.choices import BuildChoices
 from miltext.building.new_model import NewModel
 from miltext.containers.programs import TextModel
 from miltext.containers.spec import SpecModel
@@ -26,7 +26,9 @@ def described(whole: SpecModel, edit: Edit, folder: Path, source: str | None = N
     written = edit(miltext.describe(whole))
     toml = write(folder / "d.toml", written.encode())
     program = whole if source is None else TextModel(source.encode(), "m.mil", None)
-    return prepare(program, Path("N.mlpackage"), BuildOptions(None if program is whole else whole, description=toml))
+    return prepare(
+        program, Path("N.mlpackage"), BuildChoices(original=None if program is whole else whole, description=toml)
+    )
 
 
 def mistakes(whole: SpecModel, edit: Edit, folder: Path, source: str | None = None) -> list[tuple[str, str, str]]:
@@ -156,7 +158,7 @@ CASES: dict[str, list[tuple[str, str, str, str, str]]] = {
 
 
 @pytest.mark.parametrize("case", [(kind, *case) for kind, cases in CASES.items() for case in cases])
-def test_what_core_ml_refuses_stands_at_its_line(case: tuple[str, str, str, str, str, str], tmp_path: Path) -> None:
+def test_what_core_ml_refuses_is_at_its_line(case: tuple[str, str, str, str, str, str], tmp_path: Path) -> None:
     kind, before, after, code, line, message = case
     found = mistakes(tables()[kind], replaced(before, after), tmp_path)
     assert found[0][:2] == (code, line)
@@ -202,16 +204,16 @@ def test_an_entry_is_held_to_the_program_that_is_new(tmp_path: Path) -> None:
     )
 
 
-def test_a_text_with_a_dimension_of_any_size_asks_for_its_range(tmp_path: Path) -> None:
+def test_a_text_with_a_dimension_of_any_size_requests_its_range(tmp_path: Path) -> None:
     toml = write(tmp_path / "d.toml", miltext.describe(TextModel(ANY.encode(), "m.mil", None)).encode())
     with pytest.raises(ModelError, match=r"d.toml:\d+:\d+: error\[MIL452\].* write one, as in `\[1, 4\]`"):
-        prepare(TextModel(ANY.encode(), "m.mil", None), Path("N.mlpackage"), BuildOptions(description=toml))
+        prepare(TextModel(ANY.encode(), "m.mil", None), Path("N.mlpackage"), BuildChoices(description=toml))
 
 
-def test_a_range_that_loses_one_axis_is_told_alone(tmp_path: Path) -> None:
+def test_a_range_that_loses_one_axis_is_reported_alone(tmp_path: Path) -> None:
     old = model(ANY, array("fp32", 1, 3, 8, 8, ranges=[(1, 1), (3, 3), (2, 100), (4, 64)]))
     one, both = (TextModel(text(f"fp32 [1, 3, {sizes}]").encode(), "m.mil", None) for sizes in ("8, ?", "8, 8"))
-    [warning] = prepare(one, Path("N.mlpackage"), BuildOptions(old)).warnings
+    [warning] = prepare(one, Path("N.mlpackage"), BuildChoices(original=old)).warnings
     assert warning.message.endswith("its description loses the range 2..100 of axis 2")
-    [warning] = prepare(both, Path("N.mlpackage"), BuildOptions(old)).warnings
+    [warning] = prepare(both, Path("N.mlpackage"), BuildChoices(original=old)).warnings
     assert warning.message.endswith("its description loses the ranges [1, 3, 2..100, 4..64]")

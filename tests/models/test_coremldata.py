@@ -88,7 +88,7 @@ def test_names() -> None:
 
 
 @pytest.mark.parametrize("path", corpus_files("bundles/*.mlmodelc"))
-def test_real_bundles_say_the_same_twice(path: Path) -> None:
+def test_real_bundles_are_equal_twice(path: Path) -> None:
     data = parse_coremldata((path / "coremldata.bin").read_bytes(), path)
     metadata = MetadataJson((path / "metadata.json").read_bytes(), path)
     assert data.type == "mlProgram"
@@ -241,7 +241,7 @@ def test_of_several_functions_the_default_one_is_compared(tmp_path: Path) -> Non
     assert not model.warnings
 
 
-def test_metadata_stands_in(tmp_path: Path) -> None:
+def test_metadata_is_in(tmp_path: Path) -> None:
     path = bundle(tmp_path, coremldata=b"new layout", metadata=metadata_json(specificationVersion=8))
     model = load(path)
     assert (model.specification_version, [warning.code for warning in model.warnings]) == (8, ["MIL260"])
@@ -253,7 +253,7 @@ def test_metadata_stands_in(tmp_path: Path) -> None:
     assert "coremldata.bin is missing" in model.warnings[0].message
 
 
-def test_nothing_stands_in(tmp_path: Path) -> None:
+def test_nothing_is_in(tmp_path: Path) -> None:
     path = bundle(tmp_path, coremldata=b"new layout")
     model = load(path)
     with pytest.raises(ModelError, match="MIL258"):
@@ -264,7 +264,7 @@ def test_nothing_stands_in(tmp_path: Path) -> None:
     assert (model.specification_version, model.description, model.warnings) == (None, None, [])
 
 
-def test_a_pointer_stands_in_neither(tmp_path: Path) -> None:
+def test_a_pointer_is_in_neither(tmp_path: Path) -> None:
     model = load(bundle(tmp_path, coremldata=LFS))
     with pytest.raises(ModelError, match="git lfs pull"):
         _ = model.description

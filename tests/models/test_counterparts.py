@@ -148,7 +148,7 @@ def test_names_change_in_any_way_at_once(sketches: list[Sketch], data: st.DataOb
 @settings(deadline=None, max_examples=150)
 @given(sketched(twins=False), st.data())
 def test_names_change_while_all_is_put_in_another_order(sketches: list[Sketch], data: st.DataObject) -> None:
-    """Some names are new, and inputs, outputs and operations stand in another order."""
+    """Some names are new, and inputs, outputs and operations are in another order."""
     new = named(sketches)
     for each in sketches:
         changed = data.draw(st.sets(st.sampled_from(each.values)))
@@ -268,7 +268,7 @@ def test_several_names_at_once_in_a_text(case: str, compiled: bool, tmp_path: Pa
     assert [*colors(tmp_path / "N.mlpackage")] == [changes.get(name, name) for name in order]
 
 
-def test_a_description_stays_with_its_name_where_operands_are_exchanged(tmp_path: Path) -> None:
+def test_a_description_follows_its_name_if_operands_are_swapped(tmp_path: Path) -> None:
     def difference(left: str, right: str) -> str:
         return text(f"{HEAD} a, {HEAD} b", f"            {HEAD} y = sub(x = {left}, y = {right});", "y")
 
@@ -295,7 +295,7 @@ def test_a_rename_beside_another_edit(more: str, tmp_path: Path) -> None:
     assert colors(tmp_path / "N.mlpackage") == {"left": "RGB", "b": "BGR", "right": "array"}
 
 
-def test_what_nothing_tells_apart_is_made_anew_and_said(tmp_path: Path) -> None:
+def test_what_nothing_reports_apart_is_made_anew_and_reported(tmp_path: Path) -> None:
     def unused(*names: str) -> str:
         taken = ", ".join(f"{HEAD} {name}" for name in names)
         return text(f"{HEAD} x, {taken}", f"            {HEAD} y = relu(x = x);", "y")
@@ -308,7 +308,7 @@ def test_what_nothing_tells_apart_is_made_anew_and_said(tmp_path: Path) -> None:
     assert "had an image" in shown
 
 
-def test_an_output_replaced_by_another_value_does_not_take_its_description(tmp_path: Path) -> None:
+def test_a_replacing_output_does_not_get_the_description(tmp_path: Path) -> None:
     source = package_of(tmp_path, pictures("a", "b"))
     model = open_model(source)
     assert model.spec is not None
@@ -321,7 +321,7 @@ def test_an_output_replaced_by_another_value_does_not_take_its_description(tmp_p
     assert [each.code for each in made] == ["MIL450"]
 
 
-def test_a_model_changed_in_memory_is_told_by_what_it_was_read_from(tmp_path: Path) -> None:
+def test_a_model_changed_in_memory_keeps_its_files_name(tmp_path: Path) -> None:
     source = package_of(tmp_path, pictures("a", "b", "c"), a="RGB", b="BGR")
     model = load(source)
     function = model.program.functions["main"]

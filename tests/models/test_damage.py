@@ -1,4 +1,4 @@
-"""Whatever stands in a file, a verb reads it or refuses it: no other exception, nothing written, nothing left."""
+"""Whatever is in a file, a verb reads it or refuses it: no other exception, nothing written, nothing left."""
 
 from __future__ import annotations
 

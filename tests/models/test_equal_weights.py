@@ -12,8 +12,8 @@ from models.test_build_text import function, program
 import miltext
 from miltext.drafting.building import build
 from miltext.schema.dtypes import BY_NAME
+from miltext.schema.tensors import CHUNK
 from miltext.weights.blob_storage import ALIGNMENT, BlobFile, BlobWriter
-from miltext.weights.tensors import CHUNK
 
 WEIGHTS = "Data/com.apple.CoreML/weights/weight.bin"
 

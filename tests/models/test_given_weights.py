@@ -184,7 +184,7 @@ def test_a_name_that_both_have_is_refused(
         assert "B.mlpackage" in said
 
 
-def test_two_files_that_are_given_for_one_name_are_said_to_be(
+def test_two_files_that_are_given_for_one_name_are_claimed_to_be(
     packages: tuple[Path, Path], offsets: list[int], tmp_path: Path
 ) -> None:
     a, b = packages

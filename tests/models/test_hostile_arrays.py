@@ -131,8 +131,8 @@ NPY_FILES = {
     "a version that is not known": Case(npy_with(LITERAL.encode(), DATA, version=(9, 9)), "MIL414", "version 9.9"),
     "version 0.0": Case(npy_with(LITERAL.encode(), DATA, version=(0, 0)), "MIL414", "version 0.0"),
     "a header that is a list": Case(npy_with(b"[1, 2]", DATA), "MIL414", "not a dictionary"),
-    "a header with a call": Case(npy_with(b"__import__('os').getpid()", DATA), "MIL414", "its header is not that of an array"),
-    "a header with a sum": Case(npy_with(b"1 + f(2)", DATA), "MIL414", "its header is not that of an array"),
+    "a header with a call": Case(npy_with(b"__import__('os').getpid()", DATA), "MIL414", "its header does not describe an array"),
+    "a header with a sum": Case(npy_with(b"1 + f(2)", DATA), "MIL414", "its header does not describe an array"),
     "a header with another key": Case(npy_with(LITERAL.replace("descr", "descx").encode(), DATA), "MIL414", "keys"),
     "a header that is not closed": Case(npy_with(LITERAL.replace("}", "(").encode(), DATA), "MIL414", "cannot be read"),
     "a header of signs": Case(npy_with(b"-" * 9999, DATA), "MIL414", "cannot be read"),
@@ -351,7 +351,7 @@ def test_a_hostile_file_is_one_clear_error(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, (kind, _) in CASES.items() if kind in IN_TEXTS])
-def test_a_build_with_a_hostile_file_says_so_and_writes_nothing(name: str, tmp_path: Path) -> None:
+def test_build_with_hostile_file_reports_it_and_writes_nothing(name: str, tmp_path: Path) -> None:
     folder, reference, case = scene(name, tmp_path)
     kind = "bool" if "bool" in case.saying else "fp32"
     value = f"tensor<{kind}, [2]>({reference})"
@@ -458,7 +458,7 @@ def test_a_file_that_changes_while_it_is_read(
     assert re.search("has changed|was shortened|does not exist", found.message)
 
 
-def test_a_file_that_nobody_may_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_no_one_may_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 

@@ -152,7 +152,7 @@ def test_non_maximum_suppression(name: str) -> None:
     assert wire(renamed(spec, **{name: "fresh"})) == wanted.SerializeToString(deterministic=True)
 
 
-def test_a_threshold_that_only_the_suppression_knows_is_a_name_in_use() -> None:
+def test_threshold_that_only_suppression_knows_is_name_in_use() -> None:
     pytest.importorskip("coremltools")
     spec = piped(unary("x", "boxes"), as_ours(suppression()))
     assert inner_names(spec.pipeline.models[1], TAKEN) == ["scores", "boxes", "iou", "threshold"]

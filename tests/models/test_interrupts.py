@@ -147,7 +147,7 @@ def wait(seconds: float) -> None:
 
 
 @posix
-def test_what_cleans_up_behind_a_request_to_end_is_not_interrupted_again(tmp_path: Path) -> None:
+def test_cleaning_up_is_not_interrupted_again(tmp_path: Path) -> None:
     done = list[str]()
 
     def work() -> None:

@@ -198,7 +198,7 @@ LOST_DEFAULTS = [
 
 
 @pytest.mark.parametrize(("dtype", "entry", "number"), LOST_DEFAULTS)
-def test_a_default_that_is_not_exact_is_lost_and_said(dtype: str, entry: FeatureDescription, number: str) -> None:
+def test_a_default_that_is_not_exact_is_lost_and_reported(dtype: str, entry: FeatureDescription, number: str) -> None:
     made = built(text(f"{dtype} [2]"), model(text("fp32 [2]"), entry))
     assert made.input.type.multiArrayType.WhichOneof("defaultOptionalValue") is None
     assert made.input.type.isOptional
@@ -217,7 +217,7 @@ ROUNDED_DEFAULTS = [
 
 
 @pytest.mark.parametrize(("before", "number", "dtype", "said", "rounded"), ROUNDED_DEFAULTS)
-def test_a_default_is_rounded_and_said(before: str, number: float, dtype: str, said: str, rounded: str) -> None:
+def test_a_default_is_rounded_and_reported(before: str, number: float, dtype: str, said: str, rounded: str) -> None:
     entry = array(before, 2, float=number)
     made = built(text(f"{dtype} [2]"), model(text(f"{before} [2]"), entry))
     assert made.warnings == [f"MIL450 the type of the input `x` changed: the default value {said} becomes {rounded}"]
@@ -314,7 +314,7 @@ def made_of(made: Built) -> SpecModel:
         ("fp32", "[]", array("fp32", 1)),
     ],
 )
-def test_a_range_that_is_asked_for(new: str, ranges: Any, expected: FeatureDescription) -> None:
+def test_a_range_requested(new: str, ranges: Any, expected: FeatureDescription) -> None:
     old = model(text("fp32 [1, 4]"), array("fp32", 1, 4))
     made = built(text(new), old, ranges={"x": ranges})
     assert made.input == expected
@@ -325,7 +325,7 @@ def test_a_range_that_is_asked_for(new: str, ranges: Any, expected: FeatureDescr
     )
 
 
-def test_a_range_replaces_enumerated_shapes_and_needs_no_other_change() -> None:
+def test_a_range_replaces_enumerated_shapes_by_itself() -> None:
     old = model(text("fp32 [1, ?]"), array("fp32", 1, 4, shapes=[[1, 4], [1, 8]]))
     made = built(text("fp32 [1, ?]"), old, ranges={"x": "1,2..8"}, no_loss=True)
     assert made.input == array("fp32", 1, 4, ranges=RANGES)
@@ -335,7 +335,7 @@ def test_a_range_replaces_enumerated_shapes_and_needs_no_other_change() -> None:
 @pytest.mark.parametrize(
     ("ranges", "code", "saying"),
     [
-        ({"z": "1,2"}, "MIL425", "sizes are asked for `z`, but no input has this name"),
+        ({"z": "1,2"}, "MIL425", "sizes are given for `z`, but no input has this name"),
         ({"X": "1,2"}, "MIL425", "did you mean `x`?"),
         ({"y": "1,2"}, "MIL425", "no input has this name"),
         ({"x": "2..8"}, "MIL425", "one for each of its 2 axes is needed"),
@@ -377,7 +377,7 @@ def test_sizes_are_for_each_function_that_allows_them() -> None:
 
 
 def test_coremltools_refuses_what_has_no_end(tmp_path: Path) -> None:
-    """What MIL452 stands on: coremltools' converter refuses an input of an ML Program without a greatest size."""
+    """What MIL452 is on: coremltools' converter refuses an input of an ML Program without a greatest size."""
     coremltools = pytest.importorskip("coremltools")
     from coremltools.converters.mil import Builder
     from coremltools.converters.mil.mil import get_new_symbol
@@ -414,7 +414,7 @@ def test_a_compiled_model_keeps_what_fits(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*is unproven")
 @pytest.mark.parametrize("said", [{"ranges": RANGES}, {"shapes": [[1, 4], [1, 8]]}], ids=["ranges", "shapes"])
-def test_a_compiled_model_that_lost_its_description_tells_sizes(said: Any, tmp_path: Path) -> None:
+def test_compiled_model_that_lost_its_description_reports_sizes(said: Any, tmp_path: Path) -> None:
     entry = array("fp32", 1, 4, **said)
     old = compiled(tmp_path, text("fp32 [1, ?]"), entry, is_described=False)
     made = built(old.text, old).input

@@ -68,7 +68,7 @@ def test_a_changed_array_is_added_and_the_old_one_is_found_again(
     assert edited(tmp_path, "v.npy") == both
 
 
-def test_equal_bytes_of_another_type_or_number_are_another_record(tmp_path: Path) -> None:
+def test_equal_bytes_of_another_type_are_another_record(tmp_path: Path) -> None:
     array_at(tmp_path / "w.npy", np.zeros(8, np.float16))
     for name, size, kind in (("a.npy", 4, "f4"), ("b.npy", 4, "f2"), ("c.npy", 16, "i1")):
         array_at(tmp_path / name, np.zeros(size, kind))

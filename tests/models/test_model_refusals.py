@@ -68,7 +68,7 @@ def test_a_git_lfs_pointer(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("verb", ["print", "parse", "infer", "fmt", "check", "info", "weights", "diff"])
 @pytest.mark.parametrize("where", ["-", "m.mil"])
-def test_every_verb_tells_a_git_lfs_pointer_as_that(verb: str, where: str, tmp_path: Path) -> None:
+def test_every_verb_reports_a_git_lfs_pointer_as_that(verb: str, where: str, tmp_path: Path) -> None:
     good = write(tmp_path / "good.mil", TEXT.encode())
     name = where if where == "-" else str(write(tmp_path / where, LFS))
     arguments = [verb, name, *[str(good)] * (verb == "diff"), *["--to", "pb"] * (verb == "parse")]

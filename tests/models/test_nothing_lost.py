@@ -46,11 +46,11 @@ UNTOLD = ["", "~ input y: width 224 -> 256, optional yes -> none", "~ output x: 
 
 
 @pytest.mark.parametrize("told", UNTOLD)
-def test_what_is_not_told_of_the_entry_is_found(told: str) -> None:
+def test_what_is_not_reported_of_the_entry_is_found(told: str) -> None:
     assert Outcome(False, LOST, set(), told).wrong("cut an input") == [*LOST]
 
 
-def test_what_is_told_is_no_loss_but_by_an_edit_that_touches_nothing() -> None:
+def test_report_is_no_loss_but_by_an_edit_that_touches_nothing() -> None:
     told = Outcome(False, LOST, set(), TOLD)
     assert told.wrong("cut an input") == []
     assert told.wrong("reorder") == [*LOST]
@@ -68,7 +68,7 @@ PROGRAM = """program(1.3)
 """
 
 
-def test_descriptions_that_say_more_than_types_are_kept(tmp_path: Path) -> None:
+def test_descriptions_that_state_more_than_types_are_kept(tmp_path: Path) -> None:
     package = described(miltext.parse(PROGRAM), tmp_path / "M.mlpackage")
     assert package is not None
     scene, place = Scene(package, message(package), tmp_path), Place("", "main")

@@ -66,7 +66,7 @@ def test_the_net_turns_every_failure_into_the_files_error() -> None:
         assert raised.value.__cause__ is failure
 
 
-def test_the_net_lets_pass_what_is_said_already_and_what_is_no_failure() -> None:
+def test_net_lets_pass_what_is_stated_and_what_is_no_failure() -> None:
     said = refusal("MIL252", "a pointer", "it")
     with pytest.raises(ModelError) as raised, refusing(lambda _: refusal("MIL258", "less", "it")):
         raise said
@@ -157,7 +157,7 @@ def test_git_is_set_up_in_a_folder_of_such_a_name(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_damaged_golden_says_something_else(seed: int, tmp_path: Path) -> None:
+def test_a_damaged_golden_states_something_else(seed: int, tmp_path: Path) -> None:
     path, program = tmp_path / "golden.mil", miltext.parse(TEXT)
     whole = miltext.to_text(program).encode()
     data = write(path, damaged(Random(seed), whole)).read_bytes()

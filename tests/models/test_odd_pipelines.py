@@ -31,11 +31,11 @@ def test_a_model_of_a_compiled_pipeline(building: Building, tmp_path: Path) -> N
         assert spec is not None
         names = {old: new}
         expected = two(*(names.get(name, name) for name in ("x", "middle", "y")))
-        expected.pipeline.ClearField("names")  # which stand in a file of their own
+        expected.pipeline.ClearField("names")  # which are in a file of their own
         assert same(spec, expected)
 
 
-def test_an_output_of_a_function_that_is_not_the_default_stays_inside(building: Building) -> None:
+def test_an_output_of_function_that_is_not_default_stays_inside(building: Building) -> None:
     stage = unary("x", "a")
     stage.mlProgram.functions["other"].CopyFrom(unary("x", "b", "deep").mlProgram.functions["main"])
     for name, given in (("main", "a"), ("other", "b")):
@@ -70,7 +70,7 @@ def test_a_classifier_follows_what_it_predicts(building: Building) -> None:
         assert made.description.predictedProbabilitiesName == "label"
 
 
-def test_an_input_that_goes_straight_through_follows_at_both_ends(building: Building) -> None:
+def test_input_that_goes_straight_through_follows_at_both_ends(building: Building) -> None:
     spec = two()
     spec.description.output.add().CopyFrom(spec.description.input[0])
     made = building.by(spec, "0", rename("x", "image"))
@@ -100,7 +100,7 @@ def test_what_an_edit_does_not_touch_keeps_its_bytes(building: Building) -> None
     assert made.description.output == spec.description.output
 
 
-def test_a_pipeline_that_describes_nothing_goes_on_so(building: Building) -> None:
+def test_a_pipeline_that_describes_nothing_continues_so(building: Building) -> None:
     spec = two()
     spec.ClearField("description")
     for edit in (rename("x", "image"), expose("inner")):

@@ -84,7 +84,7 @@ def test_one_of_another_name_is_listed(building: Building) -> None:
     assert building.warnings == []
 
 
-def test_where_none_can_be_listed_it_is_told(building: Building) -> None:
+def test_where_none_can_be_listed_it_is_reported(building: Building) -> None:
     assert listed(building(text("other", "ios17"))) == ([], "", 1)
     (told,) = building.warnings
     assert told.startswith("MIL426: the only function is `other`, and Core ML runs `main`")

@@ -29,7 +29,7 @@ DRAFT = TEXT.replace("tensor<fp16, [1, 4]> y", "_ y")
 TWO = TEXT.replace(
     "        } -> (y)", '            tensor<fp16, [1, 4]> z = tanh(x = y)[name = string("z")];\n        } -> (z)'
 )
-"""A text with a value that is not given back."""
+"""A text with a value that is not returned."""
 
 NOTES = b"Remember the milk.\n"
 
@@ -230,7 +230,7 @@ def test_a_part_of_the_input_is_not_replaced(folder: Path) -> None:
     assert tree(folder) == before
 
 
-def test_what_stands_on_standard_input_is_not_replaced(folder: Path) -> None:
+def test_what_is_on_standard_input_is_not_replaced(folder: Path) -> None:
     before = tree(folder)
     for verb, name in (("print", "in.mil"), ("infer", "draft.mil")):
         with open(folder / name, "rb") as file:

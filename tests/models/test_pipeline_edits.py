@@ -22,7 +22,7 @@ def building(tmp_path: Path) -> Building:
 # ---- names
 
 
-def test_a_rename_is_carried_to_the_other_models_and_the_pipeline(building: Building) -> None:
+def test_a_rename_is_carried_to_other_models_and_pipeline(building: Building) -> None:
     assert same(building.by(two(), "0", rename("x", "image")), two(x="image"))
     assert same(building.by(two(), "0", rename("middle", "hidden")), two(middle="hidden"))
     assert same(building.by(two(), "1", rename("middle", "hidden")), two(middle="hidden"))
@@ -135,7 +135,7 @@ def test_an_image_of_the_pipeline_stays_an_image(building: Building) -> None:
     assert building.warnings == []
 
 
-def test_a_type_that_the_pipeline_told_otherwise_is_told(building: Building) -> None:
+def test_a_type_that_the_pipeline_reported_otherwise_is_reported(building: Building) -> None:
     spec = piped(unary("x", "y"), names=("only",))
     spec.description.input[0].type.multiArrayType.shapeRange.sizeRanges.add(lowerBound=1, upperBound=4)
     made = building(spec, "0", **WIDER)
@@ -145,7 +145,7 @@ def test_a_type_that_the_pipeline_told_otherwise_is_told(building: Building) -> 
     assert 'is that of model 0 "only" now, and was fp32 [1, 4] in ranges' in told.message
 
 
-def test_a_type_that_the_pipeline_told_before_is_not_lost(building: Building) -> None:
+def test_a_type_that_the_pipeline_reported_before_is_not_lost(building: Building) -> None:
     spec = piped(unary("x", "y"), names=("only",))
     for entry in (spec.description.input[0], spec.description.output[0]):
         entry.type.multiArrayType.shape[1] = 8
@@ -197,7 +197,7 @@ def test_an_output_that_a_later_model_takes_is_kept(building: Building) -> None:
         building(given_before, "1", **{"(a, b)": "(b)"})
 
 
-def test_what_is_gone_is_gone_from_the_pipeline_and_told(building: Building) -> None:
+def test_what_is_removed_is_removed_from_pipeline_and_reported(building: Building) -> None:
     spec = piped(of_text(TWO_OUTPUTS), unary("a", "y"), kind="pipelineClassifier", predictedFeatureName="b")
     made = building(spec, "0", **{"(a, b)": "(a)"})
     assert [entry.name for entry in made.description.output] == ["y"]
@@ -218,7 +218,7 @@ def test_a_loss_of_the_pipeline_is_refused_where_it_is_asked(building: Building)
     spec = piped(of_text(TWO_OUTPUTS), unary("a", "y"))
     spec.description.output[0].shortDescription = "its sign"
     building.choices = {"no_loss": True}
-    with refused("MIL454", "`b` of the pipeline is gone, and had a short description"):
+    with refused("MIL454", "`b` of the pipelinewas removed, and had a short description"):
         building(spec, "0", **{"(a, b)": "(a)"})
 
 

@@ -33,24 +33,24 @@ def test_a_right_pipeline_has_none() -> None:
         assert told(spec) == []
 
 
-def test_what_nobody_gives() -> None:
+def test_what_no_one_gives() -> None:
     spec = two()
     del spec.description.input[0]
-    assert told(spec) == [("MIL457", "nobody gives `x`, which model 0 takes")]
+    assert told(spec) == [("MIL457", "no model outputs `x`, which model 0 takes")]
     spec.pipeline.models[0].description.input[0].type.isOptional = True
     assert told(spec) == []
     spec = two()
     spec.description.output[0].name = "z"
-    assert told(spec) == [("MIL457", "nobody gives `z`, which the pipeline gives")]
+    assert told(spec) == [("MIL457", "no model outputs `z`, which the pipeline gives")]
     swapped = Model.FromString(two().SerializeToString())
     models = [Model.FromString(model.SerializeToString()) for model in swapped.pipeline.models]
     for model, other in zip(swapped.pipeline.models, reversed(models), strict=True):
         model.CopyFrom(other)
-    assert told(swapped) == [("MIL457", "nobody gives `a`, which model 0 takes")]
+    assert told(swapped) == [("MIL457", "no model outputs `a`, which model 0 takes")]
     inside = piped(unary("x", "a"), two())
     inside.pipeline.models[1].pipeline.names.append("first")
     inside.pipeline.models[1].pipeline.models[1].description.input[0].name = "b"
-    assert told(inside) == [("MIL457", "nobody gives `b`, which model 1/1 takes")]
+    assert told(inside) == [("MIL457", "no model outputs `b`, which model 1/1 takes")]
 
 
 def test_what_is_only_trained_with_needs_no_giver() -> None:
@@ -161,7 +161,7 @@ def unfit(kind: str = "pipeline") -> Model:
 
 UNFIT = [
     ("MIL456", "model 0 gives `a` as fp32 [1, 4], but model 1 takes fp32 [1, 8]"),
-    ("MIL457", "nobody gives `c`, which model 2 takes"),
+    ("MIL457", "no model outputs `c`, which model 2 takes"),
 ]
 
 
@@ -178,11 +178,11 @@ def unfit_path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
-def test_a_model_that_was_read_tells_its_faults(unfit_path: Path) -> None:
+def test_a_model_that_was_read_reports_its_faults(unfit_path: Path) -> None:
     assert [(fault.code, fault.message) for fault in faults_in(open_model(unfit_path))] == UNFIT
 
 
-def test_check_tells_them(unfit_path: Path) -> None:
+def test_check_reports_them(unfit_path: Path) -> None:
     result = RUNNER.invoke(command, ["check", "--ignore", "MIL26", str(unfit_path)])
     assert result.exit_code == 1
     for code, message in UNFIT:
@@ -206,7 +206,7 @@ def test_a_nested_pipeline_and_one_without_programs_are_checked(tmp_path: Path) 
     assert "passed over" in told
 
 
-def test_verbs_tell_what_was_wrong_before(unfit_path: Path, tmp_path: Path) -> None:
+def test_verbs_report_what_was_wrong_before(unfit_path: Path, tmp_path: Path) -> None:
     new = tmp_path / "New.mlpackage"
     verbs = (
         ["build", unfit_path],
@@ -222,7 +222,7 @@ def test_verbs_tell_what_was_wrong_before(unfit_path: Path, tmp_path: Path) -> N
         assert "MIL45" not in result.stderr
 
 
-def test_an_edit_that_mends_a_fault_tells_nothing_of_it(tmp_path: Path) -> None:
+def test_an_edit_that_fixes_a_fault_reports_nothing_of_it(tmp_path: Path) -> None:
     path = tmp_path / "P.mlmodel"
     spec = piped(unary("x", "a"), unary("a", "y"))
     path.write_bytes(spec.SerializeToString())

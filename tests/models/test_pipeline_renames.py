@@ -19,8 +19,7 @@ from miltext.containers.opening import open_model
 from miltext.drafting.building import build
 from miltext.pipelines.connections import connections
 from miltext.pipelines.faults import faults
-from miltext.pipelines.renaming import rename_features
-from miltext.pipelines.value_names import rename_values
+from miltext.pipelines.renaming import rename_features, rename_values
 from miltext.schema.proto import Model, Pipeline
 
 
@@ -173,7 +172,7 @@ def test_a_model_that_other_files_ask_by_name_is_refused() -> None:
         renamed(piped(unary("x", "a"), linked), a="z")
 
 
-# ---- what may stand in a model
+# ---- what may be in a model
 
 
 def test_inner_blocks_and_names_of_operations_are_renamed_along() -> None:
@@ -197,7 +196,7 @@ def test_inner_blocks_and_names_of_operations_are_renamed_along() -> None:
         assert program == miltext.parse(editing.rename(text, old, new))
 
 
-def test_all_functions_are_renamed_and_the_default_one_is_connected() -> None:
+def test_all_functions_are_renamed_and_default_one_is_connected() -> None:
     stage = of_text(UNARY.format(x="x", y="a", inner="i"))
     stage.mlProgram.functions["other"].CopyFrom(unary("x", "b", "j").mlProgram.functions["main"])
     for name, given in (("other", "b"), ("main", "a")):
@@ -266,7 +265,7 @@ def test_a_pipeline_of_coremltools_with_weights(tmp_path: Path) -> None:
     assert weight_files(tmp_path / "New.mlpackage") == weight_files(package("pipeline"))
 
 
-def test_models_that_nothing_describes_are_connected_as_their_programs_say() -> None:
+def test_models_without_description_connect_by_their_programs() -> None:
     spec = PIPELINES["two"]()
     expected = PIPELINES["two"]()
     for each in (spec, expected):

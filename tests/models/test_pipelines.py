@@ -34,9 +34,9 @@ from miltext.cli import command
 from miltext.containers.opening import load, open_model, read
 from miltext.drafting.building import build
 from miltext.models.model import Model
+from miltext.schema.tensors import tensor_dtype
 from miltext.schema.walk import values
 from miltext.weights.blob_storage import BlobWriter
-from miltext.weights.tensors import tensor_dtype
 
 
 def nested() -> miltext.schema.proto.Model:
@@ -68,7 +68,7 @@ def test_a_model_in_a_pipeline_on_standard_input(selection: int | str) -> None:
     assert f"func {SELECTIONS[selection]}" in result.stdout
 
 
-def test_a_pipeline_lists_what_is_there(tmp_path: Path) -> None:
+def test_a_pipeline_lists_an_existing_part(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mlmodel", nested().SerializeToString())
     lines = ['0 "prepare": neuralNetwork', '1 "1": mlProgram', '2 "more": pipelineClassifier', '2/0 "deep": mlProgram']
     with refused("MIL257", "a pipeline of 4 models", *lines, "3: mlProgram", "--model"):
@@ -200,7 +200,7 @@ UNTOLD = {"nothing": None, "garbage": b"new layout", "cut": suppression_data()[:
 
 
 @pytest.mark.parametrize("stage", UNTOLD.values(), ids=list(UNTOLD))
-def test_a_stage_that_tells_nothing_does_the_others_no_harm(stage: bytes | None, tmp_path: Path) -> None:
+def test_a_stage_that_reports_nothing_does_the_others_no_harm(stage: bytes | None, tmp_path: Path) -> None:
     folder = with_suppression(tmp_path / "C.mlmodelc", stage)
     assert list(open_model(folder).listing()) == ["0: mlProgram", "1: unknown"]
     assert load(folder, 0).text == TEXT

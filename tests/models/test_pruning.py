@@ -95,7 +95,7 @@ def test_what_needs_all_of_its_weights_is_written_as_before(tmp_path: Path) -> N
     assert (tmp_path / "A.mlpackage" / DATA / WEIGHT).read_bytes() == (tmp_path / WEIGHT).read_bytes()
 
 
-def test_a_model_without_weight_files_tells_nothing(tmp_path: Path) -> None:
+def test_a_model_without_weight_files_reports_nothing(tmp_path: Path) -> None:
     text = text_model(program_of(function_of({})), tmp_path)
     assert build(text, tmp_path / "A.mlpackage", prune_weights=True) == []
     assert not (tmp_path / "A.mlpackage" / DATA / "weights").exists()
@@ -114,7 +114,7 @@ def test_a_file_that_nothing_refers_to_goes(original: Path, offsets: list[int], 
 
 
 @pytest.mark.parametrize("listed", ["weights/weight.bin", "./weights//weight.bin", "weights"])
-def test_the_manifest_lists_what_is_there(listed: str, original: Path, tmp_path: Path) -> None:
+def test_the_manifest_lists_an_existing_part(listed: str, original: Path, tmp_path: Path) -> None:
     manifest = original / "Manifest.json"
     manifest.write_text(manifest.read_text().replace("com.apple.CoreML/weights", f"com.apple.CoreML/{listed}"))
     assert any(listed in path for path in manifest_paths(original))
@@ -194,7 +194,7 @@ def test_an_edited_stage_leaves_the_others_theirs(tmp_path: Path, offsets: list[
     assert [each[0] for each in held_weights(tmp_path / "Q.mlpackage").values()] == [2, 3]
 
 
-def test_a_stage_of_another_kind_keeps_a_file_that_it_may_speak_of(tmp_path: Path, offsets: list[int]) -> None:
+def test_stage_of_another_kind_keeps_file_that_it_may_speak_of(tmp_path: Path, offsets: list[int]) -> None:
     network = Spec.FromString(NEURAL_NETWORK)
     network.description.metadata.userDefined["weights"] = "kept.bin"
     source = piped(tmp_path / "P.mlpackage", network, stage(cut(offsets, 3)))
@@ -216,9 +216,7 @@ def test_what_is_not_a_weight_file_stays(original: Path, tmp_path: Path, offsets
     assert before - {path.name for path in original.rglob("*")} == {"none.bin"}
 
 
-def test_weights_that_another_model_in_the_package_names_stay_as_they_are(
-    original: Path, tmp_path: Path, offsets: list[int]
-) -> None:
+def test_weights_of_another_model_in_the_package_stay(original: Path, tmp_path: Path, offsets: list[int]) -> None:
     (original / DATA / "weights" / "theirs.bin").write_bytes((tmp_path / WEIGHT).read_bytes())
     (original / DATA / "other.mil").write_text("// @model_path/weights/theirs.bin @model_path/weights/weight.bin")
     (told,) = build(text_model(cut(offsets, 1), tmp_path), original, original=load(original), prune_weights=True)
@@ -345,7 +343,7 @@ def test_unknown_fields_may_refer_to_weights(original: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("size", "kept", "tells"), [(1 << 19, 2, True), (1 << 19, 3, False), (1 << 16, 1, False)])
-def test_a_build_tells_of_many_unused_bytes(size: int, kept: int, tells: bool, tmp_path: Path) -> None:
+def test_a_build_reports_many_unused_bytes(size: int, kept: int, tells: bool, tmp_path: Path) -> None:
     """If they are more than a million, and more than half of all."""
     offsets = write_weights(tmp_path / WEIGHT, [numbers(each, size) for each in range(5)])
     names = {f"w{index}": (WEIGHT, offset) for index, offset in enumerate(offsets[:kept])}
@@ -358,7 +356,7 @@ def test_a_build_tells_of_many_unused_bytes(size: int, kept: int, tells: bool, t
 
 
 @pytest.mark.parametrize(("suffix", "told"), [("mlpackage", ("MIL312", True)), ("mlmodel", ("MIL442", False))])
-def test_a_build_tells_of_a_large_file_that_nothing_names(suffix: str, told: tuple[str, bool], tmp_path: Path) -> None:
+def test_a_build_reports_a_large_file_that_nothing_names(suffix: str, told: tuple[str, bool], tmp_path: Path) -> None:
     """A package is written with all of its files, and a model file without this one."""
     offsets = write_weights(tmp_path / WEIGHT, [numbers(1)])
     text = program_of(function_of({"w": (WEIGHT, offsets[0])}))
@@ -369,7 +367,7 @@ def test_a_build_tells_of_a_large_file_that_nothing_names(suffix: str, told: tup
 
 
 @pytest.mark.parametrize("is_named", [True, False])
-def test_a_file_that_a_text_beside_the_model_names_stays_and_is_told(is_named: bool, tmp_path: Path) -> None:
+def test_file_that_text_beside_model_names_stays_and_is_reported(is_named: bool, tmp_path: Path) -> None:
     offsets = write_weights(tmp_path / "a" / WEIGHT, [numbers(1), numbers(2)])
     text = program_of(function_of({"w": (WEIGHT, offsets[0])}))
     output = tmp_path / "b" / "M.mlmodel"
@@ -387,7 +385,7 @@ def test_a_file_that_a_text_beside_the_model_names_stays_and_is_told(is_named: b
 # ---- with arrays that are stored
 
 
-def test_arrays_come_after_what_stays(original: Path, offsets: list[int], tmp_path: Path) -> None:
+def test_arrays_come_after_the_rest(original: Path, offsets: list[int], tmp_path: Path) -> None:
     """One equals a record that stays, one a record that goes, and is new then."""
     for name, value in (("a", 2), ("b", 3), ("c", 9)):
         np.save(tmp_path / f"{name}.npy", numbers(value))

@@ -130,8 +130,8 @@ CHANGES = {
     ("\n[[input]]", '\n[[function]]\nname = "mein"\n[[input]]'): [
         ("MIL476", "3", "the program has no function `mein`; did you mean `main`?"),
         ("MIL476", "2", "the function `main` of the program is not described"),
-        ("MIL475", "4", "a `[[input]]` stands beside a `[[function]]`: write it as `[[function.input]]` below"),
-        ("MIL475", "27", "a `[[output]]` stands beside a `[[function]]`"),
+        ("MIL475", "4", "a `[[input]]` is beside a `[[function]]`: write it as `[[function.input]]` below"),
+        ("MIL475", "27", "a `[[output]]` is beside a `[[function]]`"),
     ],
     # kinds and data types
     ('type = "image"\ncolorSpace = "RGB"\nwidth = 8\nheight = 4\nwidthRange = [8, 8]\nheightRange = [1, 64]', ""): [
@@ -181,16 +181,16 @@ CHANGES = {
     ): [("MIL452", "2", "may be of any size in the dimension 2: add a `shapeRange`")],
     # the version
     ("\n[[input]]", "\nspecificationVersion = 8\n[[input]]"): [
-        ("MIL478", "2", "`specificationVersion` is 8, and what the model uses needs 9: write 9, or nothing")
+        ("MIL478", "2", "`specificationVersion` is 8, but the model needs 9: write 9, or nothing")
     ],
     ("\n[[input]]", "\nclassLabels = ['a']\n[[input]]"): [
-        ("MIL479", "2", "`classLabels` says labels, but the program has no `classify`")
+        ("MIL479", "2", "`classLabels` has labels, but the program has no `classify`")
     ],
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_does_not_fit_stands_at_its_line(change: tuple[str, str], tmp_path: Path) -> None:
+def test_a_mismatch_is_at_its_line(change: tuple[str, str], tmp_path: Path) -> None:
     before, after = change
     assert before in FITTING
     found = refused(tmp_path, PROGRAM, FITTING.replace(before, after, 1))
@@ -206,7 +206,7 @@ def test_what_does_not_fit_stands_at_its_line(change: tuple[str, str], tmp_path:
 @pytest.mark.parametrize(
     ("said", "version"), [("", 9), ("specificationVersion = 9\n", 9), ("specificationVersion = 12\n", 12)]
 )
-def test_the_version_is_the_one_that_is_said_or_the_least(said: str, version: int, tmp_path: Path) -> None:
+def test_the_version_is_the_one_that_is_stated_or_the_least(said: str, version: int, tmp_path: Path) -> None:
     assert built(tmp_path, PROGRAM, said + FITTING).specification_version == version
 
 
@@ -236,7 +236,7 @@ def labelled(labels: str) -> str:
     return f'{names}{labels}\n{entry}{outputs}keyType = "string"\n'
 
 
-def test_labels_are_those_of_the_program(tmp_path: Path) -> None:
+def test_labels_match_the_program(tmp_path: Path) -> None:
     model = built(tmp_path, CLASSIFIER, labelled(""))
     assert 'classLabels = ["a", "b", "c"]\n' in miltext.describe(model)
     again = built_again(tmp_path, model, lambda text: text)
@@ -348,7 +348,7 @@ def test_a_program_of_several_functions_needs_each_described(tmp_path: Path) -> 
     assert "the program has 2 functions: write a `[[function]]` for each of `first`, `second`" in message
 
 
-def test_a_stage_may_be_another_program_under_another_description(tmp_path: Path) -> None:
+def test_stage_may_be_another_program_under_another_description(tmp_path: Path) -> None:
     stage = Model(specificationVersion=9, mlProgram=miltext.parse(PROGRAM))
     whole = pipeline(stage, suppression(), names=("net", "nms"))
     write(tmp_path / "P.mlmodel", whole.SerializeToString())

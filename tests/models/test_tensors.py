@@ -7,6 +7,7 @@ from hashlib import sha256
 from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -15,16 +16,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import miltext
+from miltext.arrays.opening import open_array
+from miltext.conversion.numbers import Numbers
 from miltext.diagnostics import MiltextError
+from miltext.parsing.lowering.arrays import ArrayReference
 from miltext.schema.dtypes import BY_NAME, DTYPES, DType
 from miltext.schema.packing import packed_size, unpack
 from miltext.schema.proto import Program, Value
+from miltext.schema.tensors import CHUNK, CODES, InType, Tensor, literal, numbers, tensor_shape, tensor_value
 from miltext.schema.types import TensorType, write_type
 from miltext.schema.walk import values
 from miltext.testing.generated import programs
 from miltext.weights.blob_storage import BlobFile, BlobWriter
 from miltext.weights.model_weights import BlobFolder
-from miltext.weights.tensors import CHUNK, Tensor, literal, tensor_shape, tensor_value
 
 NUMBERS = [dtype for dtype in DTYPES if dtype.kind != "string"]
 STORED = [dtype for dtype in NUMBERS if dtype.blob is not None]
@@ -71,6 +75,25 @@ def test_all_forms_of_a_tensor_are_alike(dtype: DType, count: int, tmp_path: Pat
     assert found is not None
     recorded_too = [recorded(dtype, data, count, tmp_path)] if dtype in STORED else []
     check_alike([found, *recorded_too], data, dtype, count)
+    if dtype.packed or dtype.name in CODES:
+        assert [*map(str, numbers(data, dtype, count))] == [*map(str, unpack(data, dtype, count).tolist())]
+        assert not numbers(data + b"a", dtype, count) or dtype.bits == 8
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in NUMBERS if not dtype.packed], ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_array_beside_a_text_is_alike(dtype: DType, order: Literal["C", "F"], tmp_path: Path) -> None:
+    data = _data(dtype, 35)
+    found = literal(written(dtype, data, (5, 7)))
+    assert found is not None
+    array = np.asarray(found.array(), order=order)
+    np.save(tmp_path / "a.npy", array)
+    np.savez(tmp_path / "a.npz", k=array)
+    references = [ArrayReference("$npy", "a.npy"), ArrayReference("$npz", "a.npz", "k")]
+    stored = [open_array(reference, tmp_path) for reference in references]
+    forms = [InType(each, dtype) for each in stored] + [each for each in stored if each.dtype == dtype]
+    check_alike([found, *forms, Numbers(found, (5, 7))], data, dtype, 35)
+    assert all(each.shape == (5, 7) for each in forms)
 
 
 @pytest.mark.parametrize("name", ["fp32", "bf16", "int4", "uint3", "uint6"])

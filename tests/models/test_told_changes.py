@@ -11,7 +11,7 @@ from support.running import RUNNER
 
 import miltext
 from miltext.building.build import prepare
-from miltext.building.choices import BuildOptions
+from miltext.building.choices import BuildChoices
 from miltext.cli import command
 from miltext.containers.opening import load, open_model
 from miltext.containers.programs import TextModel
@@ -82,7 +82,7 @@ TOLD = {
 
 
 @pytest.mark.parametrize("case", TOLD)
-def test_each_entry_is_told(case: str) -> None:
+def test_each_entry_is_reported(case: str) -> None:
     source, told = TOLD[case]
     made = built(source, colored(pictures("a", "b"), a="RGB", b="BGR"))
     assert made.changes == told
@@ -114,19 +114,19 @@ def test_what_nothing_uses_is_the_same_only_by_its_type() -> None:
     lost = built(source("left", LARGE), old)
     assert [line[:8] for line in lost.changes] == ["- input ", "+ input "]
     [warning] = lost.warnings
-    assert warning.endswith("was `unused`, which is gone, and had an image and a short description")
+    assert warning.endswith("was `unused`, whichwas removed, and had an image and a short description")
     gone = built(program(function(f"{SMALL} x", f"{SMALL} y = relu(x = x);", "y")), old)
     assert (gone.warnings, len(gone.changes)) == ([], 1)
 
 
-def test_a_prediction_follows_its_output_and_is_told() -> None:
+def test_a_prediction_follows_its_output_and_is_reported() -> None:
     old = model(text("fp32 [2]"))
     old.spec.description.predictedFeatureName = "y"
     renamed = built(text("fp32 [2]", output="z"), old)
     assert renamed.changes == ["= output y -> z", '~ predictedFeatureName: "y" -> "z"']
     gone = text("fp32 [2]").replace("(y)", "(x)")
     assert built(gone, old).changes[-1] == '- predictedFeatureName: "y"'
-    with refused("MIL454", "the output `y` is gone, which was the predictedFeatureName"):
+    with refused("MIL454", "the output `y`was removed, but was the predictedFeatureName"):
         built(gone, old, no_loss=True)
 
 
@@ -171,14 +171,14 @@ def two_functions() -> SpecModel:
 
 
 @pytest.mark.parametrize("case", FUNCTIONS)
-def test_functions_are_told(case: str) -> None:
+def test_functions_are_reported(case: str) -> None:
     source, told = FUNCTIONS[case]
     assert built(source, two_functions()).changes == told
 
 
-def test_a_function_that_is_gone_may_lose_what_it_said() -> None:
+def test_a_function_that_is_removed_may_lose_what_it_stated() -> None:
     with refused(
-        "MIL454", "the input `a` of `two` is gone with its function, and had an image and a short description"
+        "MIL454", "the input `a` of `two`was removed with its function, and had an image and a short description"
     ):
         built(program(ONE), two_functions(), no_loss=True)
     plain = model(program(ONE, TWO))
@@ -303,7 +303,7 @@ def test_an_image_that_is_given_out_in_any_size() -> None:
 # ---- in a pipeline, in the command, in Python
 
 
-def test_a_model_of_a_pipeline_is_told_by_its_path(tmp_path: Path) -> None:
+def test_a_model_of_a_pipeline_is_named_by_its_path(tmp_path: Path) -> None:
     old = colored(program(MAIN), a="RGB")
     whole = SpecModel("mlmodel", "old", None, None, pipeline(model(text("fp32 [2]")).spec, old.spec))
     made = built(grown(program(MAIN)), whole, model="1")
@@ -316,7 +316,7 @@ def package(tmp_path: Path) -> Path:
     return write_package(tmp_path / "M.mlpackage", old.spec.SerializeToString())
 
 
-def test_the_command_tells_on_standard_error(package: Path, tmp_path: Path) -> None:
+def test_the_command_reports_on_standard_error(package: Path, tmp_path: Path) -> None:
     edited = tmp_path / "edited.mil"
     edited.write_text(grown(program(MAIN)))
     arguments = ["build", str(edited), "--from", str(package), "-o", str(tmp_path / "N.mlpackage"), "--force"]
@@ -364,7 +364,7 @@ def test_rename_and_expose_take_no_loss(verb: list[str], package: Path, tmp_path
         (["rename", "IN", "a", "photo"], ["= input a -> photo"]),
     ],
 )
-def test_all_verbs_that_edit_tell(words: list[str], told: list[str], package: Path, tmp_path: Path) -> None:
+def test_all_verbs_that_edit_report(words: list[str], told: list[str], package: Path, tmp_path: Path) -> None:
     arguments = [str(package) if word == "IN" else word for word in words]
     result = RUNNER.invoke(command, [*arguments, "-o", str(tmp_path / "N.mlpackage")])
     assert (result.exit_code, result.stderr.splitlines()) == (0, told)
@@ -400,7 +400,7 @@ def test_python_gets_the_changes_when_all_is_written(package: Path, tmp_path: Pa
     assert described.input[0].type.imageType.width == 16
 
 
-def test_a_rename_in_a_pipeline_is_told_for_each_model(tmp_path: Path) -> None:
+def test_a_rename_in_a_pipeline_is_reported_for_each_model(tmp_path: Path) -> None:
     first, second = model(text("fp32 [2]", "x", "h")).spec, model(text("fp32 [2]", "h", "y")).spec
     whole = pipeline(first, second)
     whole.description.input.add().CopyFrom(first.description.input[0])
@@ -416,7 +416,7 @@ def test_a_rename_in_a_pipeline_is_told_for_each_model(tmp_path: Path) -> None:
     assert told == ["= input x -> image", "= model 0: input x -> image"]
 
 
-def test_a_description_that_is_given_is_told_too(package: Path, tmp_path: Path) -> None:
+def test_a_description_that_is_given_is_reported_too(package: Path, tmp_path: Path) -> None:
     toml = miltext.describe(package).replace("what x is", "what it is")
     (tmp_path / "d.toml").write_text(toml)
     told: list[str] = []
@@ -424,7 +424,7 @@ def test_a_description_that_is_given_is_told_too(package: Path, tmp_path: Path) 
     how = {"description": tmp_path / "d.toml", "on_change": lambda change: told.append(str(change))}
     miltext.build(old, tmp_path / "N.mlpackage", **how)  # type: ignore[arg-type]
     assert told == ['~ input a: description "what x is" -> "what it is"']
-    with refused("MIL425", "beside a description"):
+    with refused("MIL425", "in addition to a description"):
         miltext.build(old, tmp_path / "O.mlpackage", ranges={"a": "1,3,8,8"}, **how)  # type: ignore[arg-type]
 
 
@@ -441,13 +441,13 @@ def test_what_a_pipeline_loses_is_a_loss() -> None:
         '- output x: fp32 [2], description "what x is"',
         "- model 0: output x: fp32 [2]",
     ]
-    with refused("MIL454", "`x` of the pipeline is gone, and had a short description"):
+    with refused("MIL454", "`x` of the pipelinewas removed, and had a short description"):
         built(text("fp32 [2]", "x", "h"), old, model="0", no_loss=True)
 
 
 def test_a_model_itself_gets_ranges() -> None:
     old = model(text("fp32 [1, ?]"), named(array("fp32", 1, 4, ranges=[(1, 1), (2, 8)]), "x"))
-    made = prepare(old, Path("N.mlpackage"), BuildOptions(ranges={"x": "1,3..16"}))
+    made = prepare(old, Path("N.mlpackage"), BuildChoices(ranges={"x": "1,3..16"}))
     assert list(map(str, made.changes)) == ["~ input x: sizes [1, 2..8] -> [1, 3..16]"]
 
 
@@ -460,7 +460,7 @@ def redescribed(old: SpecModel, folder: Path, *edits: tuple[str, str]) -> list[s
         assert before in written
         written = written.replace(before, after, 1)
     (folder / "d.toml").write_text(written, encoding="utf-8")
-    made = prepare(old, Path("New.mlpackage"), BuildOptions(description=folder / "d.toml"))
+    made = prepare(old, Path("New.mlpackage"), BuildChoices(description=folder / "d.toml"))
     return list(map(str, made.changes))
 
 
@@ -472,14 +472,14 @@ def classifier(*labels: str) -> SpecModel:
     return model(program(function(f"tensor<fp32, [{len(labels)}]> x", body, "label, scores")))
 
 
-def test_other_labels_are_told(tmp_path: Path) -> None:
+def test_other_labels_are_reported(tmp_path: Path) -> None:
     few = redescribed(classifier("a", "b", "c"), tmp_path, ('"b", "c"', '"x", "c"'))
     assert few == ['~ classLabels: "b" -> "x"']
     many = redescribed(classifier(*"abcdef"), tmp_path, ('"a", "b", "c", "d", "e"', '"v", "w", "x", "y", "z"'))
     assert many == ["~ classLabels: 6 labels -> 6 labels, 5 of them other"]
 
 
-def test_names_of_stages_and_another_order_are_told(tmp_path: Path) -> None:
+def test_names_of_stages_and_another_order_are_reported(tmp_path: Path) -> None:
     whole = SpecModel("mlmodel", "old", None, None, pipeline(colored(pictures("a", "b"), a="RGB").spec, names=("n",)))
     assert redescribed(whole, tmp_path, ('name = "n"', 'name = "m"')) == ['~ model 0: name: "n" -> "m"']
     assert redescribed(whole, tmp_path, ('name = "n"', "")) == ['- model 0: name: "n"']
@@ -488,13 +488,13 @@ def test_names_of_stages_and_another_order_are_told(tmp_path: Path) -> None:
     assert redescribed(old, tmp_path, *swapped) == ["~ inputs: order a, b -> b, a"]
 
 
-def test_a_model_that_is_not_updatable_any_more_is_told(tmp_path: Path) -> None:
+def test_a_model_that_is_not_updatable_any_more_is_reported(tmp_path: Path) -> None:
     old = colored(pictures("a", "b"), a="RGB")
     old.spec.isUpdatable = True
     assert redescribed(old, tmp_path, ("isUpdatable = true", "")) == ["- isUpdatable: yes"]
 
 
-def test_entries_of_metadata_are_told_in_order(tmp_path: Path) -> None:
+def test_entries_of_metadata_are_reported_in_order(tmp_path: Path) -> None:
     old = colored(pictures("a", "b"), a="RGB")
     entries = "\n".join(f'k{number} = "v"' for number in (3, 1, 2, 9, 7))
     told = redescribed(old, tmp_path, ("[[input]]", f"[metadata.userDefined]\n{entries}\n[[input]]"))

@@ -15,7 +15,7 @@ from support.containers import NEURAL_NETWORK, write_package
 from support.pipelines import piped, unary
 
 import miltext
-from miltext.building.compiling.lost_parts import unheld
+from miltext.building.compiling.judging import unheld
 from miltext.compiled.coremldata import coremldata, parse_coremldata
 from miltext.containers.opening import open_model
 from miltext.diagnostics import ModelError, PrintError
@@ -39,7 +39,7 @@ def fields_of(descriptor: Any, above: Steps = ()) -> Iterator[Steps]:
 
 
 def filled(message: Any, steps: Steps) -> None:
-    """Set the field at the end of the way, in the messages that stand around it."""
+    """Set the field at the end of the way, in the messages that are around it."""
     for field in steps[:-1]:
         if field.message_type.GetOptions().map_entry:
             return  # whose entries have no other fields
@@ -95,7 +95,7 @@ def outcome(spec: Model, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("way", AROUND, ids=named)
-def test_a_field_around_programs_and_descriptions_is_kept_or_told_or_refused(way: Steps, tmp_path: Path) -> None:
+def test_a_models_other_fields_are_kept_reported_or_refused(way: Steps, tmp_path: Path) -> None:
     spec = piped(unary("x", "y")) if named(way).startswith("pipeline.") else unary("x", "y")
     before = spec.SerializeToString(deterministic=True)
     filled(spec, way)
@@ -121,7 +121,7 @@ def test_a_description_is_kept_whatever_it_has(tmp_path: Path) -> None:
     assert outcome(every, tmp_path) == "kept"
 
 
-def test_what_stages_lose_is_told_with_its_place() -> None:
+def test_what_stages_lose_is_reported_with_its_place() -> None:
     made = piped(unary("x", "a"), unary("a", "y"))
     made.pipeline.models[1].isUpdatable = True
     made.pipeline.models[1].MergeFromString(b"\xfa\x3f\x01\x00\xfa\x3f\x01\x00")
@@ -133,7 +133,7 @@ def test_what_stages_lose_is_told_with_its_place() -> None:
     ]
 
 
-def test_a_loss_is_refused_if_that_is_asked_for(tmp_path: Path) -> None:
+def test_a_loss_is_refused_if_requested(tmp_path: Path) -> None:
     spec = unary("x", "y")
     source = in_package(spec, tmp_path / "1")
     miltext.build(source, tmp_path / "C.mlmodelc", check=False, no_loss=True)
@@ -184,7 +184,7 @@ def test_names_of_models_come_back_as_they_were(names: list[str], tmp_path: Path
 
 
 @pytest.mark.parametrize("ending", [".mlmodel", ".mlmodelc"])
-def test_files_of_a_package_that_are_lost_are_told(ending: str, tmp_path: Path) -> None:
+def test_files_of_a_package_that_are_lost_are_reported(ending: str, tmp_path: Path) -> None:
     weight_file(tmp_path)
     (tmp_path / "a.mil").write_text(blob())
     miltext.build(tmp_path / "a.mil", tmp_path / "P.mlpackage")
@@ -200,7 +200,7 @@ def test_files_of_a_package_that_are_lost_are_told(ending: str, tmp_path: Path) 
     assert "MIL442" not in {each.code for each in miltext.build(package, tmp_path / "C.mlpackage")}
 
 
-def test_weights_that_an_edit_leaves_out_are_not_files_that_are_lost(tmp_path: Path) -> None:
+def test_weights_that_edit_leaves_out_are_not_files_lost(tmp_path: Path) -> None:
     weight_file(tmp_path)
     (tmp_path / "a.mil").write_text(blob())
     miltext.build(tmp_path / "a.mil", tmp_path / "P.mlpackage")
@@ -241,7 +241,7 @@ KINDS: dict[str, tuple[Model, str]] = {
 
 
 @pytest.mark.parametrize(("spec", "said"), KINDS.values(), ids=KINDS)
-def test_what_cannot_be_compiled_says_why(spec: Model, said: str, tmp_path: Path) -> None:
+def test_what_cannot_be_compiled_gives_a_reason(spec: Model, said: str, tmp_path: Path) -> None:
     source = in_package(spec, tmp_path)
     with pytest.raises(ModelError, match=said):
         miltext.build(source, tmp_path / "C.mlmodelc", check=False)
@@ -262,7 +262,7 @@ def test_a_version_that_no_model_has_is_refused(place: str, version: int, is_unp
     assert not (tmp_path / "C.mlmodelc").exists()
 
 
-def test_a_stage_that_shows_no_kind_says_why(tmp_path: Path) -> None:
+def test_a_stage_that_shows_no_kind_gives_a_reason(tmp_path: Path) -> None:
     source = in_package(piped(unary("x", "a"), unary("a", "y")), tmp_path)
     miltext.build(source, tmp_path / "C.mlmodelc", check=False)
     for name in ("model.mil", "coremldata.bin"):

@@ -47,7 +47,7 @@ def test_a_field_that_lies(tmp_path: Path, metadata: bytes, code: str, saying: s
             assert str(failure.value).startswith(str(path))
 
 
-def test_fields_that_say_nothing_are_ignored(tmp_path: Path) -> None:
+def test_fields_that_mean_nothing_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "weight.bin"
     path.write_bytes(header() + record(padding=2**63 + 5, reserved=2**64 - 1) + DATA)  # as before iOS 18
     with BlobFile(path) as file:

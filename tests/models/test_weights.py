@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.weight_records import header, record, refused
 
+from miltext.schema import tensors
 from miltext.schema.dtypes import BY_BLOB, BY_NAME, DTYPES, DType
 from miltext.schema.packing import pack, packed_size
 from miltext.weights import blob_storage as weights
-from miltext.weights import tensors
 from miltext.weights.blob_storage import BlobFile, BlobWriter
 from miltext.weights.statistics import Statistics, statistics
 
@@ -61,7 +61,7 @@ in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixt
 
 @in_one_folder
 @given(values=values_of(STORED))
-def test_what_is_written_is_read(tmp_path: Path, values: Values) -> None:
+def test_written_output_is_read(tmp_path: Path, values: Values) -> None:
     path = tmp_path / "weight.bin"
     offsets = write(path, values)
     with BlobFile(path) as file:

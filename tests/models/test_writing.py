@@ -64,7 +64,7 @@ def test_what_appears_meanwhile_is_not_replaced(make: Make, late: Make, tmp_path
 
 @pytest.mark.usefixtures("ways")
 @pytest.mark.parametrize("make", [a_file, a_folder])
-def test_what_appears_meanwhile_is_replaced_if_asked_for_and_of_the_kind(make: Make, tmp_path: Path) -> None:
+def test_a_file_that_appears_meanwhile_is_replaced_by_kind(make: Make, tmp_path: Path) -> None:
     target = tmp_path / "out"
     with Staging(replace=True) as staging:
         make(staging.place(target), "ours")
@@ -189,7 +189,7 @@ CALLED: dict[tuple[object, ...], str] = {
     ("print", EXAMPLE): "containers.opening.open_model",
     ("check", EXAMPLE): "containers.opening.open_model",
     ("fmt", "--check", "in.mil"): "formatting.formatter.verified_format",
-    ("infer", "in.mil"): "checking.verifier.complete",
+    ("infer", "in.mil"): "drafting.draft.complete",
     ("print", "--help"): "cli.import_module",
 }
 """A function that each command calls."""
@@ -343,7 +343,7 @@ def test_a_full_device(arguments: tuple[object, ...]) -> None:
 
 @posix
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "link"])
-def test_standard_output_by_its_name_is_written_where_it_stands(name: str, tmp_path: Path) -> None:
+def test_standard_output_by_its_name_is_written_where_it_is(name: str, tmp_path: Path) -> None:
     shown = miltext("print", EXAMPLE).stdout
     if name == "link":
         (tmp_path / name).symlink_to("/dev/stdout")
@@ -414,7 +414,7 @@ def test_a_name_that_is_not_unicode(
 
 
 @posix
-def test_fmt_tells_of_every_file_in_a_folder(tmp_path: Path) -> None:
+def test_fmt_reports_every_file_in_a_folder(tmp_path: Path) -> None:
     loose = TEXT.replace("x = x", "x=x")
     (tmp_path / "a.mil").write_text(loose)
     (tmp_path / "b.mil").mkdir()
@@ -430,7 +430,7 @@ def test_fmt_tells_of_every_file_in_a_folder(tmp_path: Path) -> None:
 
 
 @posix
-def test_fmt_goes_on_where_one_file_cannot_be_written(tmp_path: Path) -> None:
+def test_fmt_continues_where_one_file_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "a.mil").write_text(TEXT.replace("x = x", "x=x") + "// " + "long" * 500)
     (tmp_path / "b.mil").write_text(TEXT.replace("x = x", "x=x"))
     result = miltext("fmt", tmp_path, room=1000)
@@ -443,7 +443,7 @@ def test_fmt_goes_on_where_one_file_cannot_be_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["Model.mlpackage", "empty"])
-def test_fmt_of_a_folder_without_text_says_so(name: str, tmp_path: Path) -> None:
+def test_fmt_of_a_folder_without_text_reports_it(name: str, tmp_path: Path) -> None:
     folder = tmp_path / name
     folder.mkdir()
     if name == "Model.mlpackage":
@@ -497,7 +497,7 @@ def test_a_folder_that_another_process_makes_first(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("force", [False, True])
-def test_a_model_beside_another_that_is_being_built_harms_nothing(force: bool, tmp_path: Path) -> None:
+def test_model_beside_another_that_is_being_built_harms_nothing(force: bool, tmp_path: Path) -> None:
     first, second = open_model(source(tmp_path, 1)), open_model(source(tmp_path, 2))
     done: list[int] = []
 

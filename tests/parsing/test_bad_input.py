@@ -61,7 +61,7 @@ def test_corpus(path: Path) -> None:
 # ---- characters
 
 CONTROL = "a raw control character {} is not allowed; in a string it is written `{}`"
-HIDING = "a raw {} is not allowed: it would hide or reorder what a reader sees; in a string it is written `{}`"
+HIDING = "a raw {} is not allowed: it would hide or reorder text; in a string it is written `{}`"
 NUL = CONTROL.format("U+0000", r"\u{0}")
 BOM = "the text begins with a byte-order mark; save it as UTF-8 without one"
 OVERRIDE = HIDING.format("U+202E (RIGHT-TO-LEFT OVERRIDE)", r"\u{202e}")
@@ -69,7 +69,7 @@ ISOLATE = HIDING.format("U+2066 (LEFT-TO-RIGHT ISOLATE)", r"\u{2066}")
 SEPARATOR = HIDING.format("U+2028 (LINE SEPARATOR)", r"\u{2028}")
 MARK = HIDING.format("U+FEFF (ZERO WIDTH NO-BREAK SPACE)", r"\u{feff}")
 EMPTY = "the text is empty; a program begins with `program(1.3)`"
-SURROGATE = "U+D800 is a surrogate, which no string may hold"
+SURROGATE = "U+D800 is a surrogate, which no string may contain"
 ACCENT = "unexpected character U+0301 (COMBINING ACUTE ACCENT)"
 UNCLOSED = 'this string is not closed: `"` is missing before the end of the line'
 
@@ -191,7 +191,7 @@ LISTS = {
     ),
     "blob among strings": (
         'tensor<string, [2]>(["a", BLOBFILE(path = string("w"), offset = uint64(64))])',
-        "2:32 MIL105 a tensor's literal holds only numbers, truth values or strings",
+        "2:32 MIL105 a tensor's literal contains only numbers, truth values or strings",
     ),
 }
 

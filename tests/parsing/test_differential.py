@@ -82,7 +82,7 @@ def told(node: Node) -> tuple[Any, ...]:
 @pytest.mark.parametrize(
     "path", [*sorted(GOLDEN.glob("print/*.mil")), *corpus_files("apple/*.mil", "handwritten/*.mil")], ids=str
 )
-def test_a_tree_is_the_same_whether_operations_are_read_at_once_or_when_asked_for(path: Path) -> None:
+def test_lazy_and_eager_trees_are_equal(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     lazy, whole = parse_tree(text, whole=True), parse_tree(text)
     assert told(lazy.root) == told(whole.root)

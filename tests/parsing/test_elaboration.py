@@ -15,7 +15,8 @@ from miltext import MiltextError, ParseError, format_text, infer_draft
 from miltext.diagnostics import Diagnostic, line_and_column
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.recovery import recover
-from miltext.syntax.tree import named, walk
+from miltext.syntax.phrases import ARGUMENTS
+from miltext.syntax.tree import walk
 
 INPUTS = "tensor<fp16, [2, 4]> x, tensor<fp16, [2, 4]> z"
 
@@ -74,7 +75,7 @@ def test_arguments_of_every_kind_do_not_run_together(first: str, between: str) -
         kinds = [KINDS[kind] for kind in (first, *others)]
         text = f"program(1.3) {{ func f(fp16 x) {{ y = op({between.join(kinds)}); }} -> (y); }}"
         outer = next(phrase for phrase in walk(parse_tree(text).root) if phrase.name == "arguments")
-        given = named(outer, "positional_argument", "single_argument", "argument")
+        given = [child for child in outer.children if child.name in ARGUMENTS]
         assert [text[argument.start : argument.end] for argument in given] == kinds
 
 
@@ -152,7 +153,7 @@ LONG = [
 
 
 @pytest.mark.parametrize(("short", "long"), LONG, ids=lambda value: value if isinstance(value, str) else "")
-def test_what_a_text_stands_for(short: str, long: list[str] | None) -> None:
+def test_what_a_text_means(short: str, long: list[str] | None) -> None:
     if long is None:  # an opset of its own is wrong in the long spelling, too
         assert told(program(short)) == told(program(short.replace("(x)", "(x = x)")))
         return
@@ -179,7 +180,7 @@ def test_a_fraction_that_nothing_decides_is_of_the_default_type(inputs: str, dty
     ]
 
 
-def test_the_inputs_of_blocks_take_the_types_of_what_they_stand_for() -> None:
+def test_the_inputs_of_blocks_take_the_types_of_what_they_mean() -> None:
     heads = "y, n = while_loop((x, int32(1))) (_ a, b)", "(d, _ e)"
     loop = f"{heads[0]} {{ c = less(b, 3); }} -> (c) {heads[1]} {{ f = relu(d); g = add(e, 1); }} -> (f, g);"
     assert inferred(loop) == [
@@ -212,7 +213,7 @@ def test_what_a_loop_changes_has_types_of_its_own(count: str, dtype: str) -> Non
     assert counted[0] == f"{dtype} k = const()[val = {dtype}({count})];"
 
 
-def test_nested_operations_stand_in_the_block_that_they_are_in() -> None:
+def test_nested_operations_are_in_the_block_that_they_are_in() -> None:
     text = "y = cond(bool(true)) () { a = relu(tanh(x)); } -> (a) () { b = relu(tanh(z)); } -> (b);"
     made = inferred(text)
     assert made[2:4] == [f"{LIKE} a_x = tanh(x = x);", f"{LIKE} a = relu(x = a_x);"]
@@ -310,7 +311,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("line", "expected", "column"), MISTAKES, ids=[row[0] for row in MISTAKES])
-def test_a_mistake_is_told_once_at_its_place(line: str, expected: list[tuple[str, str]], column: int) -> None:
+def test_a_mistake_is_reported_once_at_its_place(line: str, expected: list[tuple[str, str]], column: int) -> None:
     text = program(line, "w = relu(y);", outputs="w")
     assert told(text) == expected
     [found] = [each for each in miltext.check(text) if each.severity == "error"]
@@ -325,7 +326,7 @@ BLOCKS = "y = cond(true) () { a = relu(x); } -> (a) () { b = tanh(x); } -> (b); 
 
 @pytest.mark.parametrize("ends", [["-> (a)"], ["-> (b)"], ["-> (a)", "-> (b)"]])
 @pytest.mark.parametrize("line_end", [" ", "\n"])
-def test_a_block_that_gives_nothing_back_is_told_once(ends: list[str], line_end: str) -> None:
+def test_a_block_that_gives_nothing_back_is_reported_once(ends: list[str], line_end: str) -> None:
     """Nothing is said of what follows from it: that its operation has too few blocks, or no type."""
     text = BLOCKS
     for end in ends:

@@ -1,4 +1,4 @@
-"""Which operation stands at a place of a text, line by line and column by column."""
+"""Which operation is at a place of a text, line by line and column by column."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NESTED = """program(1.3)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_every_column_is_of_the_operation_that_stands_there(end: str) -> None:
+def test_every_column_is_of_the_operation_that_is_there(end: str) -> None:
     text = NESTED.replace("\n", end)
     root = parse_tree(text, whole=True).root
     for number, line in enumerate(text.split("\n"), 1):

@@ -72,7 +72,7 @@ def changed(*changes: tuple[str, str]) -> str:
     ],
     ids=["input", "output", "nested"],
 )
-def test_a_reserved_word_is_told_once_where_it_is_defined(text: str, word: str) -> None:
+def test_a_reserved_word_is_reported_once_where_it_is_defined(text: str, word: str) -> None:
     found = miltext.check(f"program(1.3){{ {text.replace('WORD', word)} }}")
     errors = [(diagnostic.code, diagnostic.span) for diagnostic in found if diagnostic.severity == "error"]
     start = f"program(1.3){{ {text}".index("WORD")
@@ -148,14 +148,14 @@ def test_the_text_itself_is_fine() -> None:
         ),
     ],
 )
-def test_a_mistake_is_told_once_and_the_rest_is_read(changes: list[tuple[str, str]], expected: list[str]) -> None:
+def test_a_mistake_is_reported_once_and_the_rest_is_read(changes: list[tuple[str, str]], expected: list[str]) -> None:
     text = changed(*changes)
     assert told(text) == expected
     wrong = text.replace("relu(x = x);\n        } -> (y);\n}", "relu(x = nobody);\n        } -> (y);\n}")
     assert f"{wrong[: wrong.index('nobody')].count(chr(10)) + 1} MIL604" in told(wrong)
 
 
-def test_what_is_passed_over_is_not_told_of_again() -> None:
+def test_what_is_passed_over_is_not_reported_of_again() -> None:
     """The next operation begins where it ends, and its own mistakes are told."""
     passed_over = "tensor<fp16, [1//, 8]> a = relu(x = x);"
     assert told(changed(('tensor<fp16, [2, 3]> a = relu(x = x)[name = string("a")];', passed_over))) == ["6 MIL010"]
@@ -163,12 +163,12 @@ def test_what_is_passed_over_is_not_told_of_again() -> None:
     assert told(changed(("tensor<fp16, [2, 3]> b = cond(pred = p)", later))) == ["6 MIL010", "7 MIL604"]
 
 
-def test_an_operation_that_strayed_before_the_program_is_passed_over() -> None:
+def test_an_operation_that_strayed_before_program_is_passed_over() -> None:
     text = changed(("{\n    func main", "            bool z = const()[val = bool(true)];\n{\n    func main"))
     assert told(text) == ["3 MIL010"]
 
 
-def test_nothing_is_told_to_stand_after_what_is_not_there() -> None:
+def test_nothing_is_reported_to_come_after_a_missing_part() -> None:
     text = "program(1.3)\n            tensor<fp16, [1, 8]> a = relu(x = x);\n        } -> (a);\n}}\n"
     assert all("``" not in found.message for found in miltext.check(text))
 
@@ -199,7 +199,7 @@ BEGUN = [
     'dict<string, int32> z = const()[val = dict<string, int32>({{"a", 1}, {"b", 2}})];',
 ]
 NEXT = "fp16 lost = relu(x = x);"
-"""What stands after a break on the same line: it may be lost with it."""
+"""What comes after a break on the same line: it may be lost with it."""
 
 
 @pytest.mark.parametrize("between", [" ", "            ", "\n", f" {NEXT}\n", f"\n{NEXT} // {{\n"])
@@ -280,9 +280,7 @@ def assert_told(text: str) -> None:
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from(TEXTS), st.integers(1, 6))
-def test_any_damage_is_told_in_the_text_and_the_parsers_complaint_is_among_it(
-    random: Random, text: str, times: int
-) -> None:
+def test_any_damage_is_reported_with_the_parsers_error(random: Random, text: str, times: int) -> None:
     for _ in range(times):
         text = damaged(text, random)
     assert_told(text)
@@ -299,11 +297,11 @@ def test_any_damage_is_told_in_the_text_and_the_parsers_complaint_is_among_it(
     ],
     ids=["misnamed", "misnamed further on", "a draft's phrase", "in a lost operation", "no brace of a draft"],
 )
-def test_what_damage_once_hid_is_told(old: str, new: str) -> None:
+def test_what_damage_once_hid_is_reported(old: str, new: str) -> None:
     assert_told(changed((old, new)))
 
 
-def test_what_is_found_is_one_token_of_what_was_written() -> None:
+def test_what_is_found_is_one_token_of_the_output() -> None:
     """And not all of the operation, nor its long spelling."""
     for written in ("w = relu(x = x)", 'w = const()[val = $blob("w.bin", 64)]'):
         [said] = [
@@ -315,7 +313,7 @@ def test_what_is_found_is_one_token_of_what_was_written() -> None:
 
 
 @pytest.mark.parametrize("path", corpus_files("apple/*.mil"))
-def test_a_damaged_token_is_hardly_ever_told_more_than_twice(path: Path) -> None:
+def test_a_damaged_token_is_hardly_ever_reported_more_than_twice(path: Path) -> None:
     text = path.read_bytes().decode()
     if len(text) > 40_000:
         pytest.skip("long texts take long")
@@ -327,7 +325,7 @@ def test_a_damaged_token_is_hardly_ever_told_more_than_twice(path: Path) -> None
     assert sum(count > 2 for count in counts) <= 2, counts
 
 
-def test_a_mistake_is_judged_by_what_stands_near_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mistake_is_judged_by_what_is_near_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of thousands of operations before it, only the last are looked at: time grows with the text, not its square."""
     seen: list[int] = []
 
@@ -392,7 +390,7 @@ def after_lost(written: str, used: str) -> list[str]:
 
 
 @pytest.mark.parametrize("written", LOST)
-def test_the_type_of_a_lost_operation_is_held_against_its_uses(written: str) -> None:
+def test_the_type_of_a_lost_operation_is_compared_with_its_uses(written: str) -> None:
     lost, *others = after_lost(written, "tensor<fp16, [2, 3]> z = relu(x = y);".replace(" z", " v"))
     assert set(others) <= {"MIL604", lost, "MIL010"}
     assert after_lost(written, "tensor<fp16, [9]> v = relu(x = y);").count("MIL701") == 1

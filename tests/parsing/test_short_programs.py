@@ -29,7 +29,7 @@ def test_a_short_program_is_valid_and_laid_out(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert miltext.format_text(text) == text
     codes = {found.code for found in miltext.check(text)}
-    assert "MIL712" in codes <= {"MIL712", "MIL614"}  # a blob of the original stands at an odd place
+    assert "MIL712" in codes <= {"MIL712", "MIL614"}  # a blob of the original is at an odd place
     assert {found.code for found in miltext.check(miltext.infer_draft(text))} == codes - {"MIL712"}
 
 

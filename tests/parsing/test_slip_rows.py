@@ -1,4 +1,4 @@
-"""No row of the table of slips takes time that grows without bounds with what stands around a mistake."""
+"""No row of the table of slips takes time that grows without bounds with what is around a mistake."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_every_character_of_a_line_knows_its_place(at: int) -> None:
     assert before(text, at).place(len(before(text, at).line)) == at
 
 
-def test_a_token_that_goes_on_behind_the_window_is_left_out() -> None:
+def test_a_token_that_continues_behind_the_window_is_left_out() -> None:
     assert after("y " * 10 + "1" * WINDOW, 0).line == "y " * 10 + "\0"
     assert after("1" * (WINDOW + 1), 0).line == "\0"
     assert before("x" + "1" * WINDOW, WINDOW + 1).line == "\0" + "1" * WINDOW

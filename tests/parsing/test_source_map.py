@@ -1,4 +1,4 @@
-"""Where the messages of a Program stand in its text: each span, parsed again by itself, gives its message."""
+"""Where the messages of a Program are in its text: each span, parsed again by itself, gives its message."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def operation(text: str) -> Operation:
 
 
 def inside_values(path: tuple[str | int, ...]) -> bool:
-    """Whether a message stands inside a Value or a ValueType, where no span is kept."""
+    """Whether a message is inside a Value or a ValueType, where no span is kept."""
     steps = [step for step in path if isinstance(step, str)]
     return "type" in steps[:-1] or "immediateValue" in steps or "blobFileValue" in steps
 
@@ -123,18 +123,18 @@ def test_spans_go_by_identity() -> None:
     assert source.span(program.functions["main"].inputs[0].type.tensorType) is None
 
 
-def test_paths_are_those_of_the_schema() -> None:
+def test_paths_match_the_schema() -> None:
     _, source = parse_with_source(TEXT)
     span = source.spans["functions", "main", "block_specializations", "CoreML8", "operations", 1, "outputs", 0, "type"]
     assert TEXT[span.start : span.end] == "fp16"
     assert TEXT.count("\n", 0, span.start) == 5
 
 
-def test_errors_are_those_of_parse() -> None:
+def test_errors_match_parse() -> None:
     wrong = TEXT.replace("-> (y)", "-> y")
     with pytest.raises(ParseError) as plain:
         parse(wrong, path="a.mil")
     with pytest.raises(ParseError) as mapped:
         parse_with_source(wrong, path="a.mil")
     assert str(mapped.value) == str(plain.value)
-    assert "a.mil:7:14: error[MIL025]: the outputs of a block stand in parentheses: `(y)`" in str(plain.value)
+    assert "a.mil:7:14: error[MIL025]: the outputs of a block belong in parentheses: `(y)`" in str(plain.value)

@@ -137,13 +137,13 @@ def with_input(name: str = "x") -> Program:
     return made
 
 
-def test_a_description_tells_of_parameters_only() -> None:
+def test_a_description_reports_parameters_only() -> None:
     flexible = described(feature("other", [1], [[1, 2]]))
     assert ATTRIBUTE not in compiled(with_input(), description=flexible)[0]
     assert ATTRIBUTE in compiled(with_input("other"), description=flexible)[0]
 
 
-def test_what_is_unproven_is_said() -> None:
+def test_an_unproven_part_is_stated() -> None:
     _, told = compiled(with_input(), description=described(feature("x", [1], None, [[1], [2]])))
     assert [(warning.severity, warning.code) for warning in told] == [("warning", "MIL211")]
     assert "numbers in place of the keys" in told[0].message
@@ -234,7 +234,7 @@ def test_the_inputs_of_inner_blocks_keep_their_order() -> None:
 # ---- what is dropped, and what is refused
 
 
-def test_what_the_compiler_drops_is_said_once() -> None:
+def test_what_the_compiler_drops_is_stated_once() -> None:
     made = program()
     plain = compiled(made)[0]
     made.version = 2
@@ -304,7 +304,7 @@ def with_a_list_under_a_tensor(made: Program) -> None:
         with_a_list_under_a_tensor,
     ],
 )
-def test_what_apples_syntax_cannot_say(change: Any) -> None:
+def test_what_apples_syntax_cannot_state(change: Any) -> None:
     made = program()
     assert as_coremlc(made)
     change(made)
@@ -315,7 +315,7 @@ def test_what_apples_syntax_cannot_say(change: Any) -> None:
 
 @dear
 @given(any_programs)
-def test_any_program_is_said_in_apples_own_syntax_or_refused(made: Program) -> None:
+def test_any_program_is_stated_in_apples_own_syntax_or_refused(made: Program) -> None:
     told: list[Diagnostic] = []
     try:
         text = as_coremlc(made, on_warning=told.append)

@@ -91,7 +91,7 @@ def tree(text: str, *, constants: bool = False) -> list[Any]:
     return inside(-1)
 
 
-def test_parts_stand_in_their_blocks_and_make_and_take_values() -> None:
+def test_parts_are_in_their_blocks_and_make_and_take_values() -> None:
     made = read(LOOP)
     values = [value[0] for value in made["values"]]
     assert [
@@ -132,7 +132,7 @@ def test_operations_inside_others_make_values_without_names() -> None:
     )
 
 
-def test_weights_tell_the_scopes_of_operations_that_are_counted() -> None:
+def test_weights_report_scopes_of_operations_that_are_counted() -> None:
     layers = [
         (f"model_layers_{layer}", [(f"model_layers_{layer}_{part}", ["mul", "relu"] * 2) for part in ("attn", "mlp")])
         for layer in range(3)
@@ -209,7 +209,7 @@ def test_what_is_odd_has_a_graph(text: str, expected: list[Any]) -> None:
     assert tree(text) == expected
 
 
-def test_constants_stand_before_what_first_uses_them() -> None:
+def test_constants_come_before_what_first_uses_them() -> None:
     text = function(
         "fp16 unused = const()[val = fp16(0x1p+0)];",
         "fp16 w = const()[val = fp16(0x1p+0)];",
@@ -224,7 +224,7 @@ def test_constants_stand_before_what_first_uses_them() -> None:
     ]
 
 
-def test_operations_may_stand_deep_inside_others() -> None:
+def test_operations_may_be_deep_inside_others() -> None:
     nodes = read(function(f"y = {'relu(' * 900}x{')' * 900};", outputs="y"))["nodes"]
     assert sum(node[2] == "relu" for node in nodes) == 900
 

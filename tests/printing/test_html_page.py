@@ -139,7 +139,7 @@ def test_only_numbers_have_the_colour_of_numbers(literal: str) -> None:
     assert Shown(page(text, "m")).text.strip() == text.strip()
 
 
-def test_the_policy_allows_the_style_and_the_script_and_nothing_else() -> None:
+def test_policy_allows_style_and_script_and_nothing_else() -> None:
     html = page(TEXT, "m")
     policy = re.search(r'http-equiv="Content-Security-Policy" content="(.*?)"', html)
     assert policy is not None

@@ -138,7 +138,7 @@ def test_what_is_left_of_a_program_has_no_operations() -> None:
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_an_unknown_field_is_found_before_what_strict_text_cannot_say(odd: str) -> None:
+def test_an_unknown_field_is_found_before_strict_errors(odd: str) -> None:
     program = program_of(f"$absent a = f(); {PLAIN} {odd}")
     operations = program.functions["f"].block_specializations["CoreML8"].operations
     with pytest.raises(PrintError, match="a missing type"):

@@ -62,7 +62,7 @@ def test_nothing_is_asked_of_nothing() -> None:
     assert shrunk(0, lambda _: True) == ([], 0)
 
 
-def test_nothing_is_left_of_what_is_not_needed() -> None:
+def test_nothing_is_left_of_an_unneeded_part() -> None:
     assert shrunk(1000, lambda _: True) == ([], 1)
 
 
@@ -88,7 +88,7 @@ def like(part: frozenset[int]) -> bool:
 
 
 @given(st.functions(like=like, returns=st.booleans(), pure=True), st.integers(1, 3))
-def test_no_single_item_can_go_whatever_a_test_says(said: Callable[[frozenset[int]], bool], width: int) -> None:
+def test_no_single_item_can_go_whatever_a_test_states(said: Callable[[frozenset[int]], bool], width: int) -> None:
     whole = set(range(8))
     asked = Asked(lambda part: part == whole or said(frozenset(part)))
     found = shrink(sorted(whole), asked, width)

@@ -81,8 +81,8 @@ def test_guesses_at_once_are_counted() -> None:
     assert reduced("chain").tests < found.tests <= MOST
 
 
-def test_a_fault_that_needs_a_way_between_two_operations_leaves_these() -> None:
-    """What stands on the way goes all at once, not one by one."""
+def test_a_fault_on_a_path_keeps_both_operations() -> None:
+    """What is on the way goes all at once, not one by one."""
     lines = Lines()
     first = lines.add("exp", x=grown(lines, "x", 90, "relu"))
     last = lines.add("square", x=grown(lines, first, 120, "relu", "tanh"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from miltext import Candidate, parse, reduce
-from miltext.checking.verifier import infer_draft
+from miltext.drafting.draft import infer_draft
 from miltext.reduction.looping import standing
 from miltext.schema.proto import Program
 from miltext.schema.walk import operations

@@ -8,7 +8,7 @@ import pytest
 from conftest import EXAMPLE
 
 from miltext import check, load, parse, to_text
-from miltext.checking.verifier import infer_draft
+from miltext.drafting.draft import infer_draft
 from miltext.reduction.bypassing import bypass, bypasses
 from miltext.reduction.graph import UnitGraph, extent
 from miltext.reduction.inside import inner_operations, without
@@ -96,7 +96,7 @@ def test_what_is_needed_to_compile_stays() -> None:
     assert made(chosen(lines, "ry"))[-2:] == ["r", "y"]
 
 
-def test_constants_come_along_with_what_uses_them() -> None:
+def test_constants_are_kept_with_their_users() -> None:
     lines = program(
         "w = const()[val = tensor<fp32, [3]>([1, 2, 3])];\na = add(x, w);\nb = mul(a, w);\nc = relu(b);", "c"
     )
@@ -104,7 +104,7 @@ def test_constants_come_along_with_what_uses_them() -> None:
     assert made(chosen(lines, "c")) == ["c"]
 
 
-def test_compressed_weights_come_along_too() -> None:
+def test_compressed_weights_are_kept_too() -> None:
     dequantize = "constexpr_affine_dequantize(axis = 0, quantized_data = tensor<int8, [2, 3]>([[1, 2, 3], [4, 5, 6]]), "
     lines = f"w = {dequantize}scale = 1.0, zero_point = int8(0));\na = relu(x);\ny = add(a, w);"
     found = chosen(program(lines, "y"), "y")
@@ -124,7 +124,7 @@ def test_one_of_several_outputs_is_enough() -> None:
     assert select(graph, graph.parts, set()) is None
 
 
-def test_an_output_that_is_an_input_or_a_constant_may_go_by_itself() -> None:
+def test_an_output_that_is_an_input_or_constant_may_go_by_itself() -> None:
     lines = program("w = const()[val = tensor<fp32, [3]>([1, 2, 3])];\na = relu(x);", "a, x, w")
     graph = UnitGraph(lines)
     assert len(graph.parts) == 3
@@ -133,7 +133,7 @@ def test_an_output_that_is_an_input_or_a_constant_may_go_by_itself() -> None:
     assert given(select(graph, graph.parts[2:])) == ([], ["w"])
 
 
-def test_a_function_goes_with_its_operations() -> None:
+def test_a_function_follows_its_operations() -> None:
     text = "func {0}<ios18>(tensor<fp32, [2]> x) {{\n y = relu(x);\n}} -> (y);\n"
     lines = parse(infer_draft("program(1.3)\n{\n" + text.format("main") + text.format("other") + "}\n"))
     graph = UnitGraph(lines)
@@ -235,7 +235,7 @@ def test_inner_operations_leave_one_by_one() -> None:
     assert without(lines, [inner["m"]]) is None  # a bool cannot come in
 
 
-def test_a_loop_goes_with_its_first_values() -> None:
+def test_a_loop_follows_its_first_values() -> None:
     lines = program(LOOP, "z")
     (way,) = [each for each in bypasses(lines) if each.old == ("y",)]
     assert made(bypass(lines, [way])) == ["z"]
@@ -262,7 +262,7 @@ FLEXIBLE = """program(1.3) {
 }"""
 
 
-def test_what_the_compiler_notes_of_a_merged_input_goes_with_it() -> None:
+def test_what_the_compiler_notes_of_a_merged_input_follows_it() -> None:
     flexible = parse(FLEXIBLE)
     merged = merge(flexible, twins(flexible))
     assert given(merged)[0] == ["x"]

@@ -13,8 +13,8 @@ from support.containers import compile_package
 
 import miltext
 from miltext import Candidate, ModelError, Reduction, check, load, parse, reduce, to_text
-from miltext.checking.verifier import infer_draft
 from miltext.containers.programs import TextModel
+from miltext.drafting.draft import infer_draft
 from miltext.reduction.source import Source
 from miltext.schema.proto import Program
 from miltext.schema.walk import operations
@@ -65,7 +65,7 @@ def test_a_fault_in_the_numbers_is_found() -> None:
     assert "fp32(0x0p+0)" in to_text(found.program)
 
 
-def test_a_fault_that_two_operations_make_together_stays_connected() -> None:
+def test_fault_that_two_operations_make_together_stays_connected() -> None:
     """The numbers are those of `exp`, squared, at whatever way."""
     lines = "a = exp(x);\nb = relu(a);\nc = relu(b);\nd = relu(c);\ny = square(d);"
 
@@ -104,7 +104,7 @@ def flows(first: str, last: str) -> Callable[[Candidate], bool]:
         "e = exp(x);\na = add(x, e);\nb = mul(a, x);\nc = add(x, b);\ny = erf(c);",
     ],
 )
-def test_whichever_input_leads_through_takes_the_place_of_an_operation(lines: str) -> None:
+def test_whichever_input_leads_through_takes_place_of_operation(lines: str) -> None:
     assert types(reduce(program(lines), flows("exp", "erf")).program) == ["exp", "erf"]
 
 
@@ -149,14 +149,14 @@ def test_no_more_tests_are_run_than_are_allowed() -> None:
         assert "exp" in types(found.program)
 
 
-def test_the_best_so_far_is_told() -> None:
+def test_the_best_so_far_is_reported() -> None:
     told: list[tuple[list[str], int]] = []
     reduce(program(), has("exp"), on_progress=lambda best, tests: told.append((types(best.program), tests)))
     assert told[-1][0] == ["exp"]
     assert [len(each) for each, _ in told] == sorted((len(each) for each, _ in told), reverse=True)
 
 
-def test_a_test_that_fails_on_the_model_is_told() -> None:
+def test_a_test_that_fails_on_the_model_is_reported() -> None:
     with pytest.raises(ModelError) as failure:
         reduce(program(), has("conv"))
     assert failure.value.diagnostics[0].code == "MIL486"
@@ -177,7 +177,7 @@ def test_another_kind_is_refused() -> None:
         reduce(program(), has("exp"), kind="pb")
 
 
-def test_a_test_that_changes_its_mind_is_told() -> None:
+def test_a_test_that_changes_its_mind_is_reported() -> None:
     said: set[bytes] = set()
 
     def once(candidate: Candidate) -> bool:
@@ -196,7 +196,7 @@ def saved(found: Reduction, path: Path) -> miltext.Model:
     return load(path)
 
 
-def test_what_the_description_says_of_an_input_that_is_kept_stays(tmp_path: Path) -> None:
+def test_what_description_states_of_an_input_that_is_kept_stays(tmp_path: Path) -> None:
     def test(candidate: Candidate) -> bool:
         return "image" in {each.name for each in candidate.program.functions["main"].inputs}
 
@@ -346,6 +346,6 @@ def test_what_a_test_does_to_its_candidate_reaches_nothing_else(
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
-def test_a_source_knows_what_it_is() -> None:
+def test_a_source_knows_its_kind() -> None:
     assert (Source(EXAMPLE).kind, Source(program()).kind) == ("mlpackage", "mil")
     assert (Source(EXAMPLE).has_metadata, Source(program()).has_metadata) == (True, False)

@@ -10,7 +10,7 @@ import pytest
 
 import miltext
 from miltext.checking.loading import loader_findings
-from miltext.checking.verifier import infer_draft
+from miltext.drafting.draft import infer_draft
 from miltext.formatting.formatter import format_text
 from miltext.reference.entries import Example, entries, families
 from miltext.schema.operations import all_names, first_opset, opset_place, signature, versions
@@ -81,7 +81,7 @@ def test_every_note_is_about_a_parameter_of_the_operation(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_parameter_without_a_default_says_what_it_is_where_it_is_left_out(name: str) -> None:
+def test_parameters_without_default_explain_their_omission(name: str) -> None:
     notes = {
         parameter.name: entries()[name].note(parameter.name) or ""
         for version in versions(name)
@@ -92,14 +92,14 @@ def test_every_parameter_without_a_default_says_what_it_is_where_it_is_left_out(
 
 
 @pytest.mark.parametrize("family", families())
-def test_every_note_of_a_family_is_about_a_parameter_of_its_operations(family: str) -> None:
+def test_every_note_of_family_is_about_parameter_of_operations(family: str) -> None:
     members = [entry for entry in entries().values() if entry.family == family]
     without = [{*parameters(entry.name)} - {*entry.notes} for entry in members]
     assert set(families()[family].notes) - set().union(*without) == set()
 
 
 @each_example
-def test_an_example_is_a_draft_in_the_canonical_layout_that_uses_the_operation(name: str, example: Example) -> None:
+def test_an_example_is_a_canonical_draft_with_the_operation(name: str, example: Example) -> None:
     assert format_text(example.text) == example.text
     program = miltext.parse(infer_draft(example.text))
     (function,) = program.functions.values()
@@ -109,9 +109,7 @@ def test_an_example_is_a_draft_in_the_canonical_layout_that_uses_the_operation(n
 
 
 @each_example
-def test_an_example_becomes_a_text_without_faults_in_its_opset_and_those_that_show_it(
-    name: str, example: Example
-) -> None:
+def test_an_example_infers_without_faults_in_its_opsets(name: str, example: Example) -> None:
     showing = [opset.text for opset in OPSETS if shown(name, opset.text) == example]
     assert showing[0] == example.opset
     for opset in showing:

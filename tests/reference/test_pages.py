@@ -29,7 +29,7 @@ def known(name: str, opset: str | None = None) -> Signature:
 # ---- spellings
 
 
-def test_the_spelling_of_a_draft_has_required_arguments_by_their_places() -> None:
+def test_drafts_spell_required_arguments_by_position() -> None:
     assert draft_spelling(known("add")) == "add(x, y)"
     assert draft_spelling(known("conv")) == (
         'conv(x, weight, bias = …, strides = …, pad_type = "valid", pad = …, dilations = …, groups = 1)'
@@ -55,7 +55,7 @@ def test_apples_spelling_has_all_by_name_sorted() -> None:
 # ---- facts
 
 
-def test_an_outline_tells_versions_outputs_blocks_and_what_is_gone() -> None:
+def test_the_outline_has_versions_outputs_blocks_and_removals() -> None:
     assert outline(known("relu")) == "since ios15"
     assert outline(known("layer_norm")) == "since ios15; this version since ios17"
     assert outline(known("layer_norm", "ios16")) == "since ios15"
@@ -66,7 +66,7 @@ def test_an_outline_tells_versions_outputs_blocks_and_what_is_gone() -> None:
     assert outline(known("crop_resize", "ios16")) == "since ios15; this version since ios16"
 
 
-def test_facts_tell_what_the_table_says_of_a_parameter() -> None:
+def test_facts_report_what_the_table_states_of_a_parameter() -> None:
     assert facts_of(known("conv"), "strides") == [
         "optional", "a compile-time constant", "shape `[#d]`", "at least `1`",
     ]  # fmt: skip
@@ -77,13 +77,11 @@ def test_facts_tell_what_the_table_says_of_a_parameter() -> None:
     assert "counts `#d` axes, from the end if negative" in facts_of(known("reduce_sum"), "axes")
     assert "any number of values" in facts_of(known("concat"), "values")
     assert "an attribute" in facts_of(known("const"), "val")
-    assert 'by default `"EXACT"`, which is better written out, as some systems ask for it' in facts_of(
-        known("gelu"), "mode"
-    )
+    assert 'by default `"EXACT"`, better written out, as some systems require it' in facts_of(known("gelu"), "mode")
     assert "of the data type of `y`" in facts_of(known("add"), "x")
 
 
-def test_what_is_accepted_is_told_by_data_types_or_else_by_kinds() -> None:
+def test_accepted_types_are_named_by_data_type_or_kind() -> None:
     def taken(name: str, parameter: str) -> str:
         return accepted(known(name).parameters[parameter])
 
@@ -95,14 +93,14 @@ def test_what_is_accepted_is_told_by_data_types_or_else_by_kinds() -> None:
     assert taken("read_state", "input") == "state"
 
 
-def test_facts_tell_until_when_a_parameter_had_to_be_a_constant() -> None:
+def test_facts_report_until_when_parameter_had_to_be_constant() -> None:
     assert "before ios17 a compile-time constant" in facts_of(known("conv"), "bias")
     assert "a compile-time constant" in facts_of(known("conv", "ios16"), "bias")
     assert not [fact for fact in facts_of(known("conv"), "weight") if "constant" in fact]
     assert not [fact for fact in facts_of(known("conv"), "strides") if "before" in fact]
 
 
-def test_facts_tell_since_when_a_parameter_and_its_data_types_are_there() -> None:
+def test_facts_name_the_first_opset_of_parameters_and_types() -> None:
     assert "since ios16" in facts_of(known("topk"), "sort")
     assert "int8 | int16 | uint8 | uint16 since ios17" in facts_of(known("topk"), "x")
     assert "int8 | int16 | uint8 | uint16 since ios17" not in facts_of(known("topk", "ios16"), "x")
@@ -119,11 +117,11 @@ def test_facts_tell_since_when_a_parameter_and_its_data_types_are_there() -> Non
         ("[a] | [...]", (0, None)),
     ],
 )
-def test_the_rank_is_that_of_all_alternatives(shape: str, expected: tuple[int, int | None]) -> None:
+def test_the_rank_matches_all_alternatives(shape: str, expected: tuple[int, int | None]) -> None:
     assert ranks(read_patterns(shape)) == expected
 
 
-def test_nothing_said_of_a_shape_is_any_rank() -> None:
+def test_nothing_stated_of_a_shape_is_any_rank() -> None:
     assert ranks(()) == (0, None)
 
 
@@ -151,7 +149,7 @@ def test_a_list_fits_and_names_each_operation_once() -> None:
     assert list(listing([])) == []
 
 
-def test_what_stands_out_is_marked() -> None:
+def test_what_is_out_is_marked() -> None:
     assert next(iter(page(entries()["conv"], mark=lambda word: f"<{word}>"))) == "<conv>"
     assert list(listing([entries()["conv"]], mark=lambda word: f"<{word}>"))[:2] == [
         "<convolution>",
@@ -172,7 +170,7 @@ def test_a_broken_line_keeps_all_but_spaces(line: str) -> None:
 # ---- Markdown
 
 
-def test_an_operation_in_an_editor_has_its_description_notes_result_and_example() -> None:
+def test_an_editors_operation_has_notes_result_and_example() -> None:
     for name, opset in EVERYWHERE:
         said = described_operation(name, opset)
         entry = entries()[name]
@@ -183,20 +181,20 @@ def test_an_operation_in_an_editor_has_its_description_notes_result_and_example(
     assert described_operation("cnov", "ios17") is None
 
 
-def test_an_operation_that_came_later_says_so_in_an_editor() -> None:
+def test_an_operation_that_came_later_reports_it_in_an_editor() -> None:
     said = described_operation("read_state", "ios16")
     assert said is not None
     assert "since ios18; this function, of ios16, cannot use it" in said
 
 
-def test_a_parameter_is_told_in_a_line() -> None:
+def test_a_parameter_is_reported_in_a_line() -> None:
     said = described_parameter(known("softmax"), "axis")
     assert said.startswith("`axis`: int32; optional, a compile-time constant, by default `-1`")
     assert said.endswith(". The axis along which they sum up to 1")
     assert described_parameter(known("relu"), "x").startswith("`x`: fp16 | fp32; required")
 
 
-def test_an_opset_is_told() -> None:
+def test_an_opset_is_reported() -> None:
     assert described_opset("ios17") == "`ios17`: opset `CoreML7`, for models of specification version 8 or later"
     assert described_opset("ios1") is None
 

@@ -23,7 +23,7 @@ def test_a_name_is_found_in_any_spelling(name: str) -> None:
     assert find([name]).names
 
 
-def test_several_names_are_told_in_their_order_each_once() -> None:
+def test_several_names_are_reported_in_their_order_each_once() -> None:
     assert names("relu", "Conv", "RELU") == ["relu", "conv"]
     assert names("relu conv") == ["relu", "conv"]  # as a shell gives what is quoted
 
@@ -37,7 +37,7 @@ def test_without_words_all_operations_of_the_opset_are_found() -> None:
     assert len(names(opset="ios15")) < len(names(opset="ios18")) == len(all_names())
 
 
-def test_words_that_are_not_all_names_are_searched_in_names_and_descriptions() -> None:
+def test_words_not_names_are_searched_in_names_and_descriptions() -> None:
     assert names("reduce", "log") == ["reduce_log_sum", "reduce_log_sum_exp"]
     assert names("floor", "rounded") == ["floor_div"]  # `floor` is a name
     assert names("MATRIX", "Product") == ["einsum", "linear", "matmul"]
@@ -65,7 +65,7 @@ def test_names_that_operations_have_elsewhere_are_words() -> None:
 
 
 @pytest.mark.parametrize("family", families())
-def test_a_family_is_found_in_any_spelling_and_its_names_are_words(family: str) -> None:
+def test_family_is_found_in_any_spelling_and_its_names_are_words(family: str) -> None:
     members = [name for name, entry in entries().items() if entry.family == family]
     for spelling in (family, family.upper(), family.replace(" ", "-"), family.replace(" ", "_")):
         assert names(family=spelling) == members
@@ -110,7 +110,7 @@ def test_an_unknown_opset_or_family_ends_with_those_there_are() -> None:
         find([], family="")
 
 
-def test_an_operation_that_came_later_is_told_of() -> None:
+def test_an_operation_that_came_later_is_reported() -> None:
     for name in all_names():
         if (since := first_opset(name)) != "ios15":
             with pytest.raises(UnknownWord, match=f"^`{name}` came with {since}, and ios15 does not have it$"):
@@ -141,7 +141,7 @@ def test_the_public_function_finds_the_same() -> None:
 
 
 @pytest.mark.parametrize("opset", [opset.text for opset in OPSETS])
-def test_a_record_holds_what_the_table_says(opset: str) -> None:
+def test_a_record_holds_what_the_table_states(opset: str) -> None:
     for record in miltext.operations(opset=opset):
         known = signature(record["name"], opset)
         assert known is not None
@@ -161,7 +161,7 @@ def test_a_record_holds_what_the_table_says(opset: str) -> None:
         assert required == sorted(required, reverse=True)
 
 
-def test_a_record_says_since_when_a_parameter_is_there() -> None:
+def test_a_record_states_since_when_a_parameter_is_there() -> None:
     (record,) = miltext.operations("topk")
     since = {each["name"]: each["since"] for each in record["parameters"]}
     assert since == {

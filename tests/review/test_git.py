@@ -97,7 +97,7 @@ def test_a_tool_that_was_chosen_stays(repository: Repository) -> None:
 
 
 @pytest.mark.parametrize("key", ["diff.tool", "merge.tool"])
-def test_a_tool_that_was_chosen_for_all_repositories_stays_in_each(repository: Repository, key: str) -> None:
+def test_tool_that_was_chosen_for_all_repositories_stays_in_each(repository: Repository, key: str) -> None:
     repository.git("config", "--global", key, "meld")
     repository.git("config", "diff.miltext.binary", "true")
     repository.miltext("git", "setup")
@@ -172,7 +172,7 @@ def moving(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.skipif(sys.platform == "win32", reason="needs scripts of sh")
 @pytest.mark.parametrize("misfortune", MISFORTUNES)
 @pytest.mark.parametrize("scope", [(), ("--global",)], ids=["local", "global"])
-def test_git_goes_on_where_miltext_is_gone(
+def test_git_continues_where_miltext_is_removed(
     repository: Repository, moving: Path, scope: tuple[str, ...], misfortune: Callable[[Path], None]
 ) -> None:
     repository.miltext("git", "setup", *scope)
@@ -218,7 +218,7 @@ def described(path: Path) -> str:
     return "".join(file_text(path))
 
 
-def test_a_model_is_its_program_with_what_stands_around_it() -> None:
+def test_a_model_is_its_program_with_what_is_around_it() -> None:
     path = EXAMPLE / "Data" / "com.apple.CoreML" / "model.mlmodel"
     model = miltext.load(path)
     text = "".join(file_text(path, ModelForm(build_info=True)))
@@ -239,7 +239,7 @@ def test_what_each_export_states_anew_is_not_shown() -> None:
     assert "0x" not in text  # numbers are decimals
 
 
-def test_where_a_file_stands_changes_nothing(tmp_path: Path) -> None:
+def test_where_a_file_is_changes_nothing(tmp_path: Path) -> None:
     path = EXAMPLE / "Data" / "com.apple.CoreML" / "model.mlmodel"
     alone = tmp_path / "AbC_model.mlmodel"
     alone.write_bytes(path.read_bytes())
@@ -279,7 +279,7 @@ def test_whatever_a_file_holds_there_is_a_text(name: str, data: bytes, tmp_path:
         *[(name, "MIL303") for name in ("weight.bin", "1-weight.bin")],
     ],
 )
-def test_a_git_lfs_pointer_is_told_as_that(name: str, code: str, tmp_path: Path) -> None:
+def test_a_git_lfs_pointer_is_reported_as_that(name: str, code: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(LFS)
     texts = [described(tmp_path / name)]
     (tmp_path / name).write_bytes(LFS.replace(b"aaa", b"bbb"))

@@ -119,7 +119,7 @@ def test_a_text_that_both_added_is_merged_by_name(merging: Merging) -> None:
     assert ["> first =" in text, "> a =" in text] == [True, True]
 
 
-def test_what_cannot_be_read_is_merged_line_by_line(merging: Merging) -> None:
+def test_an_unreadable_input_is_merged_line_by_line(merging: Merging) -> None:
     broken = TEXT.replace("program(1.3)", "program(1.3")
     merging.branches(broken.replace("tanh", "cos"), broken.replace("exp", "square"))
     shown = merging.git("merge", "--no-edit", "theirs", status=1)
@@ -142,7 +142,7 @@ def test_errors_that_neither_side_has_stop_a_merge(merging: Merging) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs scripts of sh, and such names")
-def test_git_merges_by_itself_where_miltext_is_gone(merging: Merging) -> None:
+def test_git_merges_by_itself_where_miltext_is_removed(merging: Merging) -> None:
     driver = merging.git("config", "merge.miltext-text.driver")
     binary = merging.git("config", "merge.miltext.driver")
     gone = [each.strip().replace(each.split()[4], "/nowhere/miltext") for each in (driver, binary)]
@@ -220,7 +220,7 @@ def test_a_package_is_merged_with_its_weights(merging: Merging, command: tuple[s
     assert merging.git("status", "--short") == ""
 
 
-def test_commits_of_before_do_not_stand_for_those_that_are_merged(merging: Merging) -> None:
+def test_commits_of_before_do_not_mean_those_that_are_merged(merging: Merging) -> None:
     """Branches that are gone, but in the reflog, changed a part of the package alike, and another part not so."""
     for name in ("theirs", "ours"):
         merging.git("checkout", "-q", "-B", name, "main")
@@ -265,7 +265,7 @@ def test_a_model_without_a_folder_is_merged(merging: Merging) -> None:
     assert [spec.description.metadata.author, spec.description.metadata.license] == ["a", "b"]
 
 
-def test_a_package_whose_commits_nothing_tells_stays_ours(merging: Merging) -> None:
+def test_a_package_whose_commits_nothing_reports_stays_ours(merging: Merging) -> None:
     package_branches(merging, ("tanh", "valid"))
     merging.git("mv", "Model.mlpackage", "A model.mlpackage")
     merging.commit()
@@ -306,7 +306,7 @@ def test_a_package_in_conflict_stays_ours(merging: Merging) -> None:
     assert merging.git("status", "--short").count("UU ") == 2
 
 
-def test_a_manifest_is_what_it_names_and_not_how_it_identifies_that(merging: Merging) -> None:
+def test_manifests_compare_paths_and_not_identifiers(merging: Merging) -> None:
     path = merging.folder / "Model.mlpackage" / "Manifest.json"
     for name in ("theirs", "ours"):
         merging.git("checkout", "-q", "-B", name, "main")
@@ -324,7 +324,7 @@ def test_a_manifest_is_what_it_names_and_not_how_it_identifies_that(merging: Mer
     assert miltext.load(merging.folder / "Model.mlpackage").type == "mlProgram"
 
 
-def test_words_of_a_text_are_told_apart(merging: Merging) -> None:
+def test_words_of_a_text_are_distinguished(merging: Merging) -> None:
     merging.text.write_text(THEIRS.replace("x = a", "x = a_1"))
     shown = merging.git("diff", "--word-diff", "--", NAME)
     assert "[-tanh-]{+sigmoid+}(x = [-a-]{+a_1+})" in shown

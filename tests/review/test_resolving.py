@@ -87,7 +87,7 @@ def test_the_recipe_of_git_alone_mixed_both_sides(checkout: Checkout) -> None:
     require_sound(checkout.package)
 
 
-def test_what_is_resolved_is_named_as_one_stands(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_resolved_is_named_as_one_is(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     checkout.merge([tanh], [sigmoid])
     (checkout.folder / "a folder").mkdir()
     inner = Checkout(checkout.folder / "a folder", identity=True)
@@ -132,7 +132,7 @@ def test_a_text_has_the_weights_of_both_sides(side: int, checkout: Checkout) -> 
         assert [after[each] == whole[each] for each in after if each.startswith(name)] == [True]
 
 
-def test_comments_say_whose_description_it_is(checkout: Checkout) -> None:
+def test_comments_state_whose_description_it_is(checkout: Checkout) -> None:
     checkout.merge([tanh, authored("mine")], [biased, authored("other")])
     path = checkout.folder / TEXT
     text = path.read_text()
@@ -195,7 +195,7 @@ def test_changes_since_are_not_lost(checkout: Checkout) -> None:
     assert checkout.git("diff", "--cached", "--raw", "--no-textconv", "ours") == ""
 
 
-def test_where_git_does_not_tell_what_it_merged_ours_can_be_taken(checkout: Checkout) -> None:
+def test_ours_can_be_taken_if_merged_commits_are_unknown(checkout: Checkout) -> None:
     checkout.edit([])
     checkout.commit()
     sides: dict[str, list[list[Edit]]] = {"theirs": [[sigmoid], [FIRST]], "ours": [[tanh]]}
@@ -304,7 +304,7 @@ def test_a_text_that_git_lfs_keeps_is_merged(checkout: Checkout) -> None:
 
 
 @lfs
-def test_an_object_of_git_lfs_that_is_not_here_is_told_as_that(lfs_checkout: Checkout) -> None:
+def test_object_of_git_lfs_that_is_not_here_is_reported_as_that(lfs_checkout: Checkout) -> None:
     lfs_checkout.edit([])
     lfs_checkout.commit()
     for name, edit in (("theirs", biased), ("ours", tanh)):

@@ -169,7 +169,7 @@ def resolved_whole(name: str, side: str, checkout: Checkout) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1)])
-def test_each_model_is_what_the_text_says_below_its_line(first: int, second: int, any_checkout: Checkout) -> None:
+def test_each_model_is_what_the_text_states_below_its_line(first: int, second: int, any_checkout: Checkout) -> None:
     of_base(any_checkout, pipeline(*NAMES))
     ours = [operation(0, "cos"), operation(1, "cos"), retrained(0, 1)]
     theirs = [operation(0, "sin"), operation(1, "sin"), retrained(1, 1)]
@@ -190,7 +190,7 @@ def test_each_model_is_what_the_text_says_below_its_line(first: int, second: int
 
 
 @pytest.mark.parametrize("side", [1, 2])
-def test_a_text_of_comments_alone_says_whose_description_it_is(side: int, checkout: Checkout) -> None:
+def test_a_text_of_comments_alone_states_whose_description_it_is(side: int, checkout: Checkout) -> None:
     of_base(checkout, pipeline(*NAMES))
     checkout.merge([author_of_stage(1, "a"), operation(0, "cos")], [author_of_stage(1, "b"), retrained(0, 1)])
     assert '// model "tail": description.metadata.author: "a"' in checkout.text.read_text()
@@ -203,7 +203,7 @@ def test_a_text_of_comments_alone_says_whose_description_it_is(side: int, checko
 
 
 @pytest.mark.parametrize("side", [1, 2])
-def test_a_model_that_one_side_took_away_goes_with_its_comment(side: int, checkout: Checkout) -> None:
+def test_a_model_that_one_side_took_away_follows_its_comment(side: int, checkout: Checkout) -> None:
     """Theirs changed it; ours has no comment."""
     of_base(checkout, pipeline(*NAMES))
     checkout.merge([without(1), author("a")], [operation(1, "sin")])
@@ -223,7 +223,7 @@ def renamed(text: str) -> str:
 
 SPOILED: dict[str, tuple[Callable[[str], str], str]] = {
     "no line": (renamed, f"the text has no line `{HEADINGS[1]}`"),
-    "a line twice": (lambda text: text.replace(HEADINGS[1], HEADINGS[0]), f"`{HEADINGS[0]}` stands twice"),
+    "a line twice": (lambda text: text.replace(HEADINGS[1], HEADINGS[0]), f"`{HEADINGS[0]}` occurs twice"),
     "a program before": (lambda text: f"program(1.3) {{ }}\n{text}", "has a program above all lines"),
     "an error": (lambda text: text.replace("x = middle", "x = no_middle"), "error[MIL"),
     "no program": (lambda text: text[: text.index(HEADINGS[1]) + len(HEADINGS[1])], "error[MIL"),
@@ -232,7 +232,7 @@ SPOILED: dict[str, tuple[Callable[[str], str], str]] = {
 
 
 @pytest.mark.parametrize("name", SPOILED)
-def test_a_text_that_does_not_say_all_changes_nothing(name: str, checkout: Checkout) -> None:
+def test_a_text_that_does_not_state_all_changes_nothing(name: str, checkout: Checkout) -> None:
     of_base(checkout, pipeline(*NAMES))
     checkout.merge([operation(0, "cos"), operation(1, "cos")], [operation(0, "sin"), operation(1, "sin")])
     checkout.take_in_text(1)
@@ -246,7 +246,7 @@ def test_a_text_that_does_not_say_all_changes_nothing(name: str, checkout: Check
     assert checkout.text.read_text() == text
 
 
-def test_an_error_is_told_at_its_place_in_the_whole_text(checkout: Checkout) -> None:
+def test_an_error_is_reported_at_its_place_in_the_whole_text(checkout: Checkout) -> None:
     of_base(checkout, pipeline(*NAMES))
     checkout.merge([operation(0, "cos"), operation(1, "cos")], [operation(0, "sin"), operation(1, "sin")])
     checkout.take_in_text(1)

@@ -177,7 +177,7 @@ def test_setup_decides_anew_how_programs_are_shown(repository: Repository) -> No
 
 
 @needs_git
-def test_what_git_says_where_miltext_is_gone_names_the_option(repository: Repository) -> None:
+def test_what_git_shows_where_miltext_is_removed_names_option(repository: Repository) -> None:
     planned = repository.miltext("git", "setup", "--draft", "--global", "--dry-run")
     assert "to record where it is now: miltext git setup --draft --global" in planned
 

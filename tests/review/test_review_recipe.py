@@ -154,7 +154,7 @@ def test_the_recipes_together_in_one_repository(review: Review) -> None:
     review.miltext("git", "undo")
 
 
-def test_the_comment_tells_of_each_model_that_changed(review: Review) -> None:
+def test_the_comment_reports_each_model_that_changed(review: Review) -> None:
     for name in ("changed one", "gone"):
         shutil.copytree(EXAMPLE, review.folder / "models" / f"{name}.mlpackage")
     for name in ("same.mil", "broken.mil", "a.mlmodel.0.mil"):

@@ -177,7 +177,7 @@ FORMS = [
 
 
 @pytest.mark.parametrize("make", KINDS)
-def test_two_revisions_are_told_as_two_checkouts(make: Callable[[Path, bool], str], repository: Path) -> None:
+def test_two_revisions_are_reported_as_two_checkouts(make: Callable[[Path, bool], str], repository: Path) -> None:
     for tag in ("one", "two"):
         for path in repository.iterdir():
             if path.name != ".git":
@@ -260,7 +260,7 @@ def test_the_working_tree_and_the_index(history: Path) -> None:
     assert diff(history, "HEAD").splitlines() == ["--- HEAD", "+++ the working tree", "- model m.mil: mlProgram"]
 
 
-def test_what_git_does_not_know_is_in_the_working_tree_unless_it_is_ignored(history: Path) -> None:
+def test_untracked_files_belong_to_the_working_tree(history: Path) -> None:
     write_text(history / "untracked.mil", ALONE)
     (history / ".gitignore").write_text("ignored*\n")
     write_text(history / "ignored.mil", ALONE)
@@ -292,7 +292,7 @@ def test_what_git_does_not_know_is_in_the_working_tree_unless_it_is_ignored(hist
         (("one", "/m.mil"), "/m.mil: error[MIL846]: this is outside the repository"),
     ],
 )
-def test_what_git_does_not_have_is_told(words: tuple[str, ...], message: str | None, history: Path) -> None:
+def test_what_git_does_not_have_is_reported(words: tuple[str, ...], message: str | None, history: Path) -> None:
     git(history, "checkout", "-q", "--orphan", "lonely")
     commit(history, "alone")
     done = ended(history, *words)
@@ -319,13 +319,13 @@ def test_an_index_with_conflicts(history: Path) -> None:
     assert b"error[MIL845]: the index has conflicts at `m.mil`" in ended(history, "HEAD", "--cached").stderr
     told = diff(history, "HEAD", status=2)
     assert told.startswith("# m.mil:")
-    assert "; not compared\ncannot be told: " in told
+    assert "; not compared\nundecided: " in told
 
 
 # ---- which models
 
 
-def test_every_model_that_differs_is_told_below_its_name(repository: Path) -> None:
+def test_every_model_that_differs_is_reported_below_its_name(repository: Path) -> None:
     for name in ("same", "changed one", "gone"):
         shutil.copytree(EXAMPLE, repository / "models" / f"{name}.mlpackage")
     for name in ("texts/m.mil", "a.mlmodel.mil", ".hidden/m.mil", "node_modules/m.mil"):
@@ -427,7 +427,7 @@ def test_two_names_are_one_model_if_it_was_renamed_between(repository: Path) -> 
     assert "~ place: a.mil -> b.mil" in diff(repository, "one", "a.mil", "b.mil")
 
 
-def test_a_model_that_cannot_be_read_does_not_keep_others_from_being_compared(repository: Path) -> None:
+def test_an_unreadable_model_does_not_stop_the_comparison(repository: Path) -> None:
     for name in ("a.mil", "b.mil", "c.mil"):
         write_text(repository / name, ALONE)
     (repository / "c.mil").write_text("always broken")
@@ -536,7 +536,7 @@ def test_files_are_written_as_into_a_checkout(repository: Path) -> None:
     assert "operation: add -> sub" in diff(repository, "one..two", "m.mil")
 
 
-def test_a_pointer_of_git_lfs_is_told(repository: Path) -> None:
+def test_a_pointer_of_git_lfs_is_reported(repository: Path) -> None:
     shutil.copytree(EXAMPLE, repository / "M.mlpackage")
     commit(repository, "one")
     (repository / "M.mlpackage" / SPEC).write_bytes(LFS)

@@ -43,7 +43,7 @@ def test_a_width_is_a_number_of_columns(model: Path, width: str) -> None:
     assert miltext("sidecar", "--width", width, str(model)).returncode == 2
 
 
-def test_sidecars_keep_their_layout_in_a_folder_that_is_formatted(model: Path) -> None:
+def test_sidecars_keep_their_layout_in_folder_that_is_formatted(model: Path) -> None:
     assert miltext("sidecar", "--width", "80", str(model)).returncode == 0
     assert miltext("fmt", str(model.parent)).returncode == 0
     assert miltext("fmt", "--check", str(model.parent)).returncode == 0

@@ -92,11 +92,11 @@ CHANGES: list[tuple[str, Callable[[make_ops.Table], object], list[str]]] = [
 
 
 @pytest.mark.parametrize(("change", "lines"), [case[1:] for case in CHANGES], ids=[case[0] for case in CHANGES])
-def test_a_change_is_told(change: Callable[[make_ops.Table], object], lines: list[str]) -> None:
+def test_a_change_is_reported(change: Callable[[make_ops.Table], object], lines: list[str]) -> None:
     assert changed(change) == lines
 
 
-def test_an_op_that_cannot_be_read_is_told_in_place_of_what_it_lacks() -> None:
+def test_an_unreadable_op_is_reported_instead_of_its_gaps() -> None:
     lines = changed(lambda table: table.pop("relu6"), {"relu6": "KeyError: 'x'", "foo": "ValueError: no"})
     assert lines == ["foo: cannot be read: ValueError: no", "relu6: cannot be read: KeyError: 'x'"]
 

@@ -136,7 +136,7 @@ def test_nothing_in_the_corpus_is_against_the_table(path: Path) -> None:
     assert list(faults(proto.Model.FromString(path.read_bytes()).mlProgram)) == []
 
 
-def test_each_parameter_of_one_tensor_has_an_entry_among_the_facts() -> None:
+def test_each_parameter_of_one_tensor_has_an_entry_among_facts() -> None:
     """One that takes tensors of any shape has an empty one, so that none is forgotten."""
     lacking: dict[str, set[str]] = {}
     for name in all_names():
@@ -299,7 +299,7 @@ BREAKAGES: dict[str, tuple[Callable[[proto.Program], object], str]] = {
 
 
 @pytest.mark.parametrize("name", BREAKAGES)
-def test_the_table_tells_what_is_wrong(name: str) -> None:
+def test_the_table_reports_a_problem(name: str) -> None:
     change, expected = BREAKAGES[name]
     program = one_elu()
     assert list(faults(program)) == []
@@ -308,7 +308,7 @@ def test_the_table_tells_what_is_wrong(name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [dtype.name for dtype in DTYPES])
-def test_the_first_opset_that_takes_a_data_type_is_that_of_the_signatures(dtype: str) -> None:
+def test_first_opset_that_takes_a_data_type_matches_signatures(dtype: str) -> None:
     def takes(made: Signature) -> bool:
         return any(dtype in parameter.dtypes for parameter in made.parameters.values())
 

@@ -87,7 +87,7 @@ def test_no_silent_conversion(given: str, name: str) -> None:
         pack(np.ones(3, given), BY_NAME[name])
 
 
-def test_floats_that_fit_are_widened_and_byte_order_is_the_formats() -> None:
+def test_floats_that_fit_are_widened_and_byte_order_is_formats() -> None:
     assert pack(np.array([1.5], ">f2"), BY_NAME["fp32"]) == struct.pack("<f", 1.5)
     assert pack(np.array([1.5], ">f8"), BY_NAME["fp64"]) == struct.pack("<d", 1.5)
     assert pack(np.array([0x1234], ">u2"), BY_NAME["bf16"]) == b"\x34\x12"

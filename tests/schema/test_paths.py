@@ -170,7 +170,7 @@ def test_the_place_is_inside_the_construct_that_passes_the_limit() -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_protobuf_refuses_what_is_deeper(family: str) -> None:
+def test_protobuf_refuses_a_deeper_message(family: str) -> None:
     """The limit is no lower than it must be."""
     data = around_limit(family)[1].SerializeToString()
     with pytest.raises(DecodeError):

@@ -110,7 +110,7 @@ def test_copies_are_equal_and_apart() -> None:
     assert program.functions["main"].opset == ""
 
 
-def test_data_types_of_the_table_are_those_of_the_schema() -> None:
+def test_data_types_of_the_table_match_the_schema() -> None:
     (enum,) = file_proto(proto.Program).enum_type
     declared = {(value.name, value.number) for value in enum.value if value.name != "UNUSED_TYPE"}
     assert {(data_type.proto_name, data_type.number) for data_type in dtypes.DTYPES} == declared
@@ -143,7 +143,7 @@ def test_schema_equals_that_of_coremltools(module: str, message: str) -> None:
     assert {name: theirs.get(name) for name in ours} == ours
 
 
-def test_kinds_of_model_are_those_of_coremltools() -> None:
+def test_kinds_of_model_match_coremltools() -> None:
     pytest.importorskip("coremltools", reason="needs coremltools, whose schema is the reference")
     model = importlib.import_module("coremltools.proto.Model_pb2").Model
     members = model.DESCRIPTOR.oneofs_by_name["Type"].fields
@@ -219,7 +219,7 @@ CODE = [
 ]
 
 
-def test_numbers_of_types_are_those_of_the_class() -> None:
+def test_numbers_of_types_match_the_class() -> None:
     """upb's descriptors have no `CPPTYPE_FLOAT` before protobuf 4.25; the class FieldDescriptor always has."""
     read = [
         f"{path.relative_to(ROOT).as_posix()}: {ast.unparse(node)}"

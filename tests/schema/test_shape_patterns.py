@@ -73,13 +73,13 @@ def test_a_run_is_no_size() -> None:
         ("[u, u]", (7, 7), True),
     ],
 )
-def test_a_shape_is_held_against_what_is_bound(pattern: str, shape: Shape, fits: bool) -> None:
+def test_a_shape_is_compared_with_what_is_bound(pattern: str, shape: Shape, fits: bool) -> None:
     sizes = NamedSizes()
     sizes.bind({"x": (read_patterns("[o, *d]"), (4, 8, 9))})
     assert (not sizes.clashes(only(pattern), shape)) == fits
 
 
-def test_what_most_say_is_meant() -> None:
+def test_what_most_state_is_meant() -> None:
     sizes = NamedSizes()
     said = {"p1": ("[h, *d]", (5, 1, 1)), "p2": ("[4*h, *d]", (12, 1, 1)), "p3": ("[#d, h]", (2, 3))}
     sizes.bind({name: (read_patterns(pattern), shape) for name, (pattern, shape) in said.items()})
@@ -91,13 +91,13 @@ def test_what_most_say_is_meant() -> None:
     assert sizes.filled(only("[h, *k{#d}]")) == "[3, ?, ?]"
 
 
-def test_alternatives_say_what_they_share() -> None:
+def test_alternatives_state_what_they_share() -> None:
     sizes = NamedSizes()
     sizes.bind({"p": (read_patterns("[b, h] | [b, 2*h]"), (3, 8))})
     assert (sizes.of("b"), sizes.of("h")) == (3, None)
 
 
-def test_a_run_of_a_wrong_length_says_no_sizes() -> None:
+def test_a_run_of_a_wrong_length_states_no_sizes() -> None:
     sizes = NamedSizes()
     said = {"x": ("[c, *d]", (4, 8)), "w": ("[c, *k{#d}]", (3, 1, 1)), "s": ("[#d]", (2,))}
     sizes.bind({name: (read_patterns(pattern), shape) for name, (pattern, shape) in said.items()})

@@ -189,10 +189,10 @@ def test_the_page_shows_every_setting(tmp_path: Path) -> None:
         ("[tool.miltext]\nexclude = ['C:\\build']\n", "MIL464", "2:12", "names are parted by `/`"),
         ("[tool.miltext]\nexclude = ['C:/build']\n", "MIL464", "2:12", "without a `/` or a drive before it"),
         ("[tool.miltext]\nexclude = ['~/build']\n", "MIL464", "2:12", "it is a path from the pyproject.toml"),
-        ("[tool.miltext]\nexclude = ['../build']\n", "MIL464", "2:12", "what is below the pyproject.toml"),
-        ("[tool.miltext]\nexclude = ['./..']\n", "MIL464", "2:12", "what is below the pyproject.toml"),
-        ("[tool.miltext]\nexclude = ['.']\n", "MIL464", "2:12", "`*` stands for all that is in it"),
-        ("[tool.miltext]\nexclude = ['./']\n", "MIL464", "2:12", "`*` stands for all that is in it"),
+        ("[tool.miltext]\nexclude = ['../build']\n", "MIL464", "2:12", "files below the pyproject.toml"),
+        ("[tool.miltext]\nexclude = ['./..']\n", "MIL464", "2:12", "files below the pyproject.toml"),
+        ("[tool.miltext]\nexclude = ['.']\n", "MIL464", "2:12", "`*` stands for all of its files"),
+        ("[tool.miltext]\nexclude = ['./']\n", "MIL464", "2:12", "`*` stands for all of its files"),
         ("[tool.miltext]\nexclude = ['']\n", "MIL464", "2:12", "it is empty"),
         ("[tool.miltext]\nexclude = ['!keep']\n", "MIL464", "2:12", "there are no exceptions"),
         ("[tool.miltext]\nexclude = ['{a,b}.mil']\n", "MIL464", "2:12", "in a pattern of its own"),
@@ -200,7 +200,7 @@ def test_the_page_shows_every_setting(tmp_path: Path) -> None:
         ("tool.miltext.ignore = ['é', 'MIL6']\n", "MIL463", "1:24", "unknown code `é`"),
     ],
 )
-def test_a_mistake_is_told_of_at_its_place(
+def test_a_mistake_is_reported_at_its_place(
     text: str, code: str, place: str | None, message: str, tmp_path: Path
 ) -> None:
     found, at = refused(tmp_path, text)
@@ -222,7 +222,7 @@ def test_a_mistake_is_told_of_at_its_place(
         ("[tool.miltext]\nignore = ['MIL6O3'] # a\n", '[tool.miltext]\nignore = ["MIL603"] # a\n'),
     ],
 )
-def test_a_suggestion_mends_the_settings(text: str, mended: str, tmp_path: Path) -> None:
+def test_a_suggestion_fixes_the_settings(text: str, mended: str, tmp_path: Path) -> None:
     found, _ = refused(tmp_path, text)
     assert found.span is not None
     assert found.suggestion is not None
@@ -344,9 +344,7 @@ NOTICE = Diagnostic("note", "MIL712", "this is a draft")
         (NONE._replace(per_file_ignores=(("*.txt", ("MIL712",)),)), {"drafts": False}, "error"),
     ],
 )
-def test_drafts_are_refused_where_that_is_asked_for(
-    settings: Settings, asked: dict[str, Any], severity: str | None
-) -> None:
+def test_drafts_are_refused_where_requested(settings: Settings, asked: dict[str, Any], severity: str | None) -> None:
     chosen = settings.selection("a.mil", **asked).chosen([NOTICE])
     assert [each.severity for each in chosen] == [severity] * (severity is not None)
     notes = [note.message for each in chosen for note in each.notes]

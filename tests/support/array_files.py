@@ -28,7 +28,7 @@ def npy_bytes(array: npt.NDArray[Any]) -> bytes:
 def npy_of(
     shape: object, data: bytes = b"", descr: object = "<f4", fortran: object = False, version: tuple[int, int] = (1, 0)
 ) -> bytes:
-    """A `.npy` with such a header, whatever stands there, before such data."""
+    """A `.npy` with such a header, whatever is there, before such data."""
     text = repr({"descr": descr, "fortran_order": fortran, "shape": shape}).encode() + b"\n"
     return npy_with(text, data, version)
 

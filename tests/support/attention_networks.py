@@ -86,7 +86,7 @@ class Turned(Attention):
 
 
 class Network(nn.Module):
-    """Two layers over tokens. `before`: norms stand before what they belong to, as in GPT, and not after."""
+    """Two layers over tokens. `before`: norms come before what they belong to, as in GPT, and not after."""
 
     def __init__(self, attention: type[Attention], *, causal: bool, before: bool, mask: float) -> None:
         super().__init__()

@@ -153,7 +153,7 @@ Serve = Callable[[Path], str]
 
 @pytest.fixture(scope="module")
 def serve() -> Iterator[Serve]:
-    """Serves folders until the module's tests are done; gives back their URLs."""
+    """Serves folders until the module's tests are done; returns their URLs."""
     from contextlib import ExitStack
 
     with ExitStack() as stack:

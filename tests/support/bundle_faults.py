@@ -1,6 +1,6 @@
 """Faults in a compiled model, one at a time: each byte and each value of its files, and each file as a whole.
 
-`untold` makes each fault, and gives back those of which `check` tells nothing more than before; `is_unknowable` says of
+`untold` makes each fault, and returns those of which `check` tells nothing more than before; `is_unknowable` says of
 which no other part of a compiled model shows that they are faults.
 """
 
@@ -35,7 +35,7 @@ UNKNOWABLE = {
     "modelNames/coremldata.bin": r"absent|byte .*",  # a pipeline need not name its models
     "metadata.json": r"\.(metadataOutputVersion|generatedClassName) other|(\.functions\.\d)?\.stateSchema gone"
     r"|\.availability\.visionOS gone"  # what compilers and names of folders were, and keys of newer compilers
-    r"|\.classLabels.*",  # labels stand in stages and operations of kinds of which no compiled model is known
+    r"|\.classLabels.*",  # labels are in stages and operations of kinds of which no compiled model is known
 }
 """By the file, the faults that no other part of a compiled model shows; docs/compiled-models.md has their reasons."""
 

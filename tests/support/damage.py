@@ -173,7 +173,7 @@ def _odd_program() -> Program:
 
 
 def make_scene(folder: Path) -> None:
-    """Write every file of KINDS, and what stands around them."""
+    """Write every file of KINDS, and what is around them."""
     example = miltext.load(EXAMPLE)
     _write_programs(folder, example)
     _write_models(folder, example)
@@ -294,7 +294,7 @@ EXTREMES = [b"\xff" * 8, b"\xff" * 4, b"\0" * 8, b"\0" * 4, b"\xff" * 7 + b"\x7f
 """Numbers of bytes at the ends of what they can be."""
 
 NUMBERS = [b"-1", b"0", *(b"%d" % (1 << bits) for bits in (31, 63, 64)), b"1e400", b"1" * 5000, b"null", b'"a"', b"[]"]
-"""What may stand in place of a number in text."""
+"""What may be in place of a number in text."""
 
 WORDS = [
     *(b'"{[]}/%\r'[place : place + 1] for place in range(8)),

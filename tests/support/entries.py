@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import miltext
 from miltext.building.build import prepare
-from miltext.building.choices import BuildOptions
+from miltext.building.choices import BuildChoices
 from miltext.containers.programs import TextModel
 from miltext.containers.spec import SpecModel
 from miltext.descriptions.program_descriptions import describe
@@ -79,7 +79,9 @@ class Built(NamedTuple):
 
 
 def built(source: str, original: SpecModel | None, **choices: Any) -> Built:
-    made = prepare(TextModel(source.encode(), "m.mil", None), Path("New.mlpackage"), BuildOptions(original, **choices))
+    made = prepare(
+        TextModel(source.encode(), "m.mil", None), Path("New.mlpackage"), BuildChoices(original=original, **choices)
+    )
     return Built(made.spec, list(map(str, made.changes)), [f"{each.code} {each.message}" for each in made.warnings])
 
 

@@ -267,7 +267,7 @@ def held(scene: Scene, folder: Path, template: Path) -> str:
             require_sound(checkout.package)
         assert done.returncode == 0 or EMPTY in done.stderr, done.stderr
         return "merged" if done.returncode == 0 else "nothing left to pick"
-    if "of neither side" not in done.stderr:
+    if "to neither side" not in done.stderr:
         require_sound(checkout.package)
     for number, (side, commit) in enumerate(sides.items()):
         _resolved(checkout, scene, folder / str(number), side, commit)

@@ -1,4 +1,4 @@
-"""Programs whose constants stand where they are used, as people write them."""
+"""Programs whose constants are where they are used, as people write them."""
 
 from __future__ import annotations
 

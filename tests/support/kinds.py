@@ -271,7 +271,7 @@ def joined(*stages: Any) -> Any:
 
 
 def stage(body: Callable[..., Any], taken: dict[str, str], renamed: dict[str, str], **options: Any) -> Any:
-    """A model to stand in a pipeline, with features renamed by coremltools."""
+    """A model to be in a pipeline, with features renamed by coremltools."""
     import coremltools as ct
 
     made = converted(body, taken, **options)

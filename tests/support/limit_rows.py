@@ -18,7 +18,7 @@ class Row(NamedTuple):
 
 
 def findings(text: str, severity: str) -> list[tuple[str, str, str]]:
-    """The code of each finding, its words, and what stands at its place; not that the call's own type is open then."""
+    """The code of each finding, its words, and what is at its place; not that the call's own type is open then."""
     return [
         (told.code, told.message, text[told.span.start : told.span.end])
         for told in miltext.check(text)

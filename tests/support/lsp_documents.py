@@ -18,7 +18,7 @@ from miltext.diagnostics import Diagnostic
 from miltext.lsp.positions import Positions
 
 MARK = "§"
-"""Where it stands in a text a test points; it is no part of the text."""
+"""Where it is in a text a test points; it is no part of the text."""
 
 SERVER = [sys.executable, "-m", "miltext", "lsp"]
 
@@ -88,7 +88,7 @@ class OpenDocument:
         return {"text_document": self.id, "position": self.places[number]}
 
     def told(self, range: lsp.Range) -> str:
-        """What stands in a range."""
+        """What is in a range."""
         return self.text[self.offset(range.start) : self.offset(range.end)]
 
     def change(self, range: lsp.Range, text: str) -> None:

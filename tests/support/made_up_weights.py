@@ -13,7 +13,7 @@ from miltext.schema.dtypes import DType
 from miltext.schema.packing import packed_size
 from miltext.schema.paths import is_repeated
 from miltext.schema.proto import Program, Value
-from miltext.weights.tensors import tensor_dtype, tensor_shape
+from miltext.schema.tensors import tensor_dtype, tensor_shape
 
 HERE = "@model_path/"
 

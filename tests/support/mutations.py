@@ -341,7 +341,7 @@ def another_data_type_of_an_input(random: Random, program: Program) -> list[Path
 
 
 def _is_typed(program: Program, name: str) -> bool:
-    """Whether something else uses a value than what takes any data type and gives back one of its own."""
+    """Whether something else uses a value than what takes any data type and returns one of its own."""
     places = users(program, name)
     using = [site for site in sites(program) if site.path in places]
     return any(site.operation.type not in ("cast", "shape") for site in using)

@@ -24,13 +24,13 @@ from miltext.printing.printer import Printer
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import pack, unpack
 from miltext.schema.proto import Program, Value
+from miltext.schema.tensors import literal
 from miltext.schema.walk import values
 from miltext.syntax.names import name_text
 from miltext.syntax.tables import fast_lark_parser
 from miltext.syntax.vocabulary import type_names
 from miltext.weights.blob_storage import BlobFile, BlobWriter
 from miltext.weights.statistics import statistics
-from miltext.weights.tensors import literal
 
 PROGRAM = """program(1.3)
 {{

@@ -19,7 +19,7 @@ from miltext.schema.proto import Block, Operation, Program, Value, ValueType
 _TYPED = re.compile(r"(?P<type>[^()]*)\((?P<literal>.*)\)", re.DOTALL)
 
 RANDOM = ("random_bernoulli", "random_categorical", "random_normal", "random_uniform")
-"""Operations of which two of the same arguments give back different values."""
+"""Operations of which two of the same arguments return different values."""
 
 FILLED = {"strides": 1, "dilations": 1, "pad": 0}
 """Defaults of layers that slide, as many as there are dimensions: coremltools' `default_inputs` of each."""

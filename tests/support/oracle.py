@@ -1,6 +1,6 @@
 """Cases of coremltools' own tests: a Program, inputs, and the outputs that those tests expect.
 
-They stand in two archives in the folder `oracle` beside the corpus: `ops`, the tests of operations, and `torch`, those
+They are in two archives in the folder `oracle` beside the corpus: `ops`, the tests of operations, and `torch`, those
 of the frontend for torch. Expected outputs are from numpy, torch or by hand, never from Core ML.
 """
 

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import miltext
 from miltext.diagnostics import Diagnostic, codes
 from miltext.parsing.parser import parse_tree
+from miltext.syntax import phrases
 from miltext.syntax.editing import Edit, edited
-from miltext.syntax.tree import Node, named, walk
+from miltext.syntax.tree import Node, walk
 
 
 class Mistake(NamedTuple):
@@ -50,7 +51,7 @@ def _in_phrase(phrase: Node, text: str) -> Iterator[Mistake]:
     if phrase.name == "name_binding":
         yield Mistake("undefined name", *phrase.span, "nowhere_1")
     if phrase.name in ("operation", "call"):
-        [name] = named(phrase, "NAME")
+        name = phrases.name_token(phrase) or phrase
         yield Mistake("operation", *name.span, swapped(name.token or ""))
     if phrase.name in ("argument", "single_argument"):
         yield Mistake("parameter", *phrase.children[0].span, swapped(phrase.children[0].token or ""))
@@ -91,7 +92,8 @@ def hoisted(text: str) -> str:
     """Return a draft with each literal that is an argument as a constant without a type, before its statement."""
     edits, numbers = list[Edit](), count()
     for statement in (each for each in walk(parse_tree(text).root) if each.name == "operation"):
-        parts = [part for each in named(statement, "arguments", "attributes") for part in walk(each)]
+        lists = (*phrases.arguments(statement), *phrases.attributes(statement))
+        parts = [part for each in lists for part in walk(each)]
         for literal in (part for part in parts if part.name == "draft_binding"):
             name = f"held_{next(numbers)}"
             edits.append((statement.start, statement.start, f"{name} = const()[val = {text[slice(*literal.span)]}]; "))

@@ -20,7 +20,7 @@ from support.containers import write_package
 from support.pipelines import of_text, piped
 
 import miltext
-from miltext.checking.verifier import complete_anew
+from miltext.drafting.draft import complete_anew
 from miltext.schema.proto import Model
 
 HEAD = "program(1.3)\n{{\n    func main<{opset}>({inputs}) {{\n"

@@ -88,7 +88,7 @@ def test_a_page_that_cannot_be_followed_fails(old: str, new: str, why: str, tmp_
         follow(PAGE.replace(old, new), tmp_path)
 
 
-def test_times_are_those_of_the_page(tmp_path: Path) -> None:
+def test_times_match_the_page(tmp_path: Path) -> None:
     page = "```sh\necho 1 passed in 12.34s\n```\n\n```text\n1 passed in 0.05s\n```\n"
     assert follow(page, tmp_path) == page
 

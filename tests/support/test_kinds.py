@@ -49,7 +49,7 @@ def known(message: Any, seen: set[str]) -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("coremltools")
-def test_the_kinds_say_all_that_a_description_can() -> None:
+def test_the_kinds_state_all_that_a_description_can() -> None:
     said = {each for name in KINDS for each in fields(spec(kind(name)).description)}
     assert {*known(ModelDescription.DESCRIPTOR, set())} - said == UNUSED
 

@@ -28,7 +28,7 @@ NAME_ROLES = {
     "draft_attribute": "parameter",
     "draft_marker": "marker",
 }
-"""By the rule that a NAME stands in."""
+"""By the rule that a NAME is in."""
 
 TERMINAL_ROLES = {
     "PROGRAM": "declaration",

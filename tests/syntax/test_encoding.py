@@ -51,7 +51,7 @@ def test_what_is_no_integer_or_bool(name: str, text: str) -> None:
     assert (raised.value.code, raised.value.index, raised.value.element) == ("MIL021", len(right), text)
 
 
-def test_where_integers_stand() -> None:
+def test_where_integers_are() -> None:
     assert encode(["-1", "2"], BY_NAME["int32"]) == [-1, 2]
     assert encode(["65535"], BY_NAME["uint16"]) == [65535]
     assert encode(["18446744073709551615", "9223372036854775808", "7"], BY_NAME["uint64"]) == [-1, -(2**63), 7]
@@ -103,7 +103,7 @@ def test_ints_that_their_type_lacks(name: str, value: int) -> None:
         ("int8", [-1, 127], "ff7f", 0),
     ],
 )
-def test_packing_is_that_of_weight_files(name: str, values: list[int], packed: str, padding: int) -> None:
+def test_packing_matches_weight_files(name: str, values: list[int], packed: str, padding: int) -> None:
     """The vectors of coremltools 9.0."""
     dtype, data = BY_NAME[name], bytes.fromhex(packed)
     texts = [str(value) for value in values]

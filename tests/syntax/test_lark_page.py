@@ -1,4 +1,4 @@
-"""docs/lark.md: its examples run as they stand, one after another, and Lark's tools read what miltext reads."""
+"""docs/lark.md: its examples run as they are, one after another, and Lark's tools read what miltext reads."""
 
 from __future__ import annotations
 

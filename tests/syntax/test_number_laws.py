@@ -1,4 +1,4 @@
-"""One text, one answer: all readers take a spelling of a number where it stands, or all refuse it.
+"""One text, one answer: all readers take a spelling of a number where it is, or all refuse it.
 
 A comment inside changes no answer either, although it has the grammar's rules read what a coarse token would.
 """
@@ -270,6 +270,6 @@ def test_a_number_has_any_length(place: str, zeros: str, sign: str) -> None:
 
 
 @pytest.mark.parametrize("place", LONG_PLACES)
-def test_leading_zeros_say_nothing(place: str) -> None:
+def test_leading_zeros_mean_nothing(place: str) -> None:
     number = "0" * LONG + "1"
     assert wire(parse(fill(PLACES[place], number, "fp16"))) == wire(parse(fill(PLACES[place], "1", "fp16")))

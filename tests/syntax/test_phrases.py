@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
 
 import pytest
+from conftest import ROOT
 from lark.grammar import Rule, Symbol
 
 from miltext.syntax import phrases
@@ -86,15 +88,14 @@ def test_a_row_takes_all_items_of_its_list(name: str) -> None:
     assert row.names <= {each for rule in row.within for found in children(rule) for child in found for each in child}
 
 
-@pytest.mark.parametrize(
-    ("row", "before", "after"),
-    [(phrases.assigned, "EQUAL", None), (phrases.bound, None, None), (phrases.contents, "LPAR", "RPAR")],
-)
-def test_a_row_by_index_has_the_same_neighbours(row: At, before: str | None, after: str | None) -> None:
-    for found in (found for rule in row.of for found in children(rule)):
-        place = row.index % len(found)
-        around = [found[at] if 0 <= at < len(found) else None for at in (place - 1, place + 1)]
-        assert around == [each and frozenset([each]) for each in (before, after)]
+@pytest.mark.parametrize(("row", "around"), [(phrases.held, {("EQUAL",), ()}), (phrases.contents, {("LPAR", "RPAR")})])
+def test_a_row_by_index_has_the_same_neighbours(row: At, around: set[tuple[str, ...]]) -> None:
+    found: set[tuple[str, ...]] = set()
+    for spelling in (spelling for rule in row.of for spelling in children(rule)):
+        place = row.index % len(spelling)
+        beside = [*spelling[max(place - 1, 0) : place], *spelling[place + 1 :]]
+        found.add(tuple(name for child in beside for name in child))
+    assert found == around
 
 
 SETS = {name: found for name, found in vars(phrases).items() if name.isupper() and isinstance(found, frozenset)}
@@ -116,3 +117,23 @@ def test_a_plain_operation_is_not_read_for_parts_it_lacks() -> None:
     assert "children" not in vars(plain)
     assert [phrases.name_in(value) for value in phrases.outputs(plain)] == ["y"]
     assert phrases.string_of(phrases.own_name(plain) or plain) == "y"
+
+
+def compared_names() -> Iterator[tuple[str, str]]:
+    """Yield each string that a module compares with the name of a phrase, with the module."""
+    for path in sorted((ROOT / "src" / "miltext").rglob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        if "miltext.syntax.tree import" not in source and "miltext.syntax.phrases import" not in source:
+            continue
+        for found in ast.walk(ast.parse(source)):
+            match found:
+                case ast.Compare(left=ast.Attribute(attr="name"), comparators=sides):
+                    words = (word for side in sides for word in ast.walk(side) if isinstance(word, ast.Constant))
+                    yield from ((path.stem, word.value) for word in words if isinstance(word.value, str))
+
+
+def test_a_compared_name_is_a_rule_or_a_terminal() -> None:
+    known = {called(rule) for rule in rules()} | {terminal.name for terminal in load_grammar().terminals}
+    found = set(compared_names())
+    assert len(found) > 50
+    assert {each for each in found if each[1] not in known} == set()

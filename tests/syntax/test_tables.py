@@ -39,7 +39,7 @@ def make_tables() -> ModuleType:
 
 @needs_the_tree
 @pytest.mark.parametrize("seed", ["0", "1", "2"])
-def test_the_tables_are_those_of_the_grammar_whatever_the_hashes(seed: str) -> None:
+def test_the_tables_match_the_grammar_whatever_the_hashes(seed: str) -> None:
     run = [sys.executable, str(SCRIPT), "--check"]
     done = subprocess.run(run, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, ""), "run: python scripts/make_tables.py"
@@ -47,7 +47,7 @@ def test_the_tables_are_those_of_the_grammar_whatever_the_hashes(seed: str) -> N
 
 @needs_the_tree
 @pytest.mark.parametrize("old", [b"", b"{}", b'"relu"'])
-def test_stale_tables_are_told_and_made_anew(old: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stale_tables_are_reported_and_made_anew(old: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = make_tables()
     current: bytes = script.TABLES.read_bytes()
     stale = tmp_path / "tables.json"
@@ -127,7 +127,7 @@ def test_what_is_no_such_phrase_is_refused_at_its_place(start: str, text: str) -
     assert 100 <= refused.value.start <= refused.value.end <= 100 + len(text)
 
 
-def test_a_phrase_that_is_nested_too_deeply_is_refused_at_its_place() -> None:
+def test_phrase_that_is_nested_deeply_is_refused_at_its_place() -> None:
     with pytest.raises(NestingFailure) as refused:
         tree_of(f"int32({'(' * 3000}", FINE, "value", offset=100)
     assert 100 < refused.value.start < 3200

@@ -83,7 +83,7 @@ def comments(text: str) -> list[str]:
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("quoted", [False, True])
 @pytest.mark.parametrize(("old", "new"), [*pairwise([*NAMES, NAMES[0]]), *pairwise([*NAMES, NAMES[0]][::-2])])
-def test_a_rename_says_what_the_new_name_would(old: str, new: str, quoted: bool, layout: str) -> None:
+def test_a_rename_shows_what_the_new_name_would(old: str, new: str, quoted: bool, layout: str) -> None:
     text = LAYOUTS[layout](text_of(old, quoted=quoted))
     made = rename(text, old, new, any_name=True)
     assert miltext.parse(made) == miltext.parse(text_of(new, quoted=False))
@@ -91,7 +91,7 @@ def test_a_rename_says_what_the_new_name_would(old: str, new: str, quoted: bool,
     assert miltext.parse(rename(made, new, old, any_name=True)) == miltext.parse(text)
 
 
-def test_a_key_that_is_quoted_goes_along() -> None:
+def test_a_key_that_is_quoted_moves() -> None:
     text = text_of("v", quoted=True)
     assert '$"name" = string("v")' in text
     assert '$"name" = string("new")' in rename(text, "v", "new")
@@ -111,7 +111,7 @@ program(1.3)
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_rename_in_a_draft_says_what_the_new_name_would(name: str, layout: str) -> None:
+def test_a_rename_in_a_draft_shows_what_the_new_name_would(name: str, layout: str) -> None:
     plain = SHORT.replace("KEY", "name")
     text = LAYOUTS[layout](SHORT.replace("VALUE", '$"old"').replace("KEY", '$"name"'))
     made = rename(text, "old", name, any_name=True)
@@ -144,7 +144,7 @@ def test_an_exposed_value_is_the_last_output(outputs: str, name: str, layout: st
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_part_says_what_the_part_of_the_program_says(name: str, layout: str) -> None:
+def test_a_part_shows_what_the_part_of_the_program_states(name: str, layout: str) -> None:
     text = text_of(name, quoted=True).replace(quote(name) + ")) [", "1)) [")
     whole = LAYOUTS[layout](text)
     for given_names in ((), (name,)):
@@ -163,7 +163,7 @@ def test_types_that_are_inferred_anew_stay_apart_from_names(quoted: bool) -> Non
     assert miltext.parse(miltext.infer_draft(draft)) == miltext.parse(miltext.infer_draft(text, all=True))
 
 
-def test_what_a_side_renamed_stays_apart_from_its_type_in_a_merge() -> None:
+def test_what_side_renamed_stays_apart_from_its_type_in_merge() -> None:
     base = 'program(1.3) { func main<ios18>(fp16 x) { fp16$"a/b" = relu(x = x); fp16 z = exp(x = $"a/b"); } -> (z); }'
     ours = base.replace("relu(x = x)", 'relu(x = x)[name = string("r")]')
     theirs = base.replace('fp16$"a/b"', "fp16 c").replace('$"a/b"', "c")

@@ -78,7 +78,7 @@ def test_long_literals_are_left_out() -> None:
     assert "$elided" not in normalize(miltext.parse(TEXT), elide=2)
 
 
-def test_weights_are_told_by_content_not_by_place() -> None:
+def test_weights_are_reported_by_content_not_by_place() -> None:
     model = miltext.load(EXAMPLE)
     text = normalize(model, digest_weights=True)
     assert normalize(model) == text
@@ -89,7 +89,7 @@ def test_weights_are_told_by_content_not_by_place() -> None:
         normalize(model.program, digest_weights=True)
 
 
-def test_a_changed_weight_changes_the_text_and_a_moved_one_does_not(tmp_path: Path) -> None:
+def test_a_changed_weight_changes_text_and_a_moved_one_does_not(tmp_path: Path) -> None:
     texts: list[str] = []
     for values in ([b"\0\0", b"\1\1"], [b"\1\1"], [b"\2\2"]):
         folder = tmp_path / str(len(texts))
@@ -122,7 +122,7 @@ def test_texts_and_paths_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         normalize(TEXT.replace(";", "", 1))
 
 
-def test_a_draft_is_taken_as_what_it_stands_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_draft_is_taken_as_what_it_means(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy as np
 
     monkeypatch.chdir(tmp_path)
@@ -225,7 +225,7 @@ def test_a_golden_pins_what_weights_hold(source: Any, others: dict[str, Any], tm
     assert_matches_golden(other, golden, update=False, digest_weights=False, **choices)
 
 
-def test_a_golden_without_digests_is_told_what_to_do(tmp_path: Path) -> None:
+def test_a_golden_without_digests_is_reported_the_fix(tmp_path: Path) -> None:
     model, golden = of_text(tmp_path / "m", 1), tmp_path / "golden.mil"
     assert_matches_golden(model, golden, update=True, digest_weights=False)
     with pytest.raises(AssertionError, match=r"(?s)pinned by its digest.*digest_weights=False.*MIL_UPDATE=1"):
@@ -264,7 +264,7 @@ def failure_of(source: Any, golden: Path, **choices: Any) -> str:
     return str(failure.value)
 
 
-def test_a_failure_shows_by_structure_what_changed_beside_digests(tmp_path: Path) -> None:
+def test_failure_shows_by_structure_what_changed_beside_digests(tmp_path: Path) -> None:
     golden = tmp_path / "golden.mil"
     assert_matches_golden(miltext.load(EXAMPLE), golden, update=True, rename_values=True, drop_names=True)
     model = miltext.load(EXAMPLE)
@@ -311,7 +311,7 @@ def test_a_golden_that_is_not_a_program_is_compared_by_lines(tmp_path: Path) -> 
     assert "\n-program(\n+program(1.3)\n" in failure_of(of_text(tmp_path / "n", 1), golden)
 
 
-def test_a_golden_is_told_by_its_path_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_golden_is_named_by_its_path_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = miltext.parse(TEXT)
     (tmp_path / "here" / "below").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here")

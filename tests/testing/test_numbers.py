@@ -59,7 +59,7 @@ def test_numbers_in_a_file(source: Any, tmp_path: Path) -> None:
         (TEXT.replace("[2, 3]", "[3, 2]"), r"`y` has the shape \[2, 3\], and `y` is tensor<fp16, \[3, 2\]>"),
     ],
 )
-def test_a_difference_is_told(text: str, told: str, tmp_path: Path) -> None:
+def test_a_difference_is_reported(text: str, told: str, tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     assert_matches_numbers(miltext.parse(TEXT), path, update=True)
     with pytest.raises(AssertionError, match=told) as caught:
@@ -70,7 +70,7 @@ def test_a_difference_is_told(text: str, told: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("inner", "threshold"), [("fp16", "50.0"), ("fp32", "80.0")])
-def test_the_threshold_is_that_of_the_models_own_precision(inner: str, threshold: str, tmp_path: Path) -> None:
+def test_the_threshold_matches_the_models_own_precision(inner: str, threshold: str, tmp_path: Path) -> None:
     text = f"""program(1.3) {{ func main<ios18>(tensor<fp32, [2, 3]> x) {{
         a = cast(x = x, dtype = "{inner}"); h = tanh(x = a); y = cast(x = h, dtype = "fp32"); }} -> (y); }}"""
     path = tmp_path / "a.npz"
@@ -129,7 +129,7 @@ def test_the_fixture(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*MIL841*`y` (exp) falls to*", "*to accept them: pytest --mil-update*"])
 
 
-def test_numbers_that_nothing_checks_are_told(pytester: pytest.Pytester) -> None:
+def test_numbers_that_nothing_checks_are_reported(pytester: pytest.Pytester) -> None:
     folder = pytester.path / "test_ops"
     folder.mkdir()
     for name in ("old.numbers.npz", "inputs.npz"):

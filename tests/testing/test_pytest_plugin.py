@@ -178,14 +178,14 @@ def test_what_did_not_run_may_use_what_is_shared(project: pytest.Pytester, body:
 @pytest.mark.parametrize(
     "arguments", [("-k", "one"), ("--ignore", "test_more.py"), ("--deselect", "test_more.py::test")]
 )
-def test_what_is_left_out_may_use_what_is_shared(project: pytest.Pytester, arguments: tuple[str, ...]) -> None:
+def test_an_omitted_part_may_use_what_is_shared(project: pytest.Pytester, arguments: tuple[str, ...]) -> None:
     project.makeconftest(SHARED)
     project.makepyfile(test_more=HEAD + "def test(mil_golden):\n    mil_golden.check(PROGRAM, 'more')\n")
     run(project, "--mil-update").assert_outcomes(passed=3)
     assert run(project, "--mil-unused", *arguments, ".").ret == pytest.ExitCode.OK
 
 
-def test_a_module_may_have_two_folders_and_a_folder_two_spellings(project: pytest.Pytester) -> None:
+def test_module_may_have_two_folders_and_folder_two_spellings(project: pytest.Pytester) -> None:
     project.makeconftest(SHARED.replace("/ 'pinned'", "/ '.' / 'x' / '..' / 'pinned'"))
     inner = (
         "import pytest\nclass TestInner:\n    @pytest.fixture\n    def mil_golden_folder(self, request):\n"
@@ -201,7 +201,7 @@ def test_a_module_may_have_two_folders_and_a_folder_two_spellings(project: pytes
     assert [line for line in result.outlines if line.endswith(".mil")] == [str(Path("pinned") / "old.mil")]
 
 
-def test_a_module_inside_the_folder_of_another_has_its_own_goldens(project: pytest.Pytester) -> None:
+def test_a_module_inside_folder_of_another_has_its_own_goldens(project: pytest.Pytester) -> None:
     (project.path / "test_ops" / "test_inner.py").write_text("")
     (project.path / "test_ops" / "test_inner").mkdir()
     (project.path / "test_ops" / "test_inner" / "own.mil").write_text(TEXT)
@@ -226,13 +226,13 @@ def test_goldens_of_several_modules_in_one_folder(project: pytest.Pytester) -> N
 @pytest.mark.parametrize(
     "arguments", [("-k", "one"), ("test_ops.py::test_one",), ("--lf", "-p", "cacheprovider")], ids=lambda part: part[0]
 )
-def test_a_part_of_a_module_says_nothing_of_the_rest(project: pytest.Pytester, arguments: tuple[str, ...]) -> None:
+def test_a_part_of_a_module_is_silent_of_the_rest(project: pytest.Pytester, arguments: tuple[str, ...]) -> None:
     result = project.runpytest(*arguments)
     assert result.ret == 0
     result.stdout.no_fnmatch_line("*unused goldens*")
 
 
-def test_a_failing_module_says_nothing_of_what_is_unused(project: pytest.Pytester) -> None:
+def test_a_failing_module_is_silent_of_what_is_unused(project: pytest.Pytester) -> None:
     golden(project, "one").write_text("")
     (project.path / "test_ops" / "old.mil").write_text(TEXT)
     run(project).stdout.no_fnmatch_line("*unused goldens*")

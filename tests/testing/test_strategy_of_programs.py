@@ -38,6 +38,7 @@ def test_options_are_refused_at_once() -> None:
 
 def test_without_hypothesis(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "hypothesis", None)
+    monkeypatch.delitem(sys.modules, "miltext.testing.drawn", raising=False)
     with pytest.raises(MiltextError, match="hypothesis is not installed") as refused:
         programs()
     assert refused.value.diagnostics[0].code == "MIL484"

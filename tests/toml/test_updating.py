@@ -92,7 +92,7 @@ CHANGES: dict[str, tuple[Change, list[str]]] = {
 
 
 @pytest.mark.parametrize("case", CHANGES)
-def test_only_what_changes_is_other_text(case: str) -> None:
+def test_only_changed_text_differs(case: str) -> None:
     change, wanted = CHANGES[case]
     table = deepcopy(TABLE)
     change(table)
@@ -147,7 +147,7 @@ def test_other_layouts_are_kept_or_rewritten(case: str) -> None:
     assert updated(write_toml(WANTED), read_toml(text)) is not None
 
 
-def test_numbers_are_told_apart() -> None:
+def test_numbers_are_distinguished() -> None:
     text = "a = 1\nb = 0.0\nc = nan\nd = true\n"
     made = updated(text, {"a": 1.0, "b": -0.0, "c": float("nan"), "d": 1})
     assert made == "a = 1.0\nb = -0.0\nc = nan\nd = 1\n"

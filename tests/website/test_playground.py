@@ -86,7 +86,7 @@ WATCH = """() => {
 # ---- findings
 
 
-def test_a_mistake_is_found_and_mended_by_a_click(desktop: Driver) -> None:
+def test_a_mistake_is_found_and_fixed_by_a_click(desktop: Driver) -> None:
     desktop.write(WRONG)
     assert (desktop["#tab-findings"], desktop["#status"]) == ("Findings 1", "1 error")
     assert "`" not in desktop["#pane"]
@@ -105,7 +105,7 @@ def test_a_mistake_is_found_and_mended_by_a_click(desktop: Driver) -> None:
     assert "relu(x = imagge)" in desktop.text
 
 
-def test_all_that_is_certain_is_mended_at_once(desktop: Driver) -> None:
+def test_all_that_is_certain_is_fixed_at_once(desktop: Driver) -> None:
     desktop.write(CUT)
     desktop.click("#mend")
     assert desktop.text == GOOD
@@ -143,7 +143,7 @@ def test_characters_that_hide_are_shown(desktop: Driver) -> None:
     assert "MIL024" in desktop["#pane"]
 
 
-def test_offsets_are_those_of_the_page(desktop: Driver) -> None:
+def test_offsets_match_the_page(desktop: Driver) -> None:
     desktop.write("// \U0001f600\U0001f600 two\n" + WRONG)
     assert desktop["#editor .cm-lintRange-error"] == "imagge"
 
@@ -204,7 +204,7 @@ def test_tabs_are_walked_by_arrows(desktop: Driver) -> None:
     assert desktop.page.locator("[role=tab][tabindex='0']").count() == 1
 
 
-def test_nans_that_this_protobuf_loses_are_told(desktop: Driver) -> None:
+def test_nans_that_this_protobuf_loses_are_reported(desktop: Driver) -> None:
     constant = 'tensor<fp32, [2]> c = const()[name = string("c"), val = tensor<fp32, [2]>([$0xffc00001, nan])];\n'
     desktop.write(GOOD.replace("            tensor", constant + "            tensor", 1).replace("x = image", "x = c"))
     program = desktop.shown("program")
@@ -300,7 +300,7 @@ def test_back_from_a_link_the_own_text_is_there(desktop: Driver) -> None:
 # ---- a worker that does not start
 
 
-def test_a_start_that_fails_is_told_and_tried_again(opener: Opener, url: str) -> None:
+def test_a_start_that_fails_is_reported_and_tried_again(opener: Opener, url: str) -> None:
     context = opener.browser.new_context()
     opener.contexts.append(context)
     context.route("**/worker.js", lambda route: route.fulfill(status=503, body="busy"))
@@ -317,7 +317,7 @@ def test_a_start_that_fails_is_told_and_tried_again(opener: Opener, url: str) ->
     page.wait_for_function("() => document.getElementById('pane').innerText.includes('relu')")
 
 
-def test_a_browser_without_workers_is_told(opener: Opener, url: str) -> None:
+def test_a_browser_without_workers_is_reported(opener: Opener, url: str) -> None:
     context = opener.browser.new_context()
     opener.contexts.append(context)
     page = context.new_page()

@@ -133,7 +133,7 @@ def test_lost_nans_are_counted_and_texts_keep_them(answers: Mapping[str, Any]) -
     assert answers["program large"]["notes"] == []
 
 
-def test_arrays_in_files_are_told_to_be_out_of_reach(answers: Mapping[str, Any]) -> None:
+def test_arrays_in_files_are_reported_to_be_out_of_reach(answers: Mapping[str, Any]) -> None:
     assert "the playground has none" in answers["findings array"]["notes"][0]
     assert answers["inferred array"]["findings"][0]["code"] == "MIL111"
 
@@ -145,13 +145,13 @@ def test_places_count_units_of_utf_16(answers: Mapping[str, Any]) -> None:
     assert start["unit"] == start["offset"] + 1
 
 
-def test_what_is_broken_is_told_by_every_question(answers: Mapping[str, Any]) -> None:
+def test_a_broken_text_is_named_by_every_question(answers: Mapping[str, Any]) -> None:
     for question in QUESTIONS:
         said = answers[f"{question} broken"]
         assert said.get("findings") or question == "mended", question
 
 
-def test_files_that_are_dropped_together_are_told_apart(answers: Mapping[str, Any]) -> None:
+def test_files_that_are_dropped_together_are_distinguished(answers: Mapping[str, Any]) -> None:
     opened = answers["opened files"]
     assert [each["name"] for each in opened["texts"]] == ["nan.mlmodel"]
     assert "nan" in opened["texts"][0]["text"]
@@ -160,7 +160,7 @@ def test_files_that_are_dropped_together_are_told_apart(answers: Mapping[str, An
     assert "not a whole zip" in opened["notes"][2]
 
 
-def test_a_zip_that_cannot_be_unpacked_says_why(answers: Mapping[str, Any]) -> None:
+def test_a_zip_that_cannot_be_unpacked_gives_a_reason(answers: Mapping[str, Any]) -> None:
     opened = answers["opened zips"]
     assert [each["name"] for each in opened["texts"]] == ["good.zip/a.mil"]
     clash, long, secret = opened["notes"]
@@ -185,7 +185,7 @@ def test_the_page_leads_to_sections_that_are_there() -> None:
         assert anchor in [heading.lower().replace(" ", "-") for heading in headings]
 
 
-def test_each_example_is_as_its_title_says() -> None:
+def test_each_example_is_as_its_title_states() -> None:
     from miltext import check
 
     texts = [path.read_text(encoding="utf-8") for path in sorted(EXAMPLES.glob("*.mil"))]
@@ -204,6 +204,6 @@ def test_a_script_of_the_page_by_itself(name: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_a_folder_without_a_model_is_told(answers: Mapping[str, Any]) -> None:
+def test_a_folder_without_a_model_is_reported(answers: Mapping[str, Any]) -> None:
     assert answers["opened nothing"]["texts"] == []
     assert "nothing but weights" in answers["opened nothing"]["notes"][0]

@@ -117,7 +117,7 @@ def pages(site: Path) -> dict[str, Page]:
     return {name: read(path) for name, path in ours.items()}
 
 
-def test_each_verb_has_a_page_with_its_options_examples_and_exit_statuses(pages: dict[str, Page]) -> None:
+def test_each_verb_has_a_complete_page(pages: dict[str, Page]) -> None:
     import click
 
     context = click.Context(command, info_name="miltext")
@@ -138,7 +138,7 @@ def test_each_diagnostic_has_a_section_and_a_row(pages: dict[str, Page]) -> None
     assert {f"#{code.lower()}" for code in TITLES} <= {*page.links}
 
 
-def test_each_operation_has_a_place_and_its_old_anchor_leads_there(pages: dict[str, Page]) -> None:
+def test_each_operation_has_place_and_its_old_anchor_leads_there(pages: dict[str, Page]) -> None:
     assert len(entries()) > 160
     for name, entry in entries().items():
         family = family_page(entry.family).removesuffix(".md").removeprefix("operations/")
@@ -236,7 +236,7 @@ def test_every_diagram_is_whole() -> None:
         assert max(float(x) + float(wide) for _, wide, x, _ in boxes) <= width, name
 
 
-def test_each_exit_status_is_told_with_its_meaning() -> None:
+def test_each_exit_status_is_reported_with_its_meaning() -> None:
     text = " 0 it is well; 1 it is\nwrong; see the report; 2 usage; 128 and its number after a signal."
     assert verbs.statuses(text) == [
         ("0", "it is well"),
@@ -246,7 +246,7 @@ def test_each_exit_status_is_told_with_its_meaning() -> None:
     ]
 
 
-def test_the_command_says_what_is_wrong_and_fails(tmp_path: Path) -> None:
+def test_the_command_shows_what_is_wrong_and_fails(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("x", encoding="utf-8")
     done = CliRunner().invoke(main, ["build", "--out", str(tmp_path)])
     assert done.exit_code == 1

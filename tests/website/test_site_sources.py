@@ -75,7 +75,7 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_each_link_between_pages_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> None:
+def test_each_link_between_pages_leads_to_file_and_heading_there(page: Path) -> None:
     found: list[str] = []
 
     def noted(piece: str) -> str:

@@ -1,5 +1,5 @@
 // Makes the archive of Python files that the page's worker unpacks: wheels and folders, compiled by the very Python that
-// runs them. `node compile.mjs FOLDER OUT.zip`: the folder has what is to stand at the top of the module path.
+// runs them. `node compile.mjs FOLDER OUT.zip`: the folder has what is to be at the top of the module path.
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadPyodide } from "pyodide";

@@ -1,4 +1,4 @@
-"""What the playground's page asks miltext, in a worker: `answer` takes a question and gives back JSON.
+"""What the playground's page asks miltext, in a worker: `answer` takes a question and returns JSON.
 
 There are neither numpy nor protobuf's compiled backend. Offsets count UTF-16's units, as the page's strings do.
 """
@@ -12,10 +12,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from miltext.checking.fixing import is_fixable, mend, replaced
-from miltext.checking.verifier import check, complete, complete_anew
+from miltext.checking.verifier import check
 from miltext.diagnostics import Diagnostic, MiltextError, ParseError
 from miltext.diagnostics.codes import TITLES
 from miltext.diagnostics.reports import Report, as_json
+from miltext.drafting.draft import complete, complete_anew
 from miltext.parsing.parser import attempt, lower
 from miltext.schema.proto import Program
 from website.playground.lost_numbers import lost_nans

@@ -84,9 +84,7 @@ def _length(data: bytes, form: str) -> int:
         raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, "it ends within its header")
     length: int = struct.unpack(form, data)[0]
     if length > LONGEST:
-        raise ArrayProblem(
-            codes.UNREADABLE_ARRAY_FILE, f"its header is said to have {length} bytes; at most {LONGEST} are read"
-        )
+        raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, f"its header claims {length} bytes; at most {LONGEST} are read")
     return length
 
 
@@ -101,5 +99,5 @@ def _parsed(data: bytes, version: tuple[int, int]) -> tuple[tuple[int, ...], boo
 def _unparsed(failure: Exception) -> ArrayProblem:
     reason = str(failure).partition("\n")[0][:200] or type(failure).__name__
     if " object at 0x" in reason:  # ast.literal_eval shows what is not a literal by its address
-        return ArrayProblem(codes.UNREADABLE_ARRAY_FILE, "its header is not that of an array")
+        return ArrayProblem(codes.UNREADABLE_ARRAY_FILE, "its header does not describe an array")
     return ArrayProblem(codes.UNREADABLE_ARRAY_FILE, f"its header cannot be read: {reason}")

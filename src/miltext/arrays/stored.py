@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from io import BytesIO
-from itertools import pairwise
+from itertools import pairwise, product
 from math import prod
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeAlias
 from zipfile import ZipFile
 
 import numpy as np
 
-from miltext.arrays.c_order import BOX, turn_round
 from miltext.arrays.converting import UnfitElement, converted, converts, holds, is_pattern, range_of
 from miltext.arrays.npz import member_data
 from miltext.arrays.problems import ArrayProblem
@@ -21,7 +20,8 @@ from miltext.arrays.regular_files import Stamp, reading, stamp
 from miltext.diagnostics import ModelError, codes, refusing
 from miltext.files.refusals import refusal
 from miltext.schema.dtypes import BY_NAME, DType
-from miltext.schema.packing import pack_array, packed_size
+from miltext.schema.packing import pack_array
+from miltext.schema.tensors import Tensor
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ LONGEST_REASON = 360
 """The most characters of a library's message, which may repeat the file's contents."""
 
 
-class StoredArray:
+class StoredArray(Tensor):
     """An array that a text names, as its file's header describes it; `dtype` is the type requested by the text, if any.
 
     The file is not kept open: a later read checks that the file is unchanged.
@@ -50,8 +50,11 @@ class StoredArray:
         self.reference = reference
         self.path = path
         self.header = header
-        self.dtype = BY_NAME[reference.dtype] if reference.dtype else header.dtype
         self._stamp = stamp
+
+    @property
+    def dtype(self) -> DType:
+        return BY_NAME[self.reference.dtype] if self.reference.dtype else self.header.dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -63,9 +66,9 @@ class StoredArray:
         """The properties shared by two references to the same data, with the same type."""
         return self._stamp, self.header, self.dtype
 
-    def size(self, dtype: DType | None = None) -> int:
-        """Return the bytes of all `pieces`."""
-        return packed_size(self.header.number, (dtype or self.dtype).bits)
+    @property
+    def origin(self) -> Path:
+        return self.path
 
     def misfit(self, dtype: DType) -> str | None:
         """Return the reason why the array cannot be the value of a type, None if it can; values out of range are not
@@ -78,9 +81,9 @@ class StoredArray:
             return reason
         return f"{reason}; `{dtype.name} {self.reference._replace(dtype=None)}` converts them"
 
-    def work(self, dtype: DType) -> int:
+    def work(self, dtype: DType | None = None) -> int:
         """Return the bytes that `pieces` reports as progress: of its results, and of a copy in C order."""
-        return self.size(dtype) + (self.header.size if self.header.fortran else 0)
+        return super().work(dtype) + (self.header.size if self.header.fortran else 0)
 
     def pieces(
         self, dtype: DType | None = None, progress: Progress | None = None, folder: Path | None = None
@@ -203,3 +206,66 @@ def unreadable(reference: ArrayReference, failure: Exception, path: Path | None)
     reason = shown(str(failure) or type(failure).__name__, LONGEST_REASON)
     code = failure.code if isinstance(failure, ArrayProblem) else codes.UNREADABLE_ARRAY_FILE
     return refusal(code, f"`{reference}` cannot be read: {reason}", path)
+
+
+# ---- Fortran order: a box of the array is read, turned and written to a file in C order, and then the next box. A box
+# is long in the first axes, whose elements lie together in the source, and in the last ones, whose elements lie
+# together in the result; so each of its runs is long, whatever the shape.
+
+
+BOX = 1 << 23
+"""The most bytes turned at once; as many again are needed for the result."""
+
+Read: TypeAlias = Callable[[int, memoryview], object]
+"""Fill a view with the array's bytes from an offset on."""
+
+
+def turn_round(read: Read, shape: Sequence[int], item: int, target: IO[bytes]) -> Iterator[int]:
+    """Write the elements of an array, which `read` returns in Fortran order, to a file in C order; `item` bytes each.
+
+    Yield the number of bytes of each finished box.
+    """
+    shape = [size for size in shape if size > 1]  # numpy's arrays have a few dozen axes at most
+    most = sides_of_box(shape, BOX // item)
+    data = bytearray(prod(most) * item)
+    for corner in product(*(range(0, size, side) for size, side in zip(shape, most, strict=True))):
+        sides = [min(side, size - first) for side, size, first in zip(most, shape, corner, strict=True)]
+        view = memoryview(data)[: prod(sides) * item]
+        done = 0
+        for start, count in runs(corner, sides, shape):
+            read(start * item, view[done : done + count * item])
+            done += count * item
+        box = np.frombuffer(view, f"u{item}").reshape(sides[::-1]).T
+        turned = np.ascontiguousarray(box).data.cast("B")
+        done = 0
+        for start, count in runs(corner[::-1], sides[::-1], shape[::-1]):
+            target.seek(start * item)
+            target.write(turned[done : done + count * item])
+            done += count * item
+        yield done
+
+
+def sides_of_box(shape: Sequence[int], most: int) -> list[int]:
+    """Return the sides of a box of at most so many elements: the first axes and the last are doubled in turn."""
+    sides = [1] * len(shape)
+    while True:
+        for axes in (range(len(shape)), reversed(range(len(shape)))):
+            axis = next((axis for axis in axes if sides[axis] < shape[axis]), None)
+            if axis is None or 2 * prod(sides) > most:
+                return sides
+            sides[axis] = min(2 * sides[axis], shape[axis])
+
+
+def runs(corner: Sequence[int], sides: Sequence[int], shape: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the start and the length of each run of adjacent elements of a box, in an array whose first axis is
+    fastest.
+    """
+    whole = next((axis for axis, size in enumerate(shape) if sides[axis] < size), len(shape) - 1)
+    steps = [prod(shape[:axis]) for axis in range(len(shape))]
+    first = sum(place * step for place, step in zip(corner[: whole + 1], steps, strict=False))
+    places = [
+        range(corner[axis] * steps[axis], (corner[axis] + sides[axis]) * steps[axis], steps[axis])
+        for axis in reversed(range(whole + 1, len(shape)))
+    ]
+    count = prod(sides[: whole + 1])
+    return ((first + sum(outer), count) for outer in product(*places))

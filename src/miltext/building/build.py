@@ -6,54 +6,60 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.building.choices import NO_CHOICES, BuildOptions
+from miltext.building.choices import NO_CHOICES, BuildChoices
 from miltext.building.compiling.judging import refuse_kinds
 from miltext.building.compiling.other_files import files_beside
 from miltext.building.compiling.writing import compiled_work, write_compiled
 from miltext.building.decompiling import order_inputs, strip
-from miltext.building.default_functions import unreached
-from miltext.building.description_updates import follow
-from miltext.building.filling import Array, Filled, program_of
+from miltext.building.filling import Filled, program_of
 from miltext.building.given_weights import GivenFolder
-from miltext.building.inherited_faults import known_faults
-from miltext.building.new_model import NewModel, path_to, way_to
-from miltext.building.new_names import rename
+from miltext.building.new_model import NewModel, ml_programs, path_to, way_to
 from miltext.building.originals import remade, version_before
 from miltext.building.placing import placed
 from miltext.building.pruning import compared_work, note_unused, prune
 from miltext.building.redescribing import Edited, redescribe, redescribe_whole
 from miltext.building.storing import WIDE_INTEGERS_SINCE, Storing
+from miltext.building.updates import follow
 from miltext.building.writing import work, write_model
 from miltext.descriptions.changes import around, changes
 from miltext.descriptions.losses import warnings_of
-from miltext.descriptions.program_descriptions import describe, known_version
+from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, describe, known_version
 from miltext.diagnostics import ModelError, Note, PrintError, codes, warning
+from miltext.files.contents import stages
 from miltext.files.refusals import WeightsError, refusal
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.outputs import check_kept, check_target
+from miltext.pipelines.connections import WHOLE
+from miltext.pipelines.faults import faults
+from miltext.pipelines.renaming import rename_features, value_names
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import values
 from miltext.schema.wire import wire_of
+from miltext.syntax.literals import quote
+from miltext.syntax.names import fitting, unfit
 from miltext.weights.model_weights import LooseFolder
 from miltext.weights.paths import MODEL_PATH, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from miltext.diagnostics import Diagnostic
     from miltext.models.model import Model
+    from miltext.pipelines.connections import PipelinePlace
     from miltext.schema.proto import Program
+    from miltext.schema.tensors import InType
 
 PACKAGE, COMPILED = ".mlpackage", ".mlmodelc"
 OUTPUTS = (PACKAGE, ".mlmodel", COMPILED)
 
 
-def build(source: Model, output: str | os.PathLike[str], choices: BuildOptions = NO_CHOICES) -> list[Diagnostic]:
+def build(source: Model, output: str | os.PathLike[str], choices: BuildChoices = NO_CHOICES) -> list[Diagnostic]:
     """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return the warnings.
 
     It does and raises what `miltext.build` does, but refuses drafts: ParseError, MIL112 or MIL113.
@@ -63,7 +69,7 @@ def build(source: Model, output: str | os.PathLike[str], choices: BuildOptions =
     return write(new, source, output, choices)
 
 
-def prepare(source: Model, output: Path, choices: BuildOptions) -> NewModel:
+def prepare(source: Model, output: Path, choices: BuildChoices) -> NewModel:
     """Return the model to write, whole except for values stored later. Raise as `build` does."""
     if output.suffix.lower() not in OUTPUTS:
         message = f"a model is built as an .mlpackage, an .mlmodel or an .mlmodelc, not as {output.name!r}"
@@ -98,7 +104,7 @@ def _work(new: NewModel, output: Path) -> int:
     return compiled_work(new) if output.suffix.lower() == COMPILED else work(new, output)
 
 
-def _prune(new: NewModel, output: Path, choices: BuildOptions) -> None:
+def _prune(new: NewModel, output: Path, choices: BuildChoices) -> None:
     """Leave out weights; report the compared records, and the bytes that need not be written, as progress."""
     compared, written = compared_work(new), _work(new, output)
     if choices.expect:
@@ -108,11 +114,11 @@ def _prune(new: NewModel, output: Path, choices: BuildOptions) -> None:
         choices.progress(written - _work(new, output))
 
 
-def write(new: NewModel, source: Model, output: Path, choices: BuildOptions) -> list[Diagnostic]:
+def write(new: NewModel, source: Model, output: Path, choices: BuildChoices) -> list[Diagnostic]:
     """Write a prepared model; return the warnings. Raise as `build` does."""
     is_compiled = output.suffix.lower() == COMPILED
     if new.package is not None and output.suffix.lower() != PACKAGE and (others := files_beside(new)):
-        message = f"what is in the package beside its model and its weights is not kept: {', '.join(others)}"
+        message = f"other files of the package are not kept: {', '.join(others)}"
         new.warnings.append(warning(codes.FILES_NOT_KEPT, message))
     if choices.expect and not choices.prune_weights:
         choices.expect(partial(_work, new, output))
@@ -141,7 +147,7 @@ def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = 
     program, arrays = program_of(source, [])
     new = NewModel(Spec(specificationVersion=WIDE_INTEGERS_SINCE, mlProgram=program))
     try:
-        write_model(_with_weights(new, source, arrays, BuildOptions(weights=weights)), output, False, None)
+        write_model(_with_weights(new, source, arrays, BuildChoices(weights=weights)), output, False, None)
     except ModelError as failure:
         raise placed(failure, source) from failure
 
@@ -149,11 +155,11 @@ def store(source: Model, output: Path, weights: str | os.PathLike[str] | None = 
 # ---- the program, with its surroundings
 
 
-def _assembled(source: Model, original: Model | None, choices: BuildOptions) -> NewModel:
+def _assembled(source: Model, original: Model | None, choices: BuildChoices) -> NewModel:
     """Return the model of a program: by itself, or in its original; a whole model without edits as it is."""
     if choices.asked and choices.description is not None:
         raise refusal(
-            codes.IMPOSSIBLE_RANGE, "sizes of inputs are asked for beside a description, which says them itself"
+            codes.IMPOSSIBLE_RANGE, "sizes of inputs are given in addition to a description, which contains them"
         )
     if original is None:
         return _alone(source, choices)
@@ -169,7 +175,7 @@ def _assembled(source: Model, original: Model | None, choices: BuildOptions) -> 
     return new
 
 
-def _alone(source: Model, choices: BuildOptions) -> NewModel:
+def _alone(source: Model, choices: BuildChoices) -> NewModel:
     """Return the model of a program by itself."""
     program, arrays = _edited_program(source, [], choices)
     new = NewModel(Spec(mlProgram=program))
@@ -181,17 +187,17 @@ def _alone(source: Model, choices: BuildOptions) -> NewModel:
     return _with_weights(new, source, arrays, choices)
 
 
-def _whole(source: Model, choices: BuildOptions) -> NewModel:
+def _whole(source: Model, choices: BuildChoices) -> NewModel:
     """Return a pipeline, or a model that is not an ML Program, as it is, or with a new description."""
     if choices.asked:
-        raise refusal(codes.IMPOSSIBLE_RANGE, "sizes are asked for an input of a whole pipeline", source.name)
+        raise refusal(codes.IMPOSSIBLE_RANGE, "sizes are given for an input of a whole pipeline", source.name)
     new = remade(source, {}, source, choices)
     if choices.description is not None:
         redescribe_whole(new, choices.description, None, check=choices.check)
     return new
 
 
-def _edited(original: Model, source: Model, choices: BuildOptions) -> NewModel:
+def _edited(original: Model, source: Model, choices: BuildChoices) -> NewModel:
     """Return the original with the program of the source at its place."""
     chosen = original.select(choices.model)
     before = version_before(chosen, is_changed=source is original and "program" in vars(chosen))
@@ -215,7 +221,7 @@ def _is_described_by_types(chosen: Model) -> bool:
     return chosen.is_compiled and chosen.description is None
 
 
-def _edited_program(source: Model, originals: Sequence[Program], choices: BuildOptions) -> Filled:
+def _edited_program(source: Model, originals: Sequence[Program], choices: BuildChoices) -> Filled:
     """Return the program of a source, as it will be written."""
     program, arrays = program_of(source, originals)
     return Filled(program, choices.edit(program, arrays) if choices.edit else arrays)
@@ -224,7 +230,7 @@ def _edited_program(source: Model, originals: Sequence[Program], choices: BuildO
 # ---- files
 
 
-def _check_read(new: NewModel, output: Path, choices: BuildOptions) -> None:
+def _check_read(new: NewModel, output: Path, choices: BuildChoices) -> None:
     """Refuse a target that contains an array of the text or the description; a rewritten package keeps its contents."""
     is_kept = new.package is not None and output.exists() and output.samefile(new.package)
     if not is_kept:
@@ -232,7 +238,7 @@ def _check_read(new: NewModel, output: Path, choices: BuildOptions) -> None:
         check_kept(output, [*(new.storing.sources if new.storing is not None else ()), *described])
 
 
-def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choices: BuildOptions) -> NewModel:
+def _with_weights(new: NewModel, source: Model, arrays: dict[str, InType], choices: BuildChoices) -> NewModel:
     """Return the model of a program by itself, with its weight files and the arrays to store."""
     try:
         own, is_edited = LooseFolder(source.model_path or Path.cwd()), choices.edit is not None
@@ -248,7 +254,7 @@ def _with_weights(new: NewModel, source: Model, arrays: dict[str, Array], choice
     return new
 
 
-def _store(new: NewModel, spec: Spec, arrays: dict[str, Array], externalize: int | None, folder: Path | None) -> None:
+def _store(new: NewModel, spec: Spec, arrays: dict[str, InType], externalize: int | None, folder: Path | None) -> None:
     """Note the values to store, in the first weight file that the program names or else in coremltools'.
 
     `folder` is the original's; an existing file is kept, and added to.
@@ -258,3 +264,54 @@ def _store(new: NewModel, spec: Spec, arrays: dict[str, Array], externalize: int
     new.store = min(named & set(new.files), key=lambda name: (name in new.given, name), default=new.store)
     if folder and new.store not in new.files and os.path.lexists(folder / new.store):
         new.files[new.store] = resolve(f"{MODEL_PATH}/{new.store}", folder)
+
+
+# ---- warnings about the new model
+
+
+def unreached(new: NewModel) -> Iterator[Diagnostic]:
+    """Yield a warning for an only function of another name that no description makes the default.
+
+    There is none for a model whose original has the same problem.
+    """
+    yield from _unreached(new, new.spec, WHOLE)
+
+
+def _unreached(new: NewModel, spec: Spec, place: PipelinePlace) -> Iterator[Diagnostic]:
+    names = [] if spec.description.functions else [*spec.mlProgram.functions]
+    known = new.known.get(place.path, {})
+    for name in names if len(names) == 1 else ():
+        was = known[name].name if name in known else "" if not new.around else name
+        if name not in (DEFAULT_FUNCTION, was):
+            where = f" of {place}" if place.path else ""
+            before = f", which was `{was}`" if was else ""
+            message = (
+                f"the only function{where} is `{name}`{before}, and Core ML runs `{DEFAULT_FUNCTION}` of a model that "
+                f"lists no functions: call it `{DEFAULT_FUNCTION}`, or give it the opset ios18, which has them listed"
+            )
+            yield warning(codes.WRONG_NAME, message)
+    for index, model in enumerate(stages(spec)):
+        yield from _unreached(new, model, place.inside(spec, index))
+
+
+def known_faults(new: NewModel) -> Iterator[Diagnostic]:
+    """Yield a warning for each fault of a pipeline that its original has; a checked build refuses other faults."""
+    for fault in faults(new.spec):
+        yield warning(fault.code, f"{fault.message}; the original has this error, too")
+
+
+# ---- new names of features
+
+
+def rename(spec: Spec, original: Model | None, renames: Mapping[str, str], choices: BuildChoices) -> None:
+    """Rename features, from the chosen model of the original outward; if it is checked, names in an ML Program must be
+    identifiers (MIL426). Raise as `rename_features` does, too.
+    """
+    way = [spec] if original is None else way_to(original.at(choices.model), original, spec)
+    rename_features(way, renames)
+    for name in renames.values() if choices.check else ():
+        why = unfit(name)
+        if why and any(name in value_names(program) for program in ml_programs(spec)):
+            near = fitting(name)
+            notes = [Note(f"did you mean `{near}`?")] if near else []
+            raise refusal(codes.WRONG_NAME, f"the name {quote(name)} {why}", None, *notes)

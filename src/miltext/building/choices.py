@@ -1,18 +1,17 @@
-"""The choices for building a model, beside its source and its place."""
+"""The options of functions that write a model: keywords in Python, and options of the verbs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from miltext.descriptions.ranges import read_ranges
+from miltext.syntax.keywords import option
 
 if TYPE_CHECKING:
     import os
 
-    from miltext.building.filling import Array
     from miltext.building.given_weights import GivenWeights
     from miltext.descriptions.changes import DescriptionChange
     from miltext.descriptions.ranges import Range
@@ -21,46 +20,88 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.printing.coremlc import Versions
     from miltext.schema.proto import Program
+    from miltext.schema.tensors import InType
 
 Expect: TypeAlias = Callable[[Callable[[], int]], object]
 """A callback that gets, before anything is written, the function that returns the total number of bytes."""
 
-Edit: TypeAlias = "Callable[[Program, dict[str, Array]], dict[str, Array]]"
+Edit: TypeAlias = "Callable[[Program, dict[str, InType]], dict[str, InType]]"
 """A function that changes the program to write, and keeps all names; it gets the arrays to store, and returns the
 remaining ones.
 """
 
 
-@dataclass(frozen=True)
-class BuildOptions:
-    """The options of `miltext.build`, which describes each.
+@dataclass(frozen=True, kw_only=True)
+class WriteOptions:
+    """The options of every function that writes a model; `miltext.build` describes them."""
+
+    weights: GivenWeights | None = None
+    ranges: Mapping[str, Range] | None = option(
+        None,
+        "The sizes of an input: x=1,3,64..512,64..512. Each `?` of an input needs its range.",
+        flag="--range",
+        multiple=True,
+        metavar="NAME=SIZES",
+    )
+    no_loss: bool = option(
+        False, "Refuse a loss of details in the description; a given --description counts as intended."
+    )
+    force: bool = option(False, "Replace OUT if it exists.")
+    check: bool = option(True, "Write it even with errors that `miltext check` finds; only drafts must be right.")
+    on_change: Callable[[DescriptionChange], object] | None = None
+    progress: Progress | None = None
+    expect: Expect | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildOptions(WriteOptions):
+    """The options of `miltext.build`, which describes them."""
+
+    original: Model | str | os.PathLike[str] | None = None
+    model: str | int | None = None
+    externalize: int | None = option(
+        None,
+        "Move immediate constants of N elements or more into the weight file; 10, coremltools' number, without N.",
+        least=0,
+        is_flag=False,
+        flag_value=10,
+        metavar="N",
+    )
+    description: str | os.PathLike[str] | None = option(
+        None, "The description, as `miltext describe` writes it, in place of any other.", metavar="TOML"
+    )
+    prune_weights: bool = option(False, "Remove unused weights, and duplicates of equal weights.")
+    renames: Mapping[str, str] | None = None
+    versions: Versions | None = None
+    allow_unproven: bool = option(
+        False, "In an .mlmodelc, write also constructs that no known output of Apple's compiler contains."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildChoices(BuildOptions):
+    """The options of a build whose original is open.
 
     `edit` is for the verbs that change a program, and `any_kind` for the verbs that write any model as it is.
     """
 
     original: Model | None = None
-    model: str | int | None = None
-    weights: GivenWeights | None = None
-    externalize: int | None = None
-    force: bool = False
-    progress: Progress | None = None
-    expect: Expect | None = None
-    description: str | os.PathLike[str] | None = None
-    prune_weights: bool = False
-    renames: Mapping[str, str] | None = None
-    check: bool = True
-    ranges: Mapping[str, Range] = field(default_factory=dict)
-    no_loss: bool = False
-    on_change: Callable[[DescriptionChange], object] | None = None
     edit: Edit | None = None
-    versions: Versions | None = None
-    allow_unproven: bool = False
     any_kind: bool = False
+
+    @classmethod
+    def of(cls, options: WriteOptions, **own: Any) -> BuildChoices:
+        """Return some options of a build with further ones."""
+        declared = fields(BuildOptions if isinstance(options, BuildOptions) else WriteOptions)
+        shared = {each.name: getattr(options, each.name) for each in declared}
+        return cls(**{**shared, **own})
 
     @cached_property
     def asked(self) -> dict[str, Sizes]:
         """The requested sizes of inputs. Raise ModelError (MIL434) for invalid sizes."""
-        return read_ranges(self.ranges)
+        from miltext.descriptions.ranges import read_ranges
+
+        return read_ranges(self.ranges or {})
 
 
-NO_CHOICES = BuildOptions()
+NO_CHOICES = BuildChoices()

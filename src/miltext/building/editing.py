@@ -6,7 +6,6 @@ They change only the necessary tokens, so that comments and layout stay. The res
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ModelError, Note, codes
@@ -19,11 +18,12 @@ from miltext.parsing.spans import bodies_of
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.renaming import rename_all
 from miltext.schema.walk import blocks_of
+from miltext.syntax import phrases
 from miltext.syntax.editing import Edit, changed_meaning, proven, require_program
 from miltext.syntax.literals import quote
 from miltext.syntax.names import DRAFT, fitting, name_text, unfit
-from miltext.syntax.phrases import attributes_named, name_in, outputs, own_name, string_of
-from miltext.syntax.tree import named, walk
+from miltext.syntax.phrases import name_in, string_of
+from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
     from miltext.syntax.tree import Node
@@ -44,25 +44,33 @@ def rename(
     if not any_name:
         _require_fit(new, functions, path)
     edits: list[Edit] = []
-    found: set[str] = set()
-    for phrase in functions:
-        tokens = list(_value_names(phrase))
-        names = set(map(name_in, tokens))
-        found |= names
-        if old not in names:
+    for each in functions:
+        if old not in each.names:
             continue
-        if new in names:
-            raise refusal(codes.NAME_IN_USE, f"the function `{name_in(phrase)}` already has a value `{new}`", path)
-        quoted = _bare(phrase) if new == DRAFT else set()
-        edits += [
-            (token.start, token.end, f"${quote(new)}" if token.start in quoted else name_text(new))
-            for token in tokens
-            if name_in(token) == old
-        ]
-        edits += [(token.start, token.end, quote(new)) for token in _texts(phrase, old)]
+        if new in each.names:
+            raise refusal(codes.NAME_IN_USE, f"the function `{each.name}` already has a value `{new}`", path)
+        edits += _renaming(each, old, new)
     if not edits:
-        raise unknown_value(old, found, path)
-    return _proven_rename(text, edits, [name_in(phrase) for phrase in functions], (old, new), path)
+        raise unknown_value(old, {name for each in functions for name in each.names}, path)
+    return _proven_rename(text, edits, [each.name for each in functions], (old, new), path)
+
+
+def _renaming(function: _Function, old: str, new: str) -> Iterator[Edit]:
+    """Yield the edits of a rename: the name of each value, and the strings that repeat it.
+
+    These are the `name` of its operation, and the compiler's note on inputs of flexible shapes. In a draft, a `_`
+    without a type or a `_` before it would stand for the type.
+    """
+    repeated = [token for each in phrases.attributes_named(function.phrase, ATTRIBUTE) for token in walk(each)]
+    for name, value in function.found:
+        if name.text == old:
+            is_bare = value is not None and value.name is name and value.type.start == value.type.end
+            yield name.start, name.end, f"${quote(new)}" if new == DRAFT and is_bare else name_text(new)
+            if value is not None and value.name is name and value.operation:
+                repeated += filter(None, [phrases.own_name(value.operation)])
+    for token in repeated:
+        if token.name == "STRING" and string_of(token) == old:
+            yield token.start, token.end, quote(new)
 
 
 def _proven_rename(text: str, edits: list[Edit], functions: list[str], names: tuple[str, str], path: str | None) -> str:
@@ -81,15 +89,15 @@ def _proven_rename(text: str, edits: list[Edit], functions: list[str], names: tu
     return made
 
 
-RENAMED = Note("an output is called what its value is: `miltext rename` gives that another name")
+RENAMED = Note("an output has the name of its value: `miltext rename` changes both")
 
 
-def _require_fit(name: str, functions: list[Node], path: str | None, *more: Note) -> None:
+def _require_fit(name: str, functions: list[_Function], path: str | None, *more: Note) -> None:
     """Refuse a name that is not an identifier, with `more` notes; suggest a name that no value of the functions has."""
     why = unfit(name)
     if not why:
         return
-    near = fitting(name, {name_in(token) for phrase in functions for token in _value_names(phrase)})
+    near = fitting(name, {known for each in functions for known in each.names})
     notes = [Note(f"did you mean `{near}`?")] if near else []
     raise refusal(codes.WRONG_NAME, f"the name {quote(name)} {why}", path, *notes, *more)
 
@@ -108,17 +116,17 @@ def expose(
     edits: dict[int, tuple[list[str], bool]] = {}
     program = attempt(text, LeavingOut())
     for name in names:
-        holders = [phrase for phrase in functions if name in _top_values(phrase)]
+        holders = [each for each in functions if name in each.top_values()]
         if not holders:
-            if name in {name_in(token) for phrase in functions for token in _value_names(phrase)}:
+            if name in {known for each in functions for known in each.names}:
                 raise refusal(codes.NOT_AN_OUTPUT, f"`{name}` is a value of an inner block", path)
-            raise unknown_value(name, {each for phrase in functions for each in _top_values(phrase)}, path)
+            raise unknown_value(name, {known for each in functions for known in each.top_values()}, path)
         if len(holders) > 1:
             raise refusal(
                 codes.NOT_AN_OUTPUT, f"several functions have a value `{name}`; choose one with --function", path
             )
-        outputs = outputs_of(holders[0])
-        listed = [name_in(token) for token in outputs.children if token.name == "NAME"]
+        opset, body = holders[0].bodies[0]
+        outputs, listed = phrases.output_list(body), [*map(name_in, phrases.returned(body))]
         added, _ = edits.setdefault(outputs.end - 1, ([], not listed))
         if name in [*listed, *added]:
             raise refusal(codes.NOT_AN_OUTPUT, f"`{name}` is an output already", path)
@@ -126,8 +134,7 @@ def expose(
             _require_fit(name, functions, path, RENAMED)
         added.append(name)
         if program is not None:
-            opset, _ = _own_body(holders[0])
-            blocks_of(program.functions[name_in(holders[0])])[opset].outputs.append(name)
+            blocks_of(program.functions[holders[0].name])[opset].outputs.append(name)
     made = proven(text, [_listed(place, added, is_first) for place, (added, is_first) in edits.items()], path)
     require_program(program and attempt(made, LeavingOut()), program, path)
     return made
@@ -152,67 +159,33 @@ def unknown_value(name: str, known: set[str], path: str | None) -> ModelError:
 # ---- phrases
 
 
-def _functions(text: str, function: str | None, path: str | None) -> list[Node]:
-    found = [child for child in parse_tree(text, path).root.children if child.name == "function"]
-    if function is None:
-        return found
-    named = [phrase for phrase in found if name_in(phrase) == function]
-    if not named:
+class _Function:
+    """A function of a text: its phrase, and the names of values in it, with what they mean."""
+
+    def __init__(self, phrase: Node, scopes: Scopes) -> None:
+        self.phrase = phrase
+        self.name = name_in(phrase)
+        self.found = [each for each in scopes.between(*phrase.span) if not (each[1] and each[1].is_function)]
+        self.names = {name.text for name, _ in self.found}
+        self.bodies = own_bodies(phrase)
+
+    def top_values(self) -> set[str]:
+        """Return the possible outputs: the inputs, and the values of the function's own block."""
+        operations = (each for _, body in self.bodies[:1] for each in phrases.operations(body))
+        made = {name.text for operation in operations for name in phrases.made(operation)}
+        return made.union(map(name_in, phrases.inputs(self.phrase))) if self.bodies else made
+
+
+def _functions(text: str, function: str | None, path: str | None) -> list[_Function]:
+    root = parse_tree(text, path).root
+    scopes = Scopes(root)
+    found = [_Function(each, scopes) for each in phrases.functions(root) if function in (None, name_in(each))]
+    if function is not None and not found:
         raise refusal(codes.UNKNOWN_NAME, f"unknown function `{function}`", path)
-    return named
+    return found
 
 
-def _value_names(function: Node) -> Iterator[Node]:
-    """Yield the tokens that name a value: where it is made, used, or an output."""
-    for phrase in walk(function):
-        if phrase.name in ("named_value", "draft_value", "name_binding"):
-            yield phrase.children[-1]
-        elif phrase.name == "outputs":
-            yield from (child for child in phrase.children if child.name == "NAME")
-
-
-def _bare(function: Node) -> set[int]:
-    """Return the starts of the values without a type or `_` in a draft; a `_` there would stand for the type."""
-    return {phrase.start for phrase in walk(function) if phrase.name == "draft_value" and len(phrase.children) == 1}
-
-
-def _texts(function: Node, name: str) -> Iterator[Node]:
-    """Yield the strings that repeat a value's name: the `name` of its operation, and the compiler's note on inputs of
-    flexible shapes.
-    """
-    for phrase in walk(function):
-        if phrase.name == "operation" and name in _names_made(phrase):
-            token = own_name(phrase)
-            if token is not None and string_of(token) == name:
-                yield token
-    for attribute in attributes_named(function, ATTRIBUTE):
-        yield from (token for token in walk(attribute) if token.name == "STRING" and string_of(token) == name)
-
-
-def _names_made(operation: Node) -> list[str]:
-    return [name_in(named.children[-1]) for named in outputs(operation)]
-
-
-def _own_body(function: Node) -> tuple[str, Node]:
-    """Return a function's own block, after its opset in the Program; its outputs are the model's."""
+def own_bodies(function: Node) -> list[tuple[str, Node]]:
+    """Return a function's blocks after their opsets in the Program, first its own: its outputs are the model's."""
     bodies = [(str(path[-1]), body) for path, body in bodies_of(function)]
-    own = [(opset, body) for opset, body in bodies if body.name == "block"]
-    inner = [(opset, part) for opset, body in bodies for part in named(body, "block")]
-    return (own or inner or [("", next(named(function, "bodies")))])[0]
-
-
-def outputs_of(function: Node) -> Node:
-    """Return the list of outputs of a function's own block."""
-    return next(named(_own_body(function)[1], "outputs"))
-
-
-def _top_values(function: Node) -> set[str]:
-    """Return the possible outputs of a function: its inputs, and the values of its own block."""
-    made = [_names_made(phrase) for phrase in named(_own_body(function)[1], "operation")]
-    return {*chain(*made), *(name_in(value.children[-1]) for value in parameters_of(function))}
-
-
-def parameters_of(function: Node) -> list[Node]:
-    """Return the phrases of a function's inputs and states, a type and a name each."""
-    parameters = next(child for child in function.children if child.name == "parameters")
-    return [child for child in parameters.children if child.name == "named_value"]
+    return [(opset, phrases.block(body)) for opset, body in sorted(bodies, key=lambda found: found[1].name != "block")]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.arrays.opening import ArrayFolder
 from miltext.diagnostics import ModelError, Note, ParseError, codes
@@ -20,6 +20,7 @@ from miltext.parsing.parser import lower, parse_tree
 from miltext.printing.tensors import digest, element_count
 from miltext.schema.fields import BLOB, TENSOR
 from miltext.schema.proto import Program, ValueType
+from miltext.schema.tensors import InType
 from miltext.schema.walk import values
 from miltext.schema.wire import sized
 from miltext.syntax.literals import shown
@@ -27,35 +28,11 @@ from miltext.syntax.literals import shown
 if TYPE_CHECKING:
     from miltext.arrays.stored import StoredArray
     from miltext.diagnostics import Diagnostic
-    from miltext.files.writing import Progress
     from miltext.models.model import Model
     from miltext.parsing.lowering.arrays import ArrayReference
     from miltext.parsing.lowering.types import LoweredType
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import TensorValue
-
-
-class Storable(Protocol):
-    """Data to store: a StoredArray, or any other object with its data in pieces. Its `path` is the path of its file, if
-    any.
-    """
-
-    @property
-    def path(self) -> Path | None: ...
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def identity(self) -> tuple[object, ...]: ...
-    def size(self, dtype: DType) -> int: ...
-    def work(self, dtype: DType) -> int: ...
-    def pieces(self, dtype: DType, progress: Progress | None = None, folder: Path | None = None) -> Iterator[bytes]: ...
-
-
-class Array(NamedTuple):
-    """An array that the text names, and the data type of its record."""
-
-    dtype: DType
-    stored: Storable
 
 
 class Filled(NamedTuple):
@@ -64,7 +41,7 @@ class Filled(NamedTuple):
     """
 
     program: Program
-    arrays: dict[str, Array]
+    arrays: dict[str, InType]
 
 
 def program_of(source: Model, originals: Sequence[Program]) -> Filled:
@@ -121,7 +98,7 @@ class Filling(Lowering):
     def __init__(self, folder: Path | None, originals: Sequence[Program]) -> None:
         super().__init__()
         self.folder = ArrayFolder(folder) if folder is not None else None
-        self.arrays: dict[str, Array] = {}
+        self.arrays: dict[str, InType] = {}
         self.originals = originals
 
     def elided(self, children: list[Any]) -> Elided:
@@ -195,7 +172,7 @@ class FilledArray(LeftOut, ArrayFile):
         if problem := array.misfit(dtype):
             raise LoweringError(codes.MISFIT_ARRAY, problem, self.place)
         mark = mark_of(self.reference, dtype)
-        self._filling.arrays[mark] = Array(dtype, array)
+        self._filling.arrays[mark] = InType(array, dtype)
         return sized(BLOB, blob_message(mark.encode(), 0))
 
     def _opened(self) -> StoredArray:

@@ -22,13 +22,13 @@ from miltext.schema.function_io import interfaces
 from miltext.weights.model_weights import BlobFolder, blob_values
 
 if TYPE_CHECKING:
-    from miltext.building.choices import BuildOptions
+    from miltext.building.choices import BuildChoices
     from miltext.building.given_weights import GivenWeights
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
 
-def remade(original: Model, programs: Mapping[Model, Program], source: Model, choices: BuildOptions) -> NewModel:
+def remade(original: Model, programs: Mapping[Model, Program], source: Model, choices: BuildChoices) -> NewModel:
     """Return a model with a description, to be rewritten; `programs`, of the `source`, replace its models' own, and may
     name given weight files.
     """
@@ -50,7 +50,7 @@ def remade(original: Model, programs: Mapping[Model, Program], source: Model, ch
 
 
 def _compiled(
-    original: Model, programs: Mapping[Model, Program], weights: GivenWeights | None, choices: BuildOptions
+    original: Model, programs: Mapping[Model, Program], weights: GivenWeights | None, choices: BuildChoices
 ) -> NewModel:
     """Return a compiled model turned back."""
     if weights is not None and not programs:
@@ -62,7 +62,7 @@ def _compiled(
     new = Decompiling(programs, folders, choices.asked).model(original)
     new.around = around(new.spec)
     if others := other_files(original):
-        message = f"what is in the compiled model beside its known parts is not kept: {', '.join(others)}"
+        message = f"other files of the compiled model are not kept: {', '.join(others)}"
         new.warnings.append(warning(codes.FILES_NOT_KEPT, message))
     return new
 
@@ -72,7 +72,7 @@ def _blob_names(*programs: Program) -> set[str]:
     return {held.value.blobFileValue.fileName for each in programs for held in blob_values(each)}
 
 
-def _given(original: Model, source: Model, choices: BuildOptions) -> GivenWeights | None:
+def _given(original: Model, source: Model, choices: BuildChoices) -> GivenWeights | None:
     """Return the weights given for a program: also the weights of its own model, if it is not a text."""
     if source is original or source.kind not in WITH_DESCRIPTION or source.model_path is None:
         return choices.weights

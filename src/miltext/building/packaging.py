@@ -99,7 +99,7 @@ def make_listed_folders(manifest: Manifest, data: Path) -> None:
     """
     for path in map(PurePosixPath, _listed(manifest)):
         if not path.suffix and not path.is_absolute() and ".." not in path.parts:
-            with suppress(OSError, ValueError):  # a file stands there, or the name is impossible for a folder
+            with suppress(OSError, ValueError):  # a file is there, or the name is impossible for a folder
                 (data / path).mkdir(parents=True, exist_ok=True)
 
 

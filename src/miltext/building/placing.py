@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.building.editing import outputs_of
+from miltext.building.editing import own_bodies
 from miltext.building.filling import blame
 from miltext.diagnostics import MiltextError, ModelError, Note
 from miltext.files.refusals import BlamedPart
 from miltext.parsing.parser import parse_tree
-from miltext.syntax.phrases import functions, inputs, name_in, name_token, opset, string_of
+from miltext.syntax.phrases import functions, inputs, name_in, name_token, opset, returned, string_of
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def _in_function(function: Node, subject: BlamedPart) -> Iterator[Node]:
     if subject.kind == "opset":
         yield from filter(None, (opset(function), name_token(function)))
     elif subject.kind == "output":
-        yield from (token for token in outputs_of(function).children if name_in(token) == subject.name)
+        tokens = (token for _, body in own_bodies(function)[:1] for token in returned(body))
+        yield from (token for token in tokens if name_in(token) == subject.name)
     else:
         yield from (value for value in inputs(function) if name_in(value) == subject.name)

@@ -124,7 +124,7 @@ def _beside(spec: Spec, around: Surroundings) -> Iterator[Mistake]:
     if not own:
         spec.MergeFromString(said)
     elif said not in (b"", own):
-        message = f"`{UNSPELLED}` says other fields than the model has, which cannot be changed: leave it as it was"
+        message = f"`{UNSPELLED}` has other fields than the model, which cannot be changed: keep it unchanged"
         yield Mistake(codes.DESCRIPTION_OF_NOTHING, message, (*around.at, UNSPELLED))
 
 
@@ -149,9 +149,7 @@ def _versioned(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[M
     if not said:
         spec.specificationVersion = needed or spec.specificationVersion
     elif kind == PROGRAM and said < needed:
-        message = (
-            f"`specificationVersion` is {said}, and what the model uses needs {needed}: write {needed}, or nothing"
-        )
+        message = f"`specificationVersion` is {said}, but the model needs {needed}: write {needed}, or nothing"
         yield Mistake(
             codes.SPECIFICATION_TOO_SMALL, message, (*around.at, "specificationVersion"), suggestion=str(needed)
         )
@@ -178,7 +176,7 @@ def _relabelled(spec: Spec, kind: str | None, around: Surroundings) -> Iterator[
         wanted, at = name or only, around.at_function(name)
         try:
             if wanted not in functions:
-                raise NoFit("says labels, and there is no program for them here")
+                raise NoFit("has labels, but there is no program for them here")
             replace_labels(functions[wanted], labels)
         except NoFit as failure:
             yield Mistake(codes.MISFIT_LABELS, f"`{LABELS}` {failure}", (*at, LABELS))

@@ -11,26 +11,25 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import ModelError, Note, codes
 from miltext.files.refusals import BlamedPart, WeightsError, refusal
 from miltext.parsing.lowering.left_out import MARK
-from miltext.schema.packing import packed_size
+from miltext.schema.tensors import literal, tensor_shape
 from miltext.schema.walk import Held, values
 from miltext.weights.blob_storage import ALIGNMENT
 from miltext.weights.known_records import KnownRecords
 from miltext.weights.model_weights import BlobFolder, blob_values
 from miltext.weights.paths import MODEL_PATH
-from miltext.weights.tensors import literal, tensor_dtype, tensor_shape, tensor_value
+from miltext.weights.usage import value_size
 
 if TYPE_CHECKING:
-    from miltext.building.filling import Array
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Program, Value
+    from miltext.schema.tensors import InType, Tensor
     from miltext.weights.blob_storage import BlobWriter
-    from miltext.weights.tensors import Literal
 
 WEIGHT_FILE = "weights/weight.bin"
 """The place of coremltools' weights, below the folder for `@model_path`."""
 
 WIDE_INTEGERS_SINCE = 9
-"""The first specification version in which integers of 16 and 32 bits may stand in a weight file."""
+"""The first specification version in which integers of 16 and 32 bits may be in a weight file."""
 
 
 LARGEST = (1 << 31) - 1
@@ -40,17 +39,17 @@ LARGEST = (1 << 31) - 1
 class Storing:
     """The values of a program to store: arrays that its text names, and large immediates.
 
-    A value that cannot stand in a weight file of that specification version becomes, or stays, an immediate value.
+    A value that cannot be in a weight file of that specification version becomes, or stays, an immediate value.
     `sources` are the files of the arrays.
     """
 
     def __init__(
-        self, program: Program, arrays: dict[str, Array], externalize: int | None, specification_version: int
+        self, program: Program, arrays: dict[str, InType], externalize: int | None, specification_version: int
     ) -> None:
         self.program = program
-        self.sources = {array.stored.path for array in arrays.values() if array.stored.path is not None}
+        self.sources = {array.origin for array in arrays.values() if array.origin is not None}
         self._wide = specification_version >= WIDE_INTEGERS_SINCE
-        self._arrays: list[tuple[Value, Array]] = []
+        self._arrays: list[tuple[Value, InType]] = []
         self._immediates: list[Value] = []
         for held in list(values(program)):
             name = held.value.blobFileValue.fileName
@@ -75,20 +74,20 @@ class Storing:
     @property
     def size(self) -> int:
         """The bytes that `write` reports as progress."""
-        arrays = {_identity(array): array.stored.work(array.dtype) for _, array in self._arrays}
-        return sum(arrays.values()) + sum(map(_packed_size, self._immediates))
+        arrays = {array.identity: array.work() for _, array in self._arrays}
+        return sum(arrays.values()) + sum(map(value_size, self._immediates))
 
-    def _add(self, value: Value, array: Array) -> None:
+    def _add(self, value: Value, array: InType) -> None:
         """Note an array, or make an immediate of it if no weight file can have its type."""
         if self._storable(array.dtype):
             self._arrays.append((value, array))
             return
         with _about(value):
-            size = array.stored.size(array.dtype)
-            if size > LARGEST:
-                message = f"a weight file cannot hold {array.dtype.name}, and {size} bytes are too many for the program"
-                raise refusal(codes.UNSTORABLE_VALUE, message, array.stored.path)
-            made = tensor_value(array.dtype, b"".join(array.stored.pieces(array.dtype)))
+            if array.size > LARGEST:
+                held = f"a weight file cannot hold {array.dtype.name}"
+                message = f"{held}, and {array.size} bytes are too many for the program"
+                raise refusal(codes.UNSTORABLE_VALUE, message, array.origin)
+            made = array.message()
         value.immediateValue.tensor.CopyFrom(made)
 
     def write(self, writer: BlobWriter, file_name: str, known: KnownRecords[int]) -> None:
@@ -96,67 +95,38 @@ class Storing:
         adding = _Adding(writer, known)
         offsets: dict[object, int] = {}
         for value, array in self._arrays:
-            same = _identity(array)
-            if same not in offsets:
+            if array.identity not in offsets:
                 with _about(value):
-                    offsets[same] = adding.array(array)
-            _refer(value, file_name, offsets[same])
+                    offsets[array.identity] = adding.add(array)
+            _refer(value, file_name, offsets[array.identity])
         for value in self._immediates:
             found = literal(value)
             assert found is not None
-            _refer(value, file_name, adding.data(found))
+            _refer(value, file_name, adding.add(found))
 
 
 class _Adding:
-    """Add records to a weight file, none twice, and no `known` one; each method returns the offset."""
+    """Add records to a weight file, none twice, and no `known` one."""
 
     def __init__(self, writer: BlobWriter, known: KnownRecords[int]) -> None:
         self._writer = writer
         self._known = known
         self._added = KnownRecords[int]()
 
-    def array(self, array: Array) -> int:
-        """Store an array. For the comparison with those added before, it is read again from the new file."""
-        dtype, stored, writer = array.dtype, array.stored, self._writer
-        count = prod(stored.shape)
-        there = self._known.find(dtype, count, stored.pieces(dtype, folder=writer.folder))
+    def add(self, tensor: Tensor) -> int:
+        """Store a tensor. For the comparison with those added before, it is read again from the new file."""
+        dtype, count, writer = tensor.dtype, tensor.count, self._writer
+        there = self._known.find(dtype, count, tensor.pieces(folder=writer.folder))
         if there is not None:
-            writer.advance(stored.work(dtype))
+            writer.advance(tensor.work())
             return there
-        offset = writer.add_pieces(dtype, count, stored.pieces(dtype, writer.advance, writer.folder))
+        offset = writer.add_pieces(dtype, count, tensor.pieces(None, writer.advance, writer.folder))
         there = self._added.find(dtype, count, writer.last_pieces())
         if there is not None:
             writer.take_back()
             return there
-        return self._new(dtype, count, offset)
-
-    def data(self, literal: Literal) -> int:
-        """Store the elements of a literal."""
-        dtype, count, data = literal.dtype, literal.count, literal.data
-        there = self._known.find(dtype, count, [data])
-        if there is None:
-            there = self._added.find(dtype, count, [data])
-        if there is not None:
-            self._writer.advance(len(data))
-            return there
-        offset = self._writer.add_packed(dtype, data, len(data) * 8 - count * dtype.bits)
-        return self._new(dtype, count, offset, data)
-
-    def _new(self, dtype: DType, count: int, offset: int, data: bytes | None = None) -> int:
-        self._added.add(offset, dtype, count, self._writer.growing, offset + ALIGNMENT, data)
+        self._added.add(offset, dtype, count, writer.growing, offset + ALIGNMENT)
         return offset
-
-
-def _identity(array: Array) -> tuple[object, ...]:
-    """Return the properties that arrays share if they are stored once."""
-    return array.dtype, array.stored.identity
-
-
-def _packed_size(value: Value) -> int:
-    """Return the size of an immediate value of a known type and shape in a weight file."""
-    dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
-    assert dtype is not None
-    return packed_size(prod(shape or ()), dtype.bits)
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def specialization_findings(program: Program) -> Iterator[Finding]:
 
 
 def _difference(function: ReadFunction, block: ReadBlock, other: ReadBlock, opset: str) -> str | None:
-    head = f"the block for {opset_named(opset)} does not give back what the function's other block does"
+    head = f"the block for {opset_named(opset)} does not return what the function's other block does"
     if block.outputs != other.outputs:
         return f"{head}: {_names(other)}, not {_names(block)}"
     types, others = _types(function, block), _types(function, other)
@@ -78,7 +78,7 @@ def block_findings(inference: Inference, known: Signature, path: Path) -> Iterat
         taken = _inputs(signed, inference.arguments)
         wrong = list(_agreement((*place, "inputs"), f"{what} takes", taken, block.inputs)) if taken else []
         for asked in _outputs(index, inference, known):  # the outputs of a block often follow from its inputs
-            wrong = wrong or list(_agreement((*place, "outputs"), f"{what} gives back", asked, block.outputs))
+            wrong = wrong or list(_agreement((*place, "outputs"), f"{what} returns", asked, block.outputs))
         found += wrong
     yield from found or _declared(inference, known, path)
 
@@ -90,8 +90,8 @@ def _declared(inference: Inference, known: Signature, path: Path) -> Iterator[Fi
     """
     for index, (block, signed) in enumerate(zip(inference.arguments.blocks, known.blocks, strict=True)):
         if signed.name != "cond" and inference.agrees:  # else reported at the operation
-            asked = Asked(inference.declared, f"`{known.name}` gives back", _holds)
-            what = f"the block `{signed.name}` gives back"
+            asked = Asked(inference.declared, f"`{known.name}` returns", _holds)
+            what = f"the block `{signed.name}` returns"
             yield from _agreement((*path, "blocks", index, "outputs"), what, asked, block.outputs)
 
 
@@ -117,17 +117,17 @@ def _outputs(index: int, inference: Inference, known: Signature) -> Iterator[Ask
     blocks, count = inference.arguments.blocks, len(inference.declared)
     signed = known.blocks[index]
     if signed.name == "cond":
-        yield Asked([TRUTH], "a condition gives back", _is_truth)
+        yield Asked([TRUTH], "a condition returns", _is_truth)
         return
     loop = _bound(inference.arguments, signed.inputs) if signed.inputs else None
     if len(loop if loop is not None else blocks[0].outputs) != count:
-        yield Asked([None] * count, f"`{known.name}` gives back", _holds)
+        yield Asked([None] * count, f"`{known.name}` returns", _holds)
     elif loop is not None:
         yield Asked(loop, f"`{signed.inputs}` has", _is_alike)
         if len(blocks[index].inputs) == len(loop):
             yield Asked(blocks[index].inputs, "it takes", _holds)
     elif index:
-        yield Asked(blocks[0].outputs, f"the block `{known.blocks[0].name}` gives back", _holds)
+        yield Asked(blocks[0].outputs, f"the block `{known.blocks[0].name}` returns", _holds)
 
 
 def _bound(arguments: Arguments, name: str) -> list[Type]:

@@ -59,7 +59,7 @@ def _type(value: str, name: str, known: Signature, op: Arguments) -> TensorType 
     """Return the type of a default: usually the type of its literal beside the given arguments.
 
     It is the usual type of such a literal where an output would have another type with the default than without it:
-    `fill_like` gives back fp32 for any `ref_tensor`.
+    `fill_like` returns fp32 for any `ref_tensor`.
     """
     made = literal_type(value, name, known, op.operands, _USUAL)
     domain = known.parameters[name].domain

@@ -98,5 +98,5 @@ def _blamed(finding: Finding, strange: Finding | None) -> Finding:
         return finding
     if finding.suggestion is not None:
         return finding._replace(severity="error")
-    remark = Remark("no type follows from it for what is left out here; write it out", strange.path)
+    remark = Remark("it does not determine the type that is left out here; write the type", strange.path)
     return finding._replace(severity="error", remarks=(*finding.remarks, remark))

@@ -183,7 +183,9 @@ class DraftWalk(UsualWalk):
             self.state_type(gap, made)
         elif operand is not UNDEFINED and gap[:-4] not in self.flawed:
             what = f"the type of {named(message.name)} cannot be inferred"
-            told = Finding((*gap, "type"), codes.NOT_INFERRED, f"{what}: nothing says what it stands for; write it out")
+            told = Finding(
+                (*gap, "type"), codes.NOT_INFERRED, f"{what}: its meaning does not follow from the text; write it out"
+            )
             self.types.unknown.setdefault(gap[:-4], told)
 
     # ---- attributes and constants

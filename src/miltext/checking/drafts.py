@@ -137,9 +137,9 @@ def draft_notice(read: Recovered) -> list[Diagnostic]:
         return [Diagnostic("note", codes.DRAFT, message, Span(first, first + 1))]
     if not read.drafts:
         marker = marker_of(read.root)
-        message = "this is a draft, whose head asks for more than types; `miltext infer` writes it out"
+        message = "this is a draft, whose head requests more than types; `miltext infer` writes it out"
         return [Diagnostic("note", codes.DRAFT, message, marker.span)] if marker else []
     place = min(gap.span for gap in read.drafts.values())
     types = counted(len(read.drafts), "type")
-    message = f"this is a draft, which leaves out {types}; `miltext infer` fills in what is missing"
+    message = f"this is a draft, which leaves out {types}; `miltext infer` fills in the missing parts"
     return [Diagnostic("note", codes.DRAFT, message, place)]

@@ -1,7 +1,7 @@
 """Comments at the ends of lines that suppress findings there: `// mil: ignore[MIL603]`.
 
 Such a comment applies to its line, and to the whole of each phrase with a part there: to an operation whose arguments
-stand on several lines, and to the head of a function or block. So the layout that `miltext fmt` gives to a phrase does
+are on several lines, and to the head of a function or block. So the layout that `miltext fmt` gives to a phrase does
 not matter.
 """
 

@@ -210,7 +210,7 @@ def fitting_dtype(
         choices = ([guide] if guide in fitting else []) or followed or whole or others or left  # type: ignore[list-item]
     if not choices:
         raise UndecidedType(
-            f"`{parameter.name}` takes {listed(fitting)}, and nothing beside it says which; write it out"
+            f"`{parameter.name}` takes {listed(fitting)}, and the context does not say which; write it out"
         )
     return choices[0]
 

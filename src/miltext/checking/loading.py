@@ -40,7 +40,7 @@ def loader_findings(model: Model) -> list[Finding]:
         reason = refused.diagnostics[0]
         if reason.code == codes.NO_COREMLTOOLS:
             raise
-        return [Finding((), reason.code, f"coremltools cannot be asked: {reason.message}", severity="warning")]
+        return [Finding((), reason.code, f"coremltools cannot check this: {reason.message}", severity="warning")]
     try:
         load()
     except Exception as failure:  # noqa: BLE001  # any failure of the loader is its complaint

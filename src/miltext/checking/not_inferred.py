@@ -24,7 +24,7 @@ def why_not_inferred(inference: Inference, opset: str) -> str:
         if any(not _is_known(operand, constant=name in needed) for operand in bound)
     ]
     if not all(is_whole(part) for block in inference.arguments.blocks for part in (*block.inputs, *block.outputs)):
-        return "too little is known of what its blocks take and give back; write it out"
+        return "too little is known about the inputs and outputs of its blocks; write it out"
     if vague:
         return f"too little is known of {listed(vague, 'and')}; write it out"
     return f"it does not follow from what `{op_type}` is given here; check that, or write the type out"

@@ -168,7 +168,7 @@ class _CheckedCall:
         beside = {operand.type.dtype for operand in self.operands.get("x", ()) if isinstance(operand.type, TensorType)}
         made = TensorType(max(beside & parameter.dtypes or parameter.dtypes), ())
         written = f"`{parameter.name} = {spelled(made, self.dialect)}({json.dumps(parameter.asked)})`"
-        message = f"{self.named(parameter.name)} is left out, and some of Core ML's loaders ask for it; write {written}"
+        message = f"{self.named(parameter.name)} is left out, and some of Core ML's loaders require it; write {written}"
         return Finding((*self.path, "type"), codes.REQUIRED_DEFAULT, message, severity="warning")
 
     def unlisted(self, names: list[str], known: Signature, missing: list[str]) -> Iterator[Finding]:
@@ -201,7 +201,7 @@ class _CheckedCall:
     def misspelt_attributes(self, known: Signature, missing: list[str]) -> Iterator[Finding]:
         """Report misspelt attributes; the parameters likely meant by them leave `missing`.
 
-        Each is like a missing parameter, or stands where one is required. Any other attribute may be a writer's own. An
+        Each is like a missing parameter, or is where one is required. Any other attribute may be a writer's own. An
         attribute one slip from `name` is a warning: an operation needs no name.
         """
         attributes = self.operation.attributes
@@ -361,7 +361,7 @@ class _CheckedCall:
             yield Finding(
                 (*self.path, "type"),
                 codes.WRONG_OUTPUT_COUNT,
-                f"`{known.name}` gives back {number}, {but(given)} declared",
+                f"`{known.name}` returns {number}, {but(given)} declared",
             )
 
 
@@ -397,12 +397,12 @@ def _type_findings(inference: Inference, call: _CheckedCall) -> Iterator[Finding
         return
     elif len(inference.inferred) != len(inference.declared):
         gives, declares = len(inference.inferred), len(inference.declared)
-        message = f"`{op_type}` gives back {counted(gives, 'value')} here, {but(declares)} declared"
+        message = f"`{op_type}` returns {counted(gives, 'value')} here, {but(declares)} declared"
         yield Finding((*path, "type"), codes.OUTPUT_COUNT_FOR_INPUTS, message)
     else:
         for index, (declared, followed) in enumerate(zip(inference.declared, inference.inferred, strict=True)):
             if not compatible(declared, followed) and not isinstance(declared, StateType):
                 made, stated = spelled(followed, call.dialect), spelled(declared, call.dialect)
-                message = f"`{op_type}` gives back {made} here, not {stated}"
+                message = f"`{op_type}` returns {made} here, not {stated}"
                 meant = made if is_known(followed) else None
                 yield Finding((*path, "outputs", index, "type"), codes.TYPE_MISMATCH, message, suggestion=meant)

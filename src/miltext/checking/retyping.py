@@ -36,7 +36,8 @@ from miltext.schema.types import (
 from miltext.syntax.editing import edited
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import dialect_of
-from miltext.syntax.tree import Statement, named
+from miltext.syntax.phrases import functions
+from miltext.syntax.tree import Statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -99,7 +100,7 @@ def _edits(read: Recovered, walk: Retyping) -> Iterator[Edit]:
     """Yield the places of the changed types, in the text as it was written, and their new texts."""
     left = {path: spelled(found, walk.dialect) for path, found in walk.retyped.items()}
     whole = walk.resizing.literals(walk.dialect, read.drafts, left) if walk.resizing else {}
-    bodies = (body for function in named(read.root, "function") for body in bodies_of(function)) if read.root else ()
+    bodies = (body for function in functions(read.root) for body in bodies_of(function)) if read.root else ()
     for path, operation in (each for place, body in bodies for each in operations_of(body, place)):
         if isinstance(operation, Statement) and (written := left.pop((*path, "outputs", 0), None)):
             yield *read.written(operation.type_span), written

@@ -17,7 +17,7 @@ Source: coremltools/converters/mil/mil/ops/defs, where shapes are numpy arrays o
 cannot open pools and convolutions; it opens operations that pass a size on, which the rule does not except.
 """
 
-WAY_OUT = "ask for smaller sizes"
+WAY_OUT = "choose smaller sizes"
 
 
 def greatest_size(type: Type) -> int:

@@ -158,7 +158,7 @@ class _SpellingOut:
                 continue
             is_one = len(bindings) == 1 and not (parameter and parameter.variadic)
             for place, binding in enumerate(bindings):
-                value = phrases.bound(binding)
+                value = phrases.held(binding)
                 stated = phrases.type_of(value) if binding.name == "value_binding" else None
                 if stated is not None and stated.name not in _UNTYPED:
                     made = "".join(token.token or "" for token in tokens(stated))

@@ -212,7 +212,7 @@ def _check_type(message: ValueType) -> Iterator[Finding]:
         if wrapped.WhichOneof("type") in ("tensorType", None):
             yield from _check_type(wrapped)
         else:
-            yield _fault(codes.MISPLACED_STATE, "a state holds a tensor, nothing else")
+            yield _fault(codes.MISPLACED_STATE, "a state contains a tensor and nothing else")
     for part in _parts(message):
         yield from _check_type(part)
 
@@ -255,7 +255,7 @@ def _check_content(value: Value) -> Iterator[Finding]:
     if member == "immediateValue":
         yield from _check_immediate(value)
     elif member is None and not _is_empty_list(value.type):
-        yield _fault(codes.MISSING_VALUE, "this value holds nothing: it has no immediate value, and none in a file")
+        yield _fault(codes.MISSING_VALUE, "this value is empty: it has no immediate value, and none in a file")
     elif member == "blobFileValue" and not value.blobFileValue.fileName.startswith(MARK):
         yield from _check_blob(value)
 
@@ -281,7 +281,7 @@ def _check_blob(value: Value) -> Iterator[Finding]:
             codes.INVALID_BLOBFILE, message, severity="warning"
         )  # hand-written programs like this reportedly compile
     if value.type.WhichOneof("type") != "tensorType":
-        yield _fault(codes.VALUE_TYPE_MISMATCH, "a weight file holds tensors, nothing else", "type")
+        yield _fault(codes.VALUE_TYPE_MISMATCH, "a weight file contains only tensors", "type")
     elif (dtype := BY_NUMBER[value.type.tensorType.dataType]).blob is None:
         yield _fault(codes.DTYPE_NOT_IN_WEIGHT_FILES, f"a weight file cannot hold {dtype.name}", "type")
 
@@ -293,7 +293,7 @@ def _check_immediate(value: Value) -> Iterator[Finding]:
     immediate, kind = value.immediateValue, value.type.WhichOneof("type")
     member = immediate.WhichOneof("value")
     if member is None:
-        yield _fault(codes.MISSING_VALUE, "this value holds nothing: it is an immediate value without content")
+        yield _fault(codes.MISSING_VALUE, "this value is empty: it is an immediate value without content")
     elif _KINDS[member] != kind:
         yield _fault(
             codes.VALUE_TYPE_MISMATCH, f"the value is a {member}, its type is a {str(kind).removesuffix('Type')}"
@@ -307,14 +307,14 @@ def _check_immediate(value: Value) -> Iterator[Finding]:
 def _check_tensor(tensor: TensorValue, tensor_type: TensorType) -> Iterator[Finding]:
     field, dtype = tensor.WhichOneof("value"), BY_NUMBER[tensor_type.dataType]
     if field is None:
-        yield _fault(codes.MISSING_VALUE, "this value holds nothing: it is a tensor without values")
+        yield _fault(codes.MISSING_VALUE, "this value is empty: it is a tensor without values")
         return
     held = len(getattr(tensor, field).values)
     sizes = [size.constant.size for size in tensor_type.dimensions if size.WhichOneof("dimension") == "constant"]
     if len(sizes) == len(tensor_type.dimensions) and tensor_type.rank >= 0:
         yield from _check_count(math.prod(sizes), held, field, dtype)
     if field != dtype.field:
-        message = f"values of {dtype.name} usually stand in `{dtype.field}`; these are in `{field}`"
+        message = f"values of {dtype.name} belong in `{dtype.field}`; these are in `{field}`"
         yield _fault(codes.UNUSUAL_FIELD, message, severity="warning")
 
 
@@ -356,4 +356,4 @@ def _check_container(value: Value, member: str) -> Iterator[Finding]:
         if compatible(read_type(implied), read_type(element.type)):
             yield from (finding._replace(path=()) for finding in _check_value(element, False))
         else:
-            yield _fault(codes.VALUE_TYPE_MISMATCH, "an element is of another type than its container says")
+            yield _fault(codes.VALUE_TYPE_MISMATCH, "an element's type differs from the type in its container")

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 VERBS = {
-    "demo": "Show what miltext does, on a small model that it brings.",
+    "demo": "Show a tour of miltext on a small model.",
     "print": "Print a model's program as MIL text.",
     "parse": "Turn MIL text into a serialized Program.",
     "fmt": "Format MIL text canonically, and keep comments.",
@@ -21,7 +21,7 @@ VERBS = {
     "ops": "List the operations, or describe one.",
     "infer": "Fill in the types that a draft leaves out.",
     "build": "Write a model from text, or from a compiled model.",
-    "describe": "Show what stands around a program, as TOML.",
+    "describe": "Show a model's description as TOML.",
     "weights": "List a model's weights, or save them as .npy files.",
     "convert-weights": "Convert a model from fp32 to fp16, or back.",
     "rename": "Rename a value, an input or an output.",
@@ -31,7 +31,7 @@ VERBS = {
     "reduce": "Find the smallest part of a model that a test still fits.",
     "locate": "Show the operation at a line of model.mil.",
     "info": "Summarize a model.",
-    "run": "Compute what a program makes of its inputs.",
+    "run": "Run a program on inputs.",
     "diff": "Show the differences between two models.",
     "merge": "Merge three versions of a text, operation by operation.",
     "compare": "Run two models, and compare their numbers.",

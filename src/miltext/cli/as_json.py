@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from miltext.diagnostics import Diagnostic
     from miltext.diagnostics.reports import Report
+    from miltext.schema.dynamic import Record
 
 Decorator: TypeAlias = "Callable[[Callable[..., None]], Callable[..., None]]"
 
@@ -67,7 +68,7 @@ def keep(diagnostics: Sequence[Diagnostic], text: str | None, path: str | None) 
     return kept is not None
 
 
-def json_text(record: dict[str, Any]) -> str:
+def json_text(record: Record) -> str:
     """Return the object of a verb, with the kept findings."""
     import json
 
@@ -77,7 +78,7 @@ def json_text(record: dict[str, Any]) -> str:
     return json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def done_so_far(record: dict[str, Any]) -> None:
+def done_so_far(record: Record) -> None:
     """Make a failure report the work done before it, too, by a record that grows."""
     click.get_current_context().meta[_DONE] = record
 

@@ -149,7 +149,7 @@ def _originals(original: str | None, checked: Sequence[Input]) -> tuple[list[Pro
     bundles = [each.name for each in checked if is_bundle(Path(each.name))]
     if len(bundles) > 1:
         named = ", ".join(bundles[:3]) + ", ..." * (len(bundles) > 3)
-        raise click.UsageError(f"--from is what one compiled model was made of; check these one by one: {named}")
+        raise click.UsageError(f"--from is the source of one compiled model; check these one by one: {named}")
     if bundles and source is None:
         way = f"; `miltext diff {original} {bundles[0]}` compares two" if whole.is_compiled else ""
         raise click.UsageError(f"--from of a compiled model is the .mlpackage or .mlmodel that was compiled{way}")

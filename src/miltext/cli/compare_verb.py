@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from miltext.cli.as_json import asks_json, format_option, json_option
+from miltext.cli.declared import declared
 from miltext.cli.given_inputs import InputChoices, given_inputs, input_options, telling_of_options
 from miltext.cli.progress import Progress
 from miltext.cli.streams import (
@@ -25,6 +26,7 @@ from miltext.cli.streams import (
     write_text,
 )
 from miltext.diagnostics import MiltextError
+from miltext.evaluation.comparing.options import CompareOptions
 
 if TYPE_CHECKING:
     from miltext.evaluation.comparing.comparison import Comparison
@@ -52,31 +54,7 @@ model cannot be read or run, inputs or the shapes of outputs differ, or nothing 
     metavar="FILE",
     help="Instead of B: an .npz file with the expected outputs or inner values of A, by their names.",
 )
-@click.option(
-    "--min-snr",
-    type=float,
-    metavar="DB",
-    help="The signal-to-noise ratio that a value has at least.  [80 if it comes from fp32 alone in both, 50 from fp16 "
-    "in both, 40 if it does so in one, or from compressed weights]",
-)
-@click.option(
-    "--weights", metavar="DIR", help="The folder of the weight files that A or B names, if it is a text.  [its own]"
-)
-@click.option("--function", default="main", metavar="NAME", help="The function of A to run.  [main]")
-@click.option(
-    "--runs",
-    type=click.IntRange(min=1),
-    default=1,
-    metavar="N",
-    help="Run N times, with the states of the run before and other random inputs.  [1]",
-)
-@click.option(
-    "--compute",
-    type=click.Choice(["float32", "native"]),
-    default="float32",
-    help="The precision in which fp16 is computed before rounding.  [float32]",
-)
-@click.option("--allow-nan", is_flag=True, help="Take inputs with NaN and infinities.")
+@declared(CompareOptions, "min_snr", "weights", "function", "runs", "compute", "allow_nan")
 @click.option("--all", "full", is_flag=True, help="List all values, not only the worst.")
 @format_option
 @json_option

@@ -62,7 +62,7 @@ def words(known: Callable[[], Iterable[tuple[str, str]]], *, by_commas: bool = F
 
 
 def in_model(kind: str, after: str = "", value: Source | None = None) -> Source:
-    """Return the source of names in the model that stands earlier on the line.
+    """Return the source of names in the model that is earlier on the line.
 
     `after` follows the name, and the items of `value` follow that.
     """

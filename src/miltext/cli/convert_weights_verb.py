@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.building.choices import WriteOptions
 from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.declared import declared
 from miltext.cli.progress import Progress, weights_bar
 from miltext.cli.streams import STATUSES, model_argument, nested_option, open_whole, show, write_text
 from miltext.cli.writing_verbs import (
-    check_option,
-    force_option,
     given_weights,
     model_output,
-    no_loss_option,
-    range_option,
     tell_written,
 )
 
@@ -57,10 +55,7 @@ Examples:
 )
 @click.option("--full", is_flag=True, help="List all constants with losses, not only the ten with the largest.")
 @format_option
-@range_option
-@no_loss_option
-@force_option
-@check_option
+@declared(WriteOptions, "ranges", "no_loss", "force", "check")
 def command(
     model: str,
     to: str,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.streams import STATUSES, model_argument, open_whole, output_option, write_json, write_text
+
+if TYPE_CHECKING:
+    from miltext.schema.dynamic import Record
 
 EPILOG = """\b
 Examples:
@@ -42,7 +45,7 @@ def command(model: str, output: str) -> None:
         write_json(_record(text, output, text != before))
 
 
-def _record(text: str, output: str, is_new: bool) -> dict[str, Any]:
+def _record(text: str, output: str, is_new: bool) -> Record:
     """Return the description as JSON, and the file that it was written to; None for a stream."""
     from miltext.toml.reading import read_toml
 

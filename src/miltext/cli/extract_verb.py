@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.building.choices import WriteOptions
 from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.declared import declared
 from miltext.cli.progress import Progress
 from miltext.cli.streams import nested_option, open_whole, show, write_json, write_text
 from miltext.cli.writing_verbs import (
-    check_option,
-    force_option,
     function_option,
     given_weights,
-    no_loss_option,
-    range_option,
     tell_written,
 )
 
@@ -57,11 +55,9 @@ Exit status: 0 the part is written, warnings or not; 1 it cannot be cut so, and 
 @function_option
 @nested_option()
 @click.option("--weights", multiple=True, metavar="DIR|NAME=FILE", help="The place of a text's weight files.")
-@range_option
+@declared(WriteOptions, "ranges")
 @format_option
-@no_loss_option
-@force_option
-@check_option
+@declared(WriteOptions, "no_loss", "force", "check")
 def command(
     model: str,
     values: tuple[str, ...],

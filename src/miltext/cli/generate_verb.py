@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.building.choices import BuildOptions
+from miltext.cli.declared import declared
 from miltext.cli.streams import show, write_text
 
 if TYPE_CHECKING:
@@ -48,12 +50,7 @@ Exit status: 0 the program is made; 1 OUT cannot hold it; 2 usage, impossible op
 @click.option(
     "-o", "--output", metavar="OUT", default="-", help="The .mil, .mlpackage, .mlmodel or .mlmodelc to write."
 )
-@click.option(
-    "--allow-unproven",
-    is_flag=True,
-    help="In an .mlmodelc, write also constructs that no known output of Apple's compiler contains.",
-)
-@click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+@declared(BuildOptions, "allow_unproven", "force")
 def command(seed: int, output: str, allow_unproven: bool, force: bool, **asked: Any) -> None:
     """Make a valid program at random: any operations on any types that fit together.
 

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -17,6 +17,7 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from miltext.evaluation.carried import Carried, Named
     from miltext.evaluation.evaluator import Evaluator
     from miltext.evaluation.features import Feature
 
@@ -51,7 +52,7 @@ def named(form: str) -> Callable[[click.Context, click.Parameter, Sequence[str]]
             if not name or not rest:
                 raise click.BadParameter(f"{word!r} is not NAME={form}.")
             if name in found:
-                raise click.BadParameter(f"{name!r} is given twice: leave out one of them.")
+                raise click.BadParameter(f"{name!r} is given twice: remove one of them.")
             found[name] = rest
         return found
 
@@ -107,7 +108,7 @@ def input_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def given_inputs(evaluator: Evaluator, given: InputChoices) -> dict[str, Any]:
+def given_inputs(evaluator: Evaluator, given: InputChoices) -> dict[str, Carried]:
     """Return the values that options give, by the names of inputs. Raise MiltextError and click's UsageError."""
     from miltext.evaluation.array_files import read_inputs
 
@@ -150,7 +151,7 @@ def _add_note(failure: MiltextError, note: str) -> None:
     failure.diagnostics = [*others, last._replace(notes=(*last.notes, Note(note)))]
 
 
-def _resized(value: Any, feature: Feature | None) -> Any:
+def _resized(value: Carried, feature: Feature | None) -> Carried:
     """Return a picture in the default size of its input, or as it is if the input takes its size."""
     from miltext.evaluation.pictures import is_picture, shape_of
 
@@ -159,7 +160,7 @@ def _resized(value: Any, feature: Feature | None) -> Any:
     return value.resize((feature.image.width, feature.image.height))
 
 
-def _numbers(word: str) -> Any:
+def _numbers(word: str) -> Carried:
     """Return the value of a word as JSON if it is a number, a truth value or a list, else None."""
     try:
         value = json.loads(word)
@@ -168,7 +169,7 @@ def _numbers(word: str) -> Any:
     return value if isinstance(value, (bool, int, float, list)) else None
 
 
-def _random(evaluator: Evaluator, given: InputChoices, found: Mapping[str, Any]) -> dict[str, Any]:
+def _random(evaluator: Evaluator, given: InputChoices, found: Named) -> dict[str, Carried]:
     """Return random numbers for missing inputs, except for those with defaults of their own."""
     from miltext.evaluation.random_inputs import random_inputs
 

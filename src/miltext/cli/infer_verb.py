@@ -64,7 +64,7 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     Arrays that DRAFT names, as in `$npy("w.npy")`, are looked for beside it; the result names them, too, and is not
     written into a folder without them.
     """
-    from miltext.checking.verifier import complete, complete_anew
+    from miltext.drafting.draft import complete, complete_anew
     from miltext.files.contents import decode, is_binary, read_file
     from miltext.syntax.vocabulary import DRAFT_WORDS
 
@@ -127,6 +127,6 @@ def _refuse_elsewhere(text: str, draft: str, output: str) -> None:
     found = next((each for each in check(text, path=output) if each.code in CODES), None)
     if found is not None:
         fail(
-            f"the result names arrays beside {shown_name(draft)}, and would stand in another folder: {found.message}; "
+            f"the result names arrays beside {shown_name(draft)}, and would be in another folder: {found.message}; "
             f"write it into {source}"
         )

@@ -179,5 +179,5 @@ def no_such_option(failure: click.NoSuchOption, context: click.Context) -> click
     meant = option_meant(failure.option_name, verb, context.command.get_params(context))
     end = or_meant([meant] if meant else [])
     if not end and isinstance(context.command, click.Group):
-        end = "; the options of a verb stand after it"
+        end = "; the options of a verb come after it"
     return click.UsageError(f"no such option: {failure.option_name}{end}", context)

@@ -62,7 +62,7 @@ def command(
     """Merge what OURS and THEIRS changed in BASE, texts or models, operation by operation.
 
     Operations are matched by structure: one side may rename, move or lay out anew what the other changes. The result is
-    OURS with the changes of THEIRS, with comments and layout. Different changes to one place stand between markers, as
+    OURS with the changes of THEIRS, with comments and layout. Different changes to one place come between markers, as
     git writes them. An empty BASE means that both sides added the text.
 
     Models are merged with their descriptions and weights. A model with conflicts is not written; the text with markers
@@ -73,29 +73,34 @@ def command(
     git then has it as resolved.
     """
     from miltext.merging.conflicts import Markers
-    from miltext.models.outputs import check_output
 
     if resolve is not None:
         if output != "-":
             raise click.UsageError("--resolve writes the MODEL itself: leave out -o")
         sys.exit(_resolve(names, resolve, force))
     base, ours, theirs = _three(names)
-    names = (base, ours, theirs)
-    markers = Markers(ours, base, theirs, marker_size, diff3)
-    models = [name for name in names if name.rstrip("/").endswith(MODELS)]
-    if models and len(models) < len(names) - _is_nothing(base):
-        fail(f"merge three texts or three models: {models[0]} is a model, and not all are")
     try:
-        if models:
-            found = _merge_models(names, output, markers, force, check=not no_check)
-        else:
-            check_output(output, "mil", *names, force=force)
-            shown = ours if output == "-" else output
-            found = _merge_texts(names, output, markers, shown, None if no_check else ours, force=force)
+        found = _merged(
+            (base, ours, theirs), output, Markers(ours, base, theirs, marker_size, diff3), force, not no_check
+        )
     except MiltextError as failure:
         show(failure.diagnostics, failure.text, failure.path)
         sys.exit(FAILED)
     sys.exit(WRONG if found else 0)
+
+
+def _merged(names: Names, output: str, markers: Markers, force: bool, check: bool) -> bool:
+    """Write what merging makes, and return whether a conflict or an error is left. Raise MiltextError."""
+    from miltext.models.outputs import check_output
+
+    base, ours, _ = names
+    models = [name for name in names if name.rstrip("/").endswith(MODELS)]
+    if models and len(models) < len(names) - _is_nothing(base):
+        fail(f"merge three texts or three models: {models[0]} is a model, and not all are")
+    if models:
+        return _merge_models(names, output, markers, force, check)
+    check_output(output, "mil", *names, force=force)
+    return _merge_texts(names, output, markers, ours if output == "-" else output, ours if check else None, force=force)
 
 
 def _three(names: Sequence[str]) -> Names:
@@ -251,7 +256,7 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
     from tempfile import TemporaryDirectory
 
     from miltext.building.build import build
-    from miltext.building.choices import BuildOptions
+    from miltext.building.choices import BuildChoices
     from miltext.building.compiling.other_files import files_beside
     from miltext.building.originals import remade
     from miltext.containers.opening import open_model
@@ -276,10 +281,10 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
             return True
         whole = SpecModel("mlmodel", output, None, Path(made), merged.model)
         with Progress("writing weights", lambda: size_below(Path(made))) as bar:
-            written = build(whole, output, BuildOptions(force=force, any_kind=True, progress=bar.add))
-    packages = [remade(each, {}, each, BuildOptions()) for each in models if each.kind == "mlpackage"]
+            written = build(whole, output, BuildChoices(force=force, any_kind=True, progress=bar.add))
+    packages = [remade(each, {}, each, BuildChoices()) for each in models if each.kind == "mlpackage"]
     if others := sorted({name for each in packages for name in files_beside(each)}):
-        message = f"what is in the packages beside model and weights is not kept: {', '.join(others)}"
+        message = f"other files of the packages are not kept: {', '.join(others)}"
         written.append(warning(codes.FILES_NOT_KEPT, message))
     show(written, None, output)
     return False

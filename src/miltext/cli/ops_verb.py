@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +14,7 @@ from miltext.cli.streams import colored, write_json, write_text
 
 if TYPE_CHECKING:
     from miltext.reference.searching import Found
+    from miltext.schema.dynamic import Record
 
 EPILOG = """\b
 Examples:
@@ -56,7 +57,7 @@ def command(words: tuple[str, ...], opset: str | None, family: str | None, as_js
         write_text("-", _json(found) if as_json else _lines(found))
 
 
-def _records(found: Found) -> list[dict[str, Any]]:
+def _records(found: Found) -> list[Record]:
     from miltext.reference.records import record
 
     return [record(entry, found.opset) for entry in found.entries]

@@ -85,4 +85,4 @@ def _unlike(program: Program, back: Program) -> Iterator[str]:
 
 
 def _lossy(message: str) -> PrintError:
-    return PrintError([error(codes.UNWRITABLE_PROGRAM, f"{message}; MIL text holds it")])
+    return PrintError([error(codes.UNWRITABLE_PROGRAM, f"{message}; MIL text contains it")])

@@ -43,7 +43,7 @@ def write_texts(whole: Model, printed: Printed, output: str, kind: str, source: 
         _write_files(whole, printed, Path(output), kind, source)
         return
     if kind == "html":
-        raise refusal(codes.SEVERAL_TEXTS, f"a page holds one program, and this pipeline has {len(stages)}", whole.name)
+        raise refusal(codes.SEVERAL_TEXTS, f"a page shows one program, and this pipeline has {len(stages)}", whole.name)
     write_text(output, _one_after_another(whole, printed), kind, source)
 
 
@@ -118,10 +118,12 @@ def _require_folder(folder: Path, whole: Model) -> None:
     if _is_file(folder):
         programs = f"{len(whole.select_all())} ML Programs"
         raise refusal(
-            codes.SEVERAL_TEXTS, f"the pipeline {whole.name} has {programs}, and a file holds the text of one", folder
+            codes.SEVERAL_TEXTS,
+            f"the pipeline {whole.name} has {programs}, and a file contains the text of one",
+            folder,
         )
     if (folder / MANIFEST).exists():
-        raise refusal(codes.TARGET_WOULD_BE_LOST, "this is a model, into which no text is written", folder)
+        raise refusal(codes.TARGET_WOULD_BE_LOST, "this is a model, so no text is written into it", folder)
 
 
 def _is_file(output: Path) -> bool:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.building.choices import WriteOptions
 from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.declared import declared
 from miltext.cli.habits import quiet
 from miltext.cli.streams import load_model, model_argument, nested_option, show, tell, write_json, write_text
-from miltext.cli.writing_verbs import force_option, range_option
 from miltext.diagnostics import MiltextError, Note, codes, warning
 from miltext.diagnostics.wording import tally
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from miltext.reduction.commands import Command
     from miltext.reduction.reducing import Reduction
     from miltext.reduction.trials import Candidate
+    from miltext.schema.dynamic import Record
     from miltext.schema.proto import Program
 
 EPILOG = """\b
@@ -57,8 +59,7 @@ KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
     "line",
     metavar="CMD",
     required=True,
-    help="A shell command that exits with 0 if the fault is there; it gets the path of a model in the place of "
-    "{}, or at its end.",
+    help="A shell command that exits with 0 if the fault occurs; the path of a model replaces {}, or at its end.",
 )
 @click.option("-o", "--output", metavar="OUT", required=True, help="The .mlpackage, .mlmodel, .mlmodelc or .mil.")
 @click.option("--as", "kind", type=click.Choice(KINDS), help="The kind of model for CMD.  [MODEL's]")
@@ -72,10 +73,10 @@ KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
     help="The seconds after which CMD counts as failed.  [300]",
 )
 @nested_option()
-@range_option
+@declared(WriteOptions, "ranges")
 @format_option
 @click.option("-v", "--verbose", is_flag=True, help="Show what each CMD prints.")
-@force_option
+@declared(WriteOptions, "force")
 def command(
     model: str,
     line: str,
@@ -182,7 +183,7 @@ class _Work:
             tell(f"miltext: stopped after {run}, as set by --max-tests: more may be left out")
         return told(done.original, done.best, done.tests, done.reused)
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """Return the result, for programs."""
         from miltext.reduction.report import record
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,8 +12,10 @@ from miltext.cli.streams import WRONG, colored, load_model, open_whole, show
 from miltext.cli.writing_verbs import edit_model, edit_options
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
+    from miltext.descriptions.sizes import Sizes
     from miltext.diagnostics import Diagnostic
 
 EPILOG = """\b
@@ -62,32 +65,39 @@ def command(
     print`, and nothing is written. With --verify, both models are run on the same random inputs.
     """
     from miltext.descriptions.sizes import read_sizes
-    from miltext.drafting.reshaping import reshape
     from miltext.pipelines.takers import only_taker
-    from miltext.printing.flexible_shapes import ATTRIBUTE
 
     sizes, whole = read_sizes(words), open_whole(model)
     if nested is None and whole.is_pipeline:
         nested = only_taker(whole, sizes)
-    folder = whole.select(nested).model_path
     ranges = {name: each for name, each in sizes.items() if not all(size.is_fixed for size in each)}
-
     if ranges and conversion is not None:
         raise click.UsageError("--verify has one size for each dimension: leave it out, or name one size")
 
-    def edit(text: str, path: str) -> str:
-        told: list[Diagnostic] = []
-        edited = reshape(text, sizes, function=function, path=path, weights=folder, on_warning=told.append)
-        if whole.is_compiled and not output.lower().endswith(".mil"):  # build removes this attribute
-            told = [each for each in told if ATTRIBUTE not in each.message]
-        show(told, text, path)
-        if conversion is not None:
-            _verify(edited, path, folder, conversion, function or "main")
-        return edited
+    drops_ranges = whole.is_compiled and not output.lower().endswith(".mil")  # build removes their attribute
+    edit = partial(_reshaped, sizes, function, whole.select(nested).model_path, conversion, drops_ranges)
+    edit_model(whole, output, nested, edit, elide=None, **(how | {"ranges": ranges} if ranges else how))
 
-    if ranges:
-        how["ranges"] = ranges
-    edit_model(whole, output, nested, edit, elide=None, **how)
+
+def _reshaped(
+    sizes: Mapping[str, Sizes],
+    function: str | None,
+    folder: Path | None,
+    conversion: str | None,
+    drops_ranges: bool,
+    text: str,
+    path: str,
+) -> str:
+    """Return a text with other sizes, and show the warnings."""
+    from miltext.drafting.reshaping import reshape
+    from miltext.printing.flexible_shapes import ATTRIBUTE
+
+    told: list[Diagnostic] = []
+    edited = reshape(text, sizes, function=function, path=path, weights=folder, on_warning=told.append)
+    show([each for each in told if not drops_ranges or ATTRIBUTE not in each.message], text, path)
+    if conversion is not None:
+        _verify(edited, path, folder, conversion, function or "main")
+    return edited
 
 
 def _verify(text: str, name: str, folder: Path | None, conversion: str, function: str) -> None:

@@ -15,6 +15,7 @@ from miltext.cli.streams import fail, write_bytes
 from miltext.diagnostics import refusing
 
 if TYPE_CHECKING:
+    from miltext.evaluation.carried import Carried, Named
     from miltext.evaluation.features import Feature
     from miltext.schema.proto import ImageFeatureType
     from miltext.schema.types import Type
@@ -37,7 +38,7 @@ class Result(NamedTuple):
 
     side: str
     name: str
-    value: Any
+    value: Carried
     declared: Type
 
 
@@ -103,9 +104,7 @@ def _kind(path: str) -> str:
 # ---- files
 
 
-def write(
-    files: Targets, results: Iterator[Result], states: Mapping[str, Any], features: Mapping[str, Feature]
-) -> None:
+def write(files: Targets, results: Iterator[Result], states: Named, features: Mapping[str, Feature]) -> None:
     """Write files of the results, all or none, during the computation, which also fills `states`."""
     from miltext.files.staging import Staging
     from miltext.files.writing import is_stream, write_new
@@ -133,14 +132,14 @@ def _told_as(path: str) -> Iterator[None]:
 
 
 def _contents(
-    files: Targets, results: Iterator[Result], states: Mapping[str, Any], features: Mapping[str, Feature]
+    files: Targets, results: Iterator[Result], states: Named, features: Mapping[str, Feature]
 ) -> Iterator[tuple[str, Iterator[bytes]]]:
     """Yield the contents of each file, by path. Values of an archive are computed as its pieces are read."""
     from miltext.evaluation.value_files import npy_pieces, npz_pieces
 
-    kept: dict[str, Any] = {}
+    kept: dict[str, Carried] = {}
 
-    def values() -> Iterator[tuple[str, Any]]:
+    def values() -> Iterator[tuple[str, Carried]]:
         for each in results:
             if each.name in files.single:
                 kept[each.name] = each.value
@@ -179,7 +178,7 @@ def _has_pixels(image: ImageFeatureType | None) -> bool:
     return image is not None and image.colorSpace != image.GRAYSCALE_FLOAT16
 
 
-def _png_pieces(value: Any, image: ImageFeatureType) -> Iterator[bytes]:
+def _png_pieces(value: Carried, image: ImageFeatureType) -> Iterator[bytes]:
     from io import BytesIO
 
     from miltext.evaluation.pictures import picture_of
@@ -200,8 +199,8 @@ class ShownResults:
     def __init__(self, as_json: bool) -> None:
         from miltext.evaluation.summaries import record, row
 
-        self._look: Callable[[str, Any, Type], Any] = record if as_json else row
-        self._looks: dict[str, dict[str, Any]] = {side: {} for side in SIDES}
+        self._look: Callable[[str, Carried, Type], Any] = record if as_json else row
+        self._looks: dict[str, dict[str, Carried]] = {side: {} for side in SIDES}
 
     def looked_at(self, results: Iterable[Result]) -> Iterator[Result]:
         """Yield the results again, after noting them."""
@@ -210,7 +209,7 @@ class ShownResults:
             yield each
 
     @property
-    def records(self) -> dict[str, list[Any]]:
+    def records(self) -> dict[str, list[Carried]]:
         """The records of the results, by their sides."""
         return {side: list(looks.values()) for side, looks in self._looks.items()}
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -27,6 +27,7 @@ from miltext.cli.streams import (
 from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
+    from miltext.evaluation.carried import Carried, Named
     from miltext.evaluation.evaluator import Evaluator
     from miltext.evaluation.machine import Made
 
@@ -78,7 +79,7 @@ def command(
     state: str | None,
     state_out: str | None,
     outputs: tuple[str, ...],
-    **options: Any,
+    **options: Carried,
 ) -> None:
     """Compute MODEL's outputs from its inputs, in numpy on any machine, and show a table of them.
 
@@ -130,8 +131,8 @@ class _Run(NamedTuple):
     """
 
     evaluator: Evaluator
-    inputs: Mapping[str, Any]
-    states: dict[str, Any]
+    inputs: Named
+    states: dict[str, Carried]
     asked: Set[str]
     everything: bool
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,9 @@ from miltext.cli.as_json import asks_json, done_so_far, format_option
 from miltext.cli.progress import Progress, size_below
 from miltext.cli.streams import WRONG, existing, tell, write_json
 from miltext.files.writing import MODEL_FOLDERS
+
+if TYPE_CHECKING:
+    from miltext.schema.dynamic import Record
 
 EPILOG = """\b
 Examples:
@@ -51,7 +54,7 @@ def command(models: tuple[str, ...], check: bool, full: bool, draft: bool, width
     if full and draft:
         raise click.UsageError("--full and --draft are two forms of the text: leave out one")
     form = "full" if full else "draft" if draft else COMPACT
-    files: list[dict[str, Any]] = []
+    files: list[Record] = []
     done_so_far({"files": files})
     for path in dict.fromkeys(map(_whole, models)):
         existing(str(path))
@@ -80,7 +83,7 @@ def _settled(sidecar: Path, text: str, check: bool) -> str:
     return "written"
 
 
-def _tell(file: dict[str, Any], form: str, width: int | None) -> None:
+def _tell(file: Record, form: str, width: int | None) -> None:
     """Report on standard error the status of a sidecar."""
     from miltext.review.sidecar import options_of
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TextIO, TypeAlias
 
 import click
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from miltext.diagnostics import Diagnostic, MiltextError
     from miltext.models.model import Model
+    from miltext.schema.dynamic import Record
     from miltext.schema.proto import Program
 
 WRONG, FAILED = 1, 2
@@ -195,7 +196,7 @@ def write_back(name: str, before: str, text: str) -> bool:
 
 
 def unified(name: str, before: str, after: str, how: str) -> Iterator[str]:
-    """Return the lines of a unified diff of a file's text; `how`, the kind of change, stands beside the new one's
+    """Return the lines of a unified diff of a file's text; `how`, the kind of change, is beside the new one's
     name.
     """
     from difflib import unified_diff
@@ -258,7 +259,7 @@ def show(
         click.echo(shown, err=err, color=True)
 
 
-def write_json(record: dict[str, Any]) -> None:
+def write_json(record: Record) -> None:
     """Write the object of a verb to standard output, with the kept findings."""
     write_text("-", [json_text(record)])
 
@@ -268,7 +269,7 @@ def compiled_text(model: Model, program: Program) -> str:
     from miltext.printing.printing import to_text
 
     version = model.specification_version
-    known: dict[str, Any] = {"specification_version": version} if version else {}
+    known: Record = {"specification_version": version} if version else {}
     known["on_warning"] = lambda warning: show([warning], None, model.name)
     return to_text(program, as_coremlc=True, description=model.description, **known)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +14,7 @@ from miltext.cli.progress import Progress
 from miltext.cli.streams import STATUSES, load_model, model_argument, nested_option, write_json, write_text
 
 if TYPE_CHECKING:
+    from miltext.schema.dynamic import Record
     from miltext.weights.model_weights import Weight, Weights
 
 EPILOG = """\b
@@ -52,7 +53,7 @@ def command(model: str, nested: str | None, save: str | None) -> None:
         write_json({"weights": [{**each, "saved": files.get(each["name"])} for each in records]})
 
 
-def _record(weights: Weights, name: str, weight: Weight, progress: Progress) -> dict[str, Any]:
+def _record(weights: Weights, name: str, weight: Weight, progress: Progress) -> Record:
     """Return the facts about a weight; without `file` and `offset` if it is in the program itself."""
     return {
         "name": name,
@@ -65,14 +66,14 @@ def _record(weights: Weights, name: str, weight: Weight, progress: Progress) -> 
     }
 
 
-def _table(records: Sequence[dict[str, Any]]) -> list[str]:
+def _table(records: Sequence[Record]) -> list[str]:
     """Return the lines of a table."""
     rows = [HEADINGS, *map(_row, records)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def _row(record: dict[str, Any]) -> tuple[str, ...]:
+def _row(record: Record) -> tuple[str, ...]:
     offset = "-" if record["offset"] is None else str(record["offset"])
     shape = "x".join(map(str, record["shape"])) or "scalar"
     return record["name"], record["dtype"], shape, str(record["bytes"]), offset, record["digest"]

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from miltext.building.choices import BuildOptions, WriteOptions
 from miltext.cli.as_json import asks_json, format_option
+from miltext.cli.declared import declared
 from miltext.cli.habits import quiet
 from miltext.cli.progress import Progress
 from miltext.cli.streams import (
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from miltext.descriptions.changes import DescriptionChange
     from miltext.models.model import Model
     from miltext.printing.coremlc import Versions
+    from miltext.schema.dynamic import Record
 
 ELIDED = 64
 """The most elements of a literal in the edited text; larger ones are left out, and filled in again."""
@@ -75,27 +78,6 @@ model_output = click.option(
     "-o", "--output", metavar="OUT", required=True, help="The .mlpackage, .mlmodel or .mlmodelc to write."
 )
 function_option = click.option("--function", metavar="NAME", help="The function to edit.")
-force_option = click.option("--force", is_flag=True, help="Replace OUT if it exists.")
-check_option = click.option(
-    "--no-check",
-    "check",
-    flag_value=False,
-    default=True,
-    help="Write it even with errors that `miltext check` finds; only drafts must be right.",
-)
-no_loss_option = click.option(
-    "--no-loss",
-    is_flag=True,
-    help="Refuse a loss of details in the description; a given --description counts as intended.",
-)
-
-range_option = click.option(
-    "--range",
-    "ranges",
-    multiple=True,
-    metavar="NAME=SIZES",
-    help="The sizes of an input: x=1,3,64..512,64..512. Each `?` of an input needs its range.",
-)
 
 
 @click.command("build", cls=OptionalNumbers, epilog=BUILD_EPILOG + STATUSES)
@@ -110,19 +92,7 @@ range_option = click.option(
     help="The place of weight files of a text by itself, or that the model of --from lacks: a folder or model, "
     "or a file for a name in the text; several times for several.  [a text's folder]",
 )
-@click.option(
-    "--externalize",
-    type=click.IntRange(min=0),
-    is_flag=False,
-    flag_value=10,
-    metavar="N",
-    help="Move immediate constants of N elements or more into the weight file; 10, coremltools' number, without N.",
-)
-@click.option(
-    "--description", metavar="TOML", help="The description, as `miltext describe` writes it, in place of any other."
-)
-@click.option("--prune-weights", is_flag=True, help="Leave out unused weights, and all but one of equal weights.")
-@range_option
+@declared(BuildOptions, "externalize", "description", "prune_weights", "ranges")
 @format_option
 @click.option(
     "--coremlc-version",
@@ -130,14 +100,7 @@ range_option = click.option(
     help="In an .mlmodelc, the version of Apple's compiler to state.  [MODEL's, or the newest]",
 )
 @click.option("--coremlc-mil-version", metavar="VERSION", help="In an .mlmodelc, the version of its MIL component.")
-@click.option(
-    "--allow-unproven",
-    is_flag=True,
-    help="In an .mlmodelc, write also constructs that no known output of Apple's compiler contains.",
-)
-@no_loss_option
-@force_option
-@check_option
+@declared(BuildOptions, "allow_unproven", "no_loss", "force", "check")
 def build(
     model: str,
     output: str,
@@ -193,8 +156,8 @@ def given_weights(words: Sequence[str]) -> GivenWeights | None:
 
 def edit_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of verbs for one edit."""
-    options = (check_option, force_option, no_loss_option, format_option, nested_option(), function_option)
-    for option in (*options, model_output):
+    own = declared(WriteOptions, "no_loss", "force", "check")
+    for option in (own, format_option, nested_option(), function_option, model_output):
         command = option(command)
     return command
 
@@ -286,13 +249,13 @@ def write_model(source: Model, output: str, *, original: Model | None = None, **
 
     changes: list[DescriptionChange] = []
     with Progress("writing weights") as bar:
-        told: dict[str, Any] = {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
+        told: Record = {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
         warnings = build(source, output, original=original, **told, **choices)
     show(warnings, source.text, source.name)
     tell_written(output, changes)
 
 
-def tell_written(output: str, changes: Sequence[DescriptionChange], told: dict[str, Any] | None = None) -> None:
+def tell_written(output: str, changes: Sequence[DescriptionChange], told: Record | None = None) -> None:
     """Report the result: in JSON the whole record, with the facts in `told`; else the changes to the description."""
     if asks_json():
         write_json({"output": output, "changes": [_record(each) for each in changes], **(told or {})})
@@ -300,7 +263,7 @@ def tell_written(output: str, changes: Sequence[DescriptionChange], told: dict[s
         show_changes(changes)
 
 
-def _record(change: DescriptionChange) -> dict[str, Any]:
+def _record(change: DescriptionChange) -> Record:
     names = ("sign", "kind", "name", "old_name", "function", "model", "text")
     return {**{name: getattr(change, name) for name in names}, "details": [each._asdict() for each in change.details]}
 

@@ -1,6 +1,6 @@
 """The `analytics/coremldata.bin` of a compiled model: Core ML's counts for it, in named tables of strings.
 
-A table is its name, a u64 count, and as many pairs of a key and a text; each string stands after its length as a u64.
+A table is its name, a u64 count, and as many pairs of a key and a text; each string comes after its length as a u64.
 Source: all known compiled models, byte for byte.
 """
 

@@ -1,7 +1,7 @@
 """The `coremldata.bin` of a compiled model: its kind, specification version and description.
 
 The format is not published. This module reads the common form of the known bundles of Apple's compiler. Numbers are in
-little-endian, and each string and message stands after its length as a u64:
+little-endian, and each string and message comes after its length as a u64:
 
     u32 kind, the number of its field in Model; u32, the version of its form; 20 bytes, zeros except for pipelines
     a string, its form: "generic" except for pipelines

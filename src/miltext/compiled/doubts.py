@@ -1,18 +1,61 @@
-"""The unproven parts of a compiled model: no output of Apple's compiler shows how it writes them."""
+"""The unproven parts of a compiled model: no output of Apple's compiler shows how it writes them.
+
+Features of a model that no known compiled model has are reported, and not refused: the forms of the files are known, if
+not for such models.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.files.contents import kind_of_model
+from miltext.printing.flexible_shapes import flexible
+from miltext.schema.proto.kinds import PROGRAM
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import FeatureDescription, FunctionDescription, Model, ModelDescription
 
 
 class Doubt(NamedTuple):
     """A construct that no known output of the compiler shows.
 
     It is refused if Core ML would read a guess in place of an unknown fact; else it is reported. A construct with a
-    `place` stands in `metadata.json` alone, for people: below these keys, in which names stand for the entries and
+    `place` is in `metadata.json` alone, for people: below these keys, in which names stand for the entries and
     functions of lists.
     """
 
     what: str
     place: tuple[str, ...] = ()
     is_refused: bool = False
+
+
+def _described(spec: Model) -> list[ModelDescription | FunctionDescription]:
+    return [spec.description, *spec.description.functions]
+
+
+def _inputs(spec: Model) -> Iterator[FeatureDescription]:
+    return (entry for each in _described(spec) for entry in each.input)
+
+
+def _has_flexible_inputs(spec: Model) -> bool:
+    """Return whether a function has more than one input of flexible shape; the known ones have one."""
+    sizes = [[flexible(entry) for entry in each.input] for each in _described(spec)]
+    return any(sum(each is not None and bool(each.shapes or each.ranges) for each in found) > 1 for found in sizes)
+
+
+UNSEEN: dict[str, Callable[[Model], bool]] = {
+    "a pipeline of ML Programs alone": lambda spec: kind_of_model(spec) != PROGRAM,
+    "a model with states": lambda spec: any(each.state for each in _described(spec)),
+    "a classifier": lambda spec: any(each.predictedFeatureName for each in _described(spec)),
+    "a model with optional inputs": lambda spec: any(entry.type.isOptional for entry in _inputs(spec)),
+    "a model with training inputs": lambda spec: bool(spec.description.trainingInput),
+    "several inputs of flexible shape": _has_flexible_inputs,
+    "an updatable model": lambda spec: spec.isUpdatable,
+}
+"""The features that no known compiled model has, each with its test."""
+
+
+def unseen(spec: Model) -> list[Doubt]:
+    """Return the features of a model that no known compiled model has."""
+    return [Doubt(what) for what, has in UNSEEN.items() if has(spec)]

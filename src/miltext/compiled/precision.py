@@ -10,8 +10,8 @@ from math import log2
 from typing import TYPE_CHECKING
 
 from miltext.compiled.doubts import Doubt
+from miltext.schema.tensors import tensor_dtype, tensor_shape
 from miltext.schema.walk import is_compressed
-from miltext.weights.tensors import tensor_dtype, tensor_shape
 
 if TYPE_CHECKING:
     from miltext.schema.dtypes import DType

@@ -29,7 +29,7 @@ SIGNS = {"model0": "pipeline", "model.espresso.net": "neuralNetwork"}
 """Files and folders of a bundle that is not an ML Program, and the types of model that they show."""
 
 DEEPEST = LIMIT // 2
-"""How many pipelines may stand around one: each is two messages in the original Model."""
+"""How many pipelines may be around one: each is two messages in the original Model."""
 
 UNKNOWN = "unknown"
 """The type of a stage whose files do not show it; the rest of the pipeline around it is read all the same."""

@@ -25,6 +25,6 @@ class OpenedModel(Model):
         self, path: str | os.PathLike[str], *, force: bool = False, progress: Progress | None = None
     ) -> list[Diagnostic]:
         from miltext.building.build import build
-        from miltext.building.choices import BuildOptions
+        from miltext.building.choices import BuildChoices
 
-        return build(self, path, BuildOptions(force=force, progress=progress))
+        return build(self, path, BuildChoices(force=force, progress=progress))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.building.filling import Array
-from miltext.conversion.numbers import Numbers, NumbersOf, put_into
+from miltext.conversion.numbers import Numbers, NumbersOf
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.dtypes import BY_NAME
+from miltext.schema.tensors import InType
 
 if TYPE_CHECKING:
     from miltext.conversion.halves import Loss
@@ -32,11 +32,11 @@ class ConvertedConstant(NamedTuple):
 class Contents:
     """The contents of a program's values: read to measure their loss, and changed; `arrays` are those to be stored."""
 
-    def __init__(self, precisions: Precisions, folder: BlobFolder, arrays: dict[str, Array]) -> None:
+    def __init__(self, precisions: Precisions, folder: BlobFolder, arrays: dict[str, InType]) -> None:
         self.precisions = precisions
-        self.arrays: dict[str, Array] = {}
+        self.arrays: dict[str, InType] = {}
         self.changes: list[ConvertedConstant] = []
-        self._marks: dict[tuple[str, tuple[object, ...]], str] = {}
+        self._marks: dict[tuple[object, ...], str] = {}
         self._numbers = NumbersOf(folder, arrays)
 
     def numbers(self, value: Value, name: str) -> Numbers:
@@ -49,16 +49,13 @@ class Contents:
 
     def convert(self, value: Value, numbers: Numbers, name: str, function: str) -> None:
         """Replace the contents of a value by numbers in the new data type."""
-        dtype = BY_NAME[self.precisions.new]
-        value.type.tensorType.dataType = dtype.number
+        made = InType(numbers, BY_NAME[self.precisions.new])
+        value.type.tensorType.dataType = made.dtype.number
         self.changes.append(ConvertedConstant(name, function, numbers.shape, numbers.loss))
         if value.WhichOneof("value") == "blobFileValue":
-            self._store(value, numbers, dtype.name)
+            mark = self._marks.setdefault(made.identity, f"{MARK}converted/{len(self._marks)}")
+            self.arrays[mark] = made
+            value.blobFileValue.fileName = mark
+            value.blobFileValue.offset = 0
         else:
-            put_into(value, numbers, dtype)
-
-    def _store(self, value: Value, numbers: Numbers, dtype: str) -> None:
-        mark = self._marks.setdefault((dtype, numbers.identity), f"{MARK}converted/{len(self._marks)}")
-        self.arrays[mark] = Array(BY_NAME[dtype], numbers)
-        value.blobFileValue.fileName = mark
-        value.blobFileValue.offset = 0
+            value.immediateValue.tensor.CopyFrom(made.message())

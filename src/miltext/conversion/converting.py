@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from miltext.building.choices import BuildOptions
+from miltext.building.choices import BuildChoices, WriteOptions
 from miltext.building.given_weights import GivenFolder
 from miltext.containers.opening import open_model
 from miltext.conversion.contents import Contents, ConvertedConstant
@@ -20,21 +19,19 @@ from miltext.conversion.report import record, render_text
 from miltext.diagnostics import codes
 from miltext.drafting.building import build_as_chosen
 from miltext.files.writing import WITH_DESCRIPTION
-from miltext.schema.packing import packed_size
-from miltext.weights.model_weights import BlobFolder, LooseFolder, blob_values
-from miltext.weights.tensors import tensor_dtype, tensor_shape
+from miltext.syntax.keywords import option, taking
+from miltext.weights.model_weights import BlobFolder, LooseFolder
+from miltext.weights.usage import used_sizes
 
 if TYPE_CHECKING:
-    from miltext.building.choices import Expect
-    from miltext.building.filling import Array
     from miltext.building.given_weights import GivenWeights
     from miltext.conversion.programs import Border
-    from miltext.descriptions.changes import DescriptionChange
-    from miltext.descriptions.ranges import Range
     from miltext.diagnostics import Diagnostic
     from miltext.files.writing import Progress
     from miltext.models.model import Model
+    from miltext.schema.dynamic import Record
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
+    from miltext.schema.tensors import InType
 
 PRECISIONS = {"fp16": Precisions("fp32", "fp16"), "fp32": Precisions("fp16", "fp32")}
 """The data type to remove, by the data type that replaces it."""
@@ -57,7 +54,7 @@ class Conversion:
         """Return the losses as a table for people: the rows with the largest errors, or all of them."""
         return render_text(self, full=full)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Record:
         """Return all of it as plain data."""
         return record(self)
 
@@ -68,23 +65,25 @@ class Conversion:
         return found if found and found.loss.absolute else None
 
 
-def convert_weights(
-    model: str | os.PathLike[str] | Model,
-    to: str,
-    output: str | os.PathLike[str],
-    *,
-    io: bool = False,
-    stage: str | int | None = None,
-    weights: GivenWeights | None = None,
-    ranges: Mapping[str, Range] | None = None,
-    force: bool = False,
-    check: bool = True,
-    no_loss: bool = False,
-    on_change: Callable[[DescriptionChange], object] | None = None,
-    reading: Progress | None = None,
-    progress: Progress | None = None,
-    expect: Expect | None = None,
-) -> Conversion:
+@dataclass(frozen=True, kw_only=True)
+class ConvertOptions(WriteOptions):
+    """The options of `miltext.convert_weights`, which describes them."""
+
+    io: bool = option(False, "Convert inputs, outputs and states, too, except images, and update the description.")
+    stage: str | int | None = None
+    reading: Progress | None = None
+
+
+@dataclass(frozen=True)
+class _ConvertRequest(ConvertOptions):
+    model: str | os.PathLike[str] | Model
+    to: str
+    output: str | os.PathLike[str]
+    options: ConvertOptions | None = field(default=None, kw_only=True)
+
+
+@taking(_ConvertRequest)
+def convert_weights(asked: _ConvertRequest) -> Conversion:
     """Write a model with its weights and types converted `to` "fp16" or "fp32"; return the changes and losses.
 
     All fp32 (fp16) values inside the program become fp16 (fp32). Its inputs, outputs and states stay as they are, with
@@ -95,26 +94,20 @@ def convert_weights(
     Raise ValueError for another `to`, and ModelError: MIL438 for a value that cannot be converted, MIL439 for fp16 that
     the opset does not take at the border.
     """
-    if to not in PRECISIONS:
-        raise ValueError(f"weights are converted to fp16 or fp32, not to {to!r}")
-    whole = open_model(model) if isinstance(model, str | os.PathLike) else model
-    source = whole.select(stage)
-    made = Conversion(to)
-    choices = BuildOptions(
+    if asked.to not in PRECISIONS:
+        raise ValueError(f"weights are converted to fp16 or fp32, not to {asked.to!r}")
+    whole = open_model(asked.model) if isinstance(asked.model, str | os.PathLike) else asked.model
+    source = whole.select(asked.stage)
+    made = Conversion(asked.to)
+    folder = partial(_folder, source, asked.weights, asked.reading)
+    choices = BuildChoices.of(
+        asked,
         original=whole if whole.kind in WITH_DESCRIPTION else None,
-        model=stage,
-        weights=weights,
-        ranges=ranges or {},
-        force=force,
-        check=check,
-        no_loss=no_loss,
-        on_change=on_change,
-        progress=progress,
-        expect=expect,
+        model=asked.stage,
         prune_weights=True,
-        edit=partial(_convert, made, partial(_folder, source, weights, reading), _border(source, io)),
+        edit=partial(_convert, made, folder, _border(source, asked.io)),
     )
-    told = build_as_chosen(source, Path(output), choices)
+    told = build_as_chosen(source, Path(asked.output), choices)
     made.warnings += [each for each in told if each.code != codes.UNUSED_WEIGHTS or each.notes]
     return made
 
@@ -133,8 +126,8 @@ def _convert(
     folder: Callable[[Program], BlobFolder],
     border: Border,
     program: Program,
-    arrays: dict[str, Array],
-) -> dict[str, Array]:
+    arrays: dict[str, InType],
+) -> dict[str, InType]:
     """Convert a program, and note the changes; return the arrays to store."""
     contents = Contents(PRECISIONS[made.to], folder(program), arrays)
     made.before = _stored(program)
@@ -163,10 +156,4 @@ def _images(described: ModelDescription | FunctionDescription) -> set[str]:
 
 def _stored(program: Program) -> int:
     """Return the number of bytes of a program's values in weight files."""
-    records: dict[tuple[str, int], int] = {}
-    for held in blob_values(program):
-        named, dtype = held.value.blobFileValue, tensor_dtype(held.value.type)
-        if dtype is not None:
-            count = prod(tensor_shape(held.value.type) or ())
-            records[named.fileName, named.offset] = packed_size(count, dtype.bits)
-    return sum(records.values())
+    return sum(sum(sizes.values()) for sizes in used_sizes([program]).values())

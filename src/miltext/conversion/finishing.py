@@ -30,7 +30,7 @@ class Finishing:
         self._restored: set[Op] = set()
         self._gone: set[Op] = set()
         self._last: list[Op] = []
-        """The operations that stand behind all others."""
+        """The operations that come behind all others."""
         self._given: dict[Value, Value] = {}
         """The values that the block returns in place of others, with the names of those."""
 
@@ -99,7 +99,7 @@ class Finishing:
     # ---- casts
 
     def _put_back(self, known: Known) -> dict[str, Value]:
-        """Put back the first cast of a value that stands before all users of its type; return it by data type."""
+        """Put back the first cast of a value that comes before all users of its type; return it by data type."""
         named = {}
         for dtype, cast in known.casts.items():
             for idle in known.idle[: cast.idle]:

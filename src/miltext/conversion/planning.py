@@ -110,9 +110,7 @@ class Planning:
         """Refuse a value of the old data type with too few known facts to state it in the new one."""
         assert value.message is not None, "an undefined name is declared nowhere"
         if value.type is None and value.message.type.tensorType.dataType == BY_NAME[self.precisions.old].number:
-            raise refusal(
-                codes.UNCONVERTIBLE_VALUE, f"`{value.name}` cannot be converted: its type does not say its rank"
-            )
+            raise refusal(codes.UNCONVERTIBLE_VALUE, f"`{value.name}` cannot be converted: its type has no rank")
 
     def before(self, value: Value) -> Operand:
         """Return the old operand of a value; the output of an idle cast stands for another value now."""

@@ -120,7 +120,7 @@ def _rounded(names: Sequence[str]) -> Diagnostic:
     """Return the warning that casts of whole numbers give fp16."""
     gives = "gives" if len(names) == 1 else "give"
     message = f"{_listed(names)} {gives} whole numbers as fp16, which rounds those beyond {GREATEST_WHOLE}"
-    way = "compare the models on inputs as large as they get; what only casts take stays fp32"
+    way = "compare the models on the largest inputs; values used only by casts stay fp32"
     return warning(codes.KEPT_IN_FP32, message, None, Note(way))
 
 

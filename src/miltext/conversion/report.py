@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from miltext.conversion.contents import ConvertedConstant
     from miltext.conversion.converting import Conversion
+    from miltext.schema.dynamic import Record
 
 FORM = 1
 """The version of the JSON form: another one where a reader of this would go wrong."""
@@ -70,7 +71,7 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def record(conversion: Conversion) -> dict[str, Any]:
+def record(conversion: Conversion) -> Record:
     """Return a conversion as plain data."""
     return {
         "form": FORM,
@@ -82,7 +83,7 @@ def record(conversion: Conversion) -> dict[str, Any]:
     }
 
 
-def _record(change: ConvertedConstant) -> dict[str, Any]:
+def _record(change: ConvertedConstant) -> Record:
     loss = change.loss
     return {
         "name": change.name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from miltext.conversion.numbers import Numbers
     from miltext.conversion.planning import BoundOperand
     from miltext.ir.parts import Op
+    from miltext.schema.packing import Array
 
 DATA_AND_SHIFT = {
     "constexpr_affine_dequantize": ("quantized_data", "zero_point"),
@@ -57,7 +58,7 @@ class Scaled(NamedTuple):
                 self._measure(scales, made)
         return made
 
-    def _measure(self, scales: npt.NDArray[Any], made: Loss) -> None:
+    def _measure(self, scales: Array, made: Loss) -> None:
         wide = scales.astype(np.float64)
         half = np.clip(halves(scales.astype(np.float32), self.scales.is_small), -GREATEST, GREATEST).astype(np.float64)
         greatest = np.abs(wide) * self.steps
@@ -71,7 +72,7 @@ class Scaled(NamedTuple):
         made.relative = max(made.relative, float(shares.max()))
 
 
-def _odd(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _odd(values: Array) -> Array:
     """Return the odd whole numbers that numbers of fp16 are a power of two times, and 0 of 0."""
     whole = np.abs(np.ldexp(np.frexp(values)[0], MANTISSA)).astype(np.int64)
     odd: npt.NDArray[np.int64] = whole // np.maximum(whole & -whole, 1)

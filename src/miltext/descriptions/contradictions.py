@@ -6,8 +6,9 @@ The rules are from coremltools 9.0: `mlmodel/src/Validation/InterfaceValidators.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from miltext.descriptions.kinds import has_list, rule_of
 from miltext.descriptions.words import FUNCTIONS, SIDES, STAGES
 from miltext.diagnostics import codes
 from miltext.files.contents import kind_of_model, pipeline_of
@@ -18,16 +19,11 @@ from miltext.schema.types import show
 from miltext.toml.reading import Mistake
 
 if TYPE_CHECKING:
+    from miltext.schema.dynamic import Fields
     from miltext.schema.proto import FeatureDescription
     from miltext.schema.proto import Model as Spec
     from miltext.toml.reading import Keys
 
-
-LISTED = {
-    "imageType": ("enumeratedSizes", "enumeratedSizes", "width"),
-    "multiArrayType": ("enumeratedShapes", "enumeratedShapes", "shape"),
-}
-"""By the kind of a feature: the field of sizes in a list, the key for it, and the key of the preferred size."""
 
 PREDICTED = dict(zip(PREDICTIONS, (tuple(f"{each}Type" for each in LABEL_ELEMENTS), ("dictionaryType",)), strict=True))
 """The types of the outputs that a classifier's fields name."""
@@ -47,12 +43,12 @@ def contradictions(spec: Spec, at: Keys) -> Iterator[Mistake]:
     for side in SIDES if description.functions else ():
         if getattr(description, side):
             way = f"write it as `[[function.{side}]]` below its function"
-            message = f"a `[[{side}]]` stands beside a `[[function]]`: {way}"
+            message = f"a `[[{side}]]` is beside a `[[function]]`: {way}"
             yield Mistake(codes.DESCRIPTION_ENTRY_COUNT, message, (*at, side, 0))
     yield from _stages(spec, kind, at)
 
 
-def _described(described: Any, kind: str, at: Keys) -> Iterator[Mistake]:
+def _described(described: Fields, kind: str, at: Keys) -> Iterator[Mistake]:
     """Yield the contradictions in the description of a model, or of a function."""
     for side in SIDES:
         for index, entry in enumerate(getattr(described, side, ())):
@@ -81,9 +77,8 @@ def _predicted(key: str, entry: FeatureDescription, types: tuple[str, ...], at: 
 
 def _sizes(entry: FeatureDescription, at: Keys) -> Iterator[Mistake]:
     """Yield a mistake for an empty list of sizes, or one without the preferred size."""
-    kind, sizes = entry.type.WhichOneof("Type") or "", flexible(entry)
-    field, listed, preferred = LISTED.get(kind, ("", "", ""))
-    if sizes is None or not getattr(entry.type, kind).HasField(field):
+    sizes, (preferred, listed, _) = flexible(entry), rule_of(entry).keys
+    if sizes is None or not has_list(entry):
         return
     if not sizes.shapes:
         yield Mistake(

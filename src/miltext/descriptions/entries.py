@@ -13,7 +13,7 @@ from miltext.files.refusals import BlamedPart, refusal
 from miltext.printing.printer import type_text
 from miltext.schema.features import ANY_SIZE, ELEMENTS, LABEL_ELEMENTS
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FeatureType
-from miltext.weights.tensors import tensor_dtype, tensor_shape
+from miltext.schema.tensors import tensor_dtype, tensor_shape
 
 if TYPE_CHECKING:
     from miltext.schema.proto import ValueType

@@ -10,7 +10,7 @@ import math
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.descriptions.values import Wrong, flag, inside, items, number, numbers, pair, text, word
 from miltext.diagnostics import codes
@@ -20,6 +20,7 @@ from miltext.syntax.floats import FORMATS, decimal_text
 from miltext.toml.reading import noun
 
 if TYPE_CHECKING:
+    from miltext.schema.dynamic import Fields, Json
     from miltext.schema.proto import Message
 
 INT32, SIZES = [(BY_NAME[name].minimum, BY_NAME[name].maximum) for name in ("int32", "int64")]
@@ -32,9 +33,9 @@ class Form(ABC):
     def __init__(self, path: str) -> None:
         *self.way, self.field = path.split(".")
 
-    def said(self, message: Message) -> Any:
+    def said(self, message: Message) -> Json:
         """Return the value of the word for a message; None if the message has none."""
-        holder: Any = message
+        holder: Fields = message
         for name in self.way:
             if not holder.HasField(name):
                 return None
@@ -43,7 +44,7 @@ class Form(ABC):
 
     def put(self, value: object, message: Message) -> None:
         """Put the value of the word into a message. Raise Wrong."""
-        holder: Any = message
+        holder: Fields = message
         for name in self.way:
             _refuse_other(holder, name)
             holder = getattr(holder, name)
@@ -51,12 +52,12 @@ class Form(ABC):
         self.fill(holder, value)
         holder.SetInParent()
 
-    def say(self, holder: Any) -> Any:
+    def say(self, holder: Fields) -> Json:
         """Return the value for the message around the field."""
         return getattr(holder, self.field) or None
 
     @abstractmethod
-    def fill(self, holder: Any, value: object) -> None:
+    def fill(self, holder: Fields, value: object) -> None:
         """Fill the field of the message that holds it. Raise Wrong."""
 
 
@@ -64,35 +65,35 @@ _CALLED = {"imageSizeRange": "`widthRange` or `heightRange`"}
 """The names of members of a oneof whose own names are not words."""
 
 
-def _refuse_other(holder: Any, name: str) -> None:
+def _refuse_other(holder: Fields, name: str) -> None:
     """Refuse a second member of a oneof."""
     field = holder.DESCRIPTOR.fields_by_name.get(name)
     there = holder.WhichOneof(field.containing_oneof.name) if field and field.containing_oneof else None
     if there not in (None, name):
         raise Wrong(
             codes.DESCRIPTION_ENTRY_COUNT,
-            f"stands beside {_CALLED.get(there, f'`{there}`')}, for the same: leave one of them out",
+            f"is beside {_CALLED.get(there, f'`{there}`')}, with the same meaning: remove one of them",
         )
 
 
 class Text(Form):
     """A string; the empty one is left out."""
 
-    def fill(self, holder: Any, value: object) -> None:
+    def fill(self, holder: Fields, value: object) -> None:
         setattr(holder, self.field, text(value))
 
 
 class RequiredText(Text):
     """A string that is always written, even if empty."""
 
-    def say(self, holder: Any) -> str:
+    def say(self, holder: Fields) -> str:
         return str(getattr(holder, self.field))
 
 
 class Flag(Form):
     """A truth value; false is left out."""
 
-    def fill(self, holder: Any, value: object) -> None:
+    def fill(self, holder: Fields, value: object) -> None:
         setattr(holder, self.field, flag(value))
 
 
@@ -103,7 +104,7 @@ class Number(Form):
         super().__init__(path)
         self.limits = limits
 
-    def fill(self, holder: Any, value: object) -> None:
+    def fill(self, holder: Fields, value: object) -> None:
         setattr(holder, self.field, number(value, *self.limits))
 
 
@@ -114,10 +115,10 @@ class Choice(Form):
         super().__init__(path)
         self.words = words
 
-    def say(self, holder: Any) -> str | None:
+    def say(self, holder: Fields) -> str | None:
         return word_of(getattr(holder, self.field), self.words) or None
 
-    def fill(self, holder: Any, value: object) -> None:
+    def fill(self, holder: Fields, value: object) -> None:
         setattr(holder, self.field, self.words[word(value, self.words)])
 
 
@@ -128,37 +129,37 @@ class Member(Form):
         super().__init__(path)
         self.words = words
 
-    def say(self, holder: Any) -> str | None:
+    def say(self, holder: Fields) -> str | None:
         wanted = holder.WhichOneof(self.field)
         return next((each for each, member in self.words.items() if member == wanted), None)
 
-    def fill(self, holder: Any, value: object) -> None:
+    def fill(self, holder: Fields, value: object) -> None:
         getattr(holder, self.words[word(value, self.words)]).SetInParent()
 
 
 class Shape(Form):
     """The sizes of a shape; an empty shape is left out."""
 
-    def say(self, holder: Any) -> list[int] | None:
+    def say(self, holder: Fields) -> list[int] | None:
         return list(getattr(holder, self.field)) or None
 
-    def fill(self, holder: Any, value: object) -> None:
+    def fill(self, holder: Fields, value: object) -> None:
         getattr(holder, self.field).extend(numbers(value, 0, SIZES[1]))
 
 
 class Range(Form):
     """The least and the greatest of one size or length, in a SizeRange."""
 
-    def say(self, holder: Any) -> list[Any] | None:
+    def say(self, holder: Fields) -> list[Json] | None:
         return _limits(getattr(holder, self.field)) if holder.HasField(self.field) else None
 
-    def fill(self, holder: Any, value: object) -> None:
+    def fill(self, holder: Fields, value: object) -> None:
         held = getattr(holder, self.field)
         held.lowerBound, held.upperBound = _bounds(value)
         held.SetInParent()
 
 
-def _limits(sizes: Any) -> list[Any]:
+def _limits(sizes: Fields) -> list[Json]:
     """Return a SizeRange as a least and a greatest number, `inf` for no limit."""
     most = sizes.upperBound
     return [sizes.lowerBound, math.inf if most == ANY_SIZE else most]
@@ -189,11 +190,11 @@ class NumberLists(Form):
         super().__init__(path)
         self.inner = inner
 
-    def say(self, holder: Any) -> list[Any] | None:
+    def say(self, holder: Fields) -> list[Json] | None:
         held = getattr(holder, self.field)
         return [self.element(each) for each in getattr(held, self.inner)] if holder.HasField(self.field) else None
 
-    def fill(self, holder: Any, value: object) -> None:
+    def fill(self, holder: Fields, value: object) -> None:
         held = getattr(holder, self.field)
         held.SetInParent()
         for index, each in enumerate(items(value, self.what)):
@@ -201,11 +202,11 @@ class NumberLists(Form):
                 self.add(getattr(held, self.inner), each)
 
     @abstractmethod
-    def element(self, each: Any) -> list[Any]:
+    def element(self, each: Fields) -> list[Json]:
         """Return the numbers of one message in the list."""
 
     @abstractmethod
-    def add(self, listed: Any, value: object) -> None:
+    def add(self, listed: Fields, value: object) -> None:
         """Add the message of some numbers. Raise Wrong."""
 
 
@@ -214,10 +215,10 @@ class Shapes(NumberLists):
 
     what = "shapes, as in `[[1, 3], [2, 3]]`"
 
-    def element(self, each: Any) -> list[Any]:
+    def element(self, each: Fields) -> list[Json]:
         return list(each.shape)
 
-    def add(self, listed: Any, value: object) -> None:
+    def add(self, listed: Fields, value: object) -> None:
         listed.add(shape=numbers(value, 0, SIZES[1]))
 
 
@@ -226,10 +227,10 @@ class ImageSizes(NumberLists):
 
     what = "widths and heights, as in `[[224, 224], [640, 480]]`"
 
-    def element(self, each: Any) -> list[Any]:
+    def element(self, each: Fields) -> list[Json]:
         return [each.width, each.height]
 
-    def add(self, listed: Any, value: object) -> None:
+    def add(self, listed: Fields, value: object) -> None:
         width, height = numbers([*pair(value, "a width and a height, as in `[640, 480]`")], 0, SIZES[1])
         listed.add(width=width, height=height)
 
@@ -239,10 +240,10 @@ class Ranges(NumberLists):
 
     what = "ranges, as in `[[1, 8], [3, 3], [1, inf]]`"
 
-    def element(self, each: Any) -> list[Any]:
+    def element(self, each: Fields) -> list[Json]:
         return _limits(each)
 
-    def add(self, listed: Any, value: object) -> None:
+    def add(self, listed: Fields, value: object) -> None:
         least, most = _bounds(value)
         listed.add(lowerBound=least, upperBound=most)
 
@@ -250,7 +251,7 @@ class Ranges(NumberLists):
 class Default(Form):
     """The number that fills an optional array by default, in the member for its data type."""
 
-    def say(self, holder: Any) -> int | float | None:
+    def say(self, holder: Fields) -> int | float | None:
         member = holder.WhichOneof("defaultOptionalValue")
         if member is None or member != DEFAULT_FIELDS.get(holder.dataType):
             return None
@@ -259,10 +260,10 @@ class Default(Form):
             return None  # TOML has one NaN
         return value if member != "floatDefaultValue" else shortest(value)
 
-    def fill(self, holder: Any, value: object) -> None:
+    def fill(self, holder: Fields, value: object) -> None:
         member = DEFAULT_FIELDS.get(holder.dataType)
         if member is None:
-            raise Wrong(codes.DESCRIPTION_ENTRY_COUNT, "needs a `dataType`, which says what number it is")
+            raise Wrong(codes.DESCRIPTION_ENTRY_COUNT, "needs a `dataType`, the type of its number")
         if member == "intDefaultValue":
             setattr(holder, member, number(value, *INT32))
             return

@@ -13,7 +13,6 @@ from miltext.schema.types import show
 
 if TYPE_CHECKING:
     from miltext.descriptions.sizes import Sizes
-    from miltext.schema.proto import FeatureType
     from miltext.schema.types import Dimension, Shape
 
 Limits = list[int]
@@ -128,31 +127,3 @@ def _enumerated(was: Flexible, old: Shape, new: Shape) -> KeptSizes:
     if None in new and not shapes:
         unbounded = [axis for axis, size in enumerate(new) if size is None]
     return KeptSizes(Flexible(default, shapes, []), lost, tuple(unbounded))
-
-
-# ---- in the messages
-
-
-def write_sizes(described: FeatureType, sizes: Flexible) -> None:
-    """Make an image or a multi-array allow these sizes, and no others."""
-    if described.WhichOneof("Type") == "imageType":
-        _write_image(described, sizes)
-        return
-    array = described.multiArrayType
-    array.ClearField("ShapeFlexibility")
-    array.shape[:] = sizes.default
-    for shape in sizes.shapes:
-        array.enumeratedShapes.shapes.add(shape=shape)
-    for least, greatest in sizes.ranges:
-        array.shapeRange.sizeRanges.add(lowerBound=least, upperBound=greatest)
-
-
-def _write_image(described: FeatureType, sizes: Flexible) -> None:
-    image = described.imageType
-    image.ClearField("SizeFlexibility")
-    image.height, image.width = sizes.default[2:]
-    for shape in sizes.shapes:
-        image.enumeratedSizes.sizes.add(height=shape[2], width=shape[3])
-    for side, limits in zip(("heightRange", "widthRange"), sizes.ranges[2:], strict=False):
-        made = getattr(image.imageSizeRange, side)
-        made.lowerBound, made.upperBound = limits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.ir.parts import Value as Made
 from miltext.ir.parts import literal_of
@@ -15,6 +15,7 @@ from miltext.schema.walk import operations_in, own_block
 if TYPE_CHECKING:
     from miltext.descriptions.surroundings import Labels
     from miltext.ir.parts import Op
+    from miltext.schema.dynamic import Fields, Json
     from miltext.schema.proto import Function, NamedValueType, Program, ValueType
 
 FIELDS = {"strings": str, "longInts": int, "ints": int}
@@ -35,7 +36,7 @@ def replace_labels(function: Function, labels: Labels) -> None:
     """Make a function return other labels, stored as the labels before; equal ones change nothing. Raise NoFit."""
     values, before = _held(function)
     if before is None:
-        raise NoFit("says labels, but the program has no `classify` with labels of its own")
+        raise NoFit("has labels, but the program has no `classify` with labels")
     if before == labels and [*map(type, before)] == [*map(type, labels)]:
         return
     kind = "strings" if all(isinstance(each, str) for each in before) else "whole numbers"
@@ -48,7 +49,7 @@ def replace_labels(function: Function, labels: Labels) -> None:
         _replace(value, labels)
 
 
-def _held(function: Function) -> tuple[list[Any], Labels | None]:
+def _held(function: Function) -> tuple[list[Json], Labels | None]:
     """Return what holds the labels of a function, the value before the type of what it is bound to; and the labels."""
     classifier = _classifier(function)
     classes = classifier.operand("classes") if classifier else None
@@ -99,12 +100,12 @@ def _replace(holder: Value | NamedValueType, labels: Labels) -> None:
         held.list.values.append(first)
 
 
-def _fill(tensor: Any, labels: Any) -> None:
+def _fill(tensor: Fields, labels: Fields) -> None:
     values = getattr(tensor, tensor.WhichOneof("value")).values
     try:
         values[:] = labels
     except ValueError as failure:  # an int32 holds them
-        raise NoFit("has a number that the program's integers cannot hold") from failure
+        raise NoFit("has a number out of the range of the program's integers") from failure
 
 
 def _resize(type: ValueType, count: int) -> None:

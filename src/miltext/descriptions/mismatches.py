@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.descriptions.entries import feature
+from miltext.descriptions.kinds import has_list, rule_of
 from miltext.descriptions.spelling import spell_feature
 from miltext.descriptions.words import FUNCTIONS, TYPES
 from miltext.diagnostics import ModelError, codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.printing.flexible_shapes import flexible
-from miltext.schema.features import COLORS, ELEMENTS, IMAGE_ELEMENTS, LABEL_ELEMENTS, PREDICTIONS, word_of
-from miltext.schema.proto import FeatureDescription, FeatureType
-from miltext.schema.types import DictionaryType, StateType, TensorType, read_type, show, spelled
+from miltext.schema.features import IMAGE_ELEMENTS, LABEL_ELEMENTS, PREDICTIONS
+from miltext.schema.types import DictionaryType, StateType, TensorType, read_type, spelled
 from miltext.toml.reading import Mistake
 from miltext.toml.writing import key_text, value_text
 
 if TYPE_CHECKING:
-    from miltext.printing.flexible_shapes import Flexible
+    from miltext.schema.dynamic import Fields
     from miltext.schema.function_io import Interface
-    from miltext.schema.proto import ArrayFeatureType, ModelDescription, ValueType
+    from miltext.schema.proto import FeatureDescription, ModelDescription, ValueType
     from miltext.schema.types import Shape, Type
     from miltext.toml.reading import Keys
-
-
-IMAGE_KEYS = ("width", "enumeratedSizes", "widthRange")
-ARRAY_KEYS = ("shape", "enumeratedShapes", "shapeRange")
-"""The keys for the size of a feature, for sizes in a list, and for ranges."""
 
 
 def misfits(found: Mapping[str, Interface], description: ModelDescription, at: Keys) -> Iterator[Mistake]:
@@ -56,19 +51,19 @@ def misfits(found: Mapping[str, Interface], description: ModelDescription, at: K
         yield Mistake(codes.DESCRIPTION_OF_NOTHING, message, (*at, "defaultFunctionName"))
 
 
-def _stranger(name: str, noun: str, before: Any, known: Any, at: Keys, where: str) -> Mistake:
+def _stranger(name: str, noun: str, before: Fields, known: Fields, at: Keys, where: str) -> Mistake:
     """Return the mistake of a repeated entry, or of one that the program does not have."""
     if name in before:
         return Mistake(codes.DESCRIPTION_OF_NOTHING, f"the {noun} `{name}` is described twice", (*at, "name"))
     near = nearest(name, known)
-    way = "" if near else ": names are those of the program, which `miltext rename` changes"
+    way = "" if near else ": names must be those of the program; `miltext rename` changes them"
     message = f"{where} has no {noun} `{name}`{did_you_mean(near)}{way}"
     return Mistake(
         codes.DESCRIPTION_OF_NOTHING, message, (*at, "name"), suggestion=None if near is None else value_text(near)
     )
 
 
-def _function(described: Any, name: str, interface: Interface, at: Keys) -> Iterator[Mistake]:
+def _function(described: Fields, name: str, interface: Interface, at: Keys) -> Iterator[Mistake]:
     """Yield the misfits in the description of one function."""
     for side, types in interface.sides.items():
         entries = getattr(described, side)
@@ -119,10 +114,11 @@ def misfit(entry: FeatureDescription, value_type: ValueType, side: str, at: Keys
         words = " or ".join(f'"{each}"' for each in allowed)
         yield Mistake(codes.DESCRIPTION_OF_OTHER_TYPE, f"{called}, {said}: write {words}", place)
         return
-    found = _problem(entry, kind, declared, side)
+    problem = rule_of(entry).problem
+    found = problem(entry, declared, side) if problem else None
     if found is not None:
-        key, problem = found
-        yield Mistake(codes.DESCRIPTION_OF_OTHER_TYPE, f"{called}, {problem}", (*at, key))
+        key, reason = found
+        yield Mistake(codes.DESCRIPTION_OF_OTHER_TYPE, f"{called}, {reason}", (*at, key))
     elif side == "input" and isinstance(declared, TensorType):
         yield from _unbounded(entry, declared.shape, called, at)
 
@@ -130,8 +126,8 @@ def misfit(entry: FeatureDescription, value_type: ValueType, side: str, at: Keys
 def _unbounded(entry: FeatureDescription, declared: Shape, called: str, at: Keys) -> Iterator[Mistake]:
     """Yield the first dimension of an input that may be of any size, or of a `?` without a stated size."""
     said = flexible(entry)
-    is_image = entry.type.WhichOneof("Type") == "imageType"
-    if said is None or _is_listed(entry):
+    is_image, is_listed = rule_of(entry).outlives_types, has_list(entry)
+    if said is None or is_listed:
         return
     for index, size in enumerate(declared if not said.ranges else ()):
         if size is None:
@@ -149,13 +145,6 @@ def _unbounded(entry: FeatureDescription, declared: Shape, called: str, at: Keys
             return
 
 
-def _is_listed(entry: FeatureDescription) -> bool:
-    """Return whether the sizes of an image or an array are in a list, even an empty one."""
-    image, array = entry.type.imageType, entry.type.multiArrayType
-    fields = image.WhichOneof("SizeFlexibility"), array.WhichOneof("ShapeFlexibility")
-    return "enumeratedSizes" in fields or "enumeratedShapes" in fields
-
-
 def _kinds(type: Type) -> tuple[str, ...]:
     """Return the words for `type` for a MIL type."""
     if isinstance(type, StateType):
@@ -168,82 +157,3 @@ def _kinds(type: Type) -> tuple[str, ...]:
         return (type.dtype,)
     is_image = type.dtype in IMAGE_ELEMENTS and len(type.shape) == 4
     return ("multiArray", "image") if is_image else ("multiArray",)
-
-
-def _problem(entry: FeatureDescription, kind: str, type: Type, side: str) -> tuple[str, str] | None:
-    """Return the key that does not fit the type, and the reason."""
-    if isinstance(type, DictionaryType) and isinstance(type.key, TensorType):
-        member = entry.type.dictionaryType.WhichOneof("KeyType")
-        wanted = type.key.dtype
-        return None if member == f"{wanted}KeyType" else ("keyType", f'has the `keyType` "{wanted}"')
-    if kind == "image":
-        return _lacking(entry) or _sizes(entry, type, IMAGE_KEYS, side)
-    array = entry.type.multiArrayType if kind == "multiArray" else entry.type.stateType.arrayType
-    wrapped = type.wrapped if isinstance(type, StateType) else type
-    if kind not in ("multiArray", "state") or not isinstance(wrapped, TensorType):
-        return None
-    return _element(array, wrapped) or _sizes(_as_array(array), wrapped, ARRAY_KEYS, side)
-
-
-def _lacking(entry: FeatureDescription) -> tuple[str, str] | None:
-    """Return the missing keys of an image, at its type."""
-    image = entry.type.imageType
-    lacking = [key for key in ("colorSpace", "width", "height") if not getattr(image, key)]
-    if image.WhichOneof("SizeFlexibility") == "imageSizeRange":
-        lacking += [key for key in ("widthRange", "heightRange") if not image.imageSizeRange.HasField(key)]
-    return ("type", f"needs {' and '.join(f'`{key}`' for key in lacking)} to be an image") if lacking else None
-
-
-def _element(array: ArrayFeatureType, type: TensorType) -> tuple[str, str] | None:
-    wanted = ELEMENTS.get(type.dtype)
-    if wanted is None or array.dataType == wanted:
-        return None
-    word = word_of(array.dataType, ELEMENTS)
-    said = f'not "{word}"' if word else "which is left out"
-    return "dataType", f'has the `dataType` "{type.dtype}", {said}'
-
-
-def _as_array(array: ArrayFeatureType) -> FeatureDescription:
-    return FeatureDescription(type=FeatureType(multiArrayType=array))
-
-
-def _sizes(entry: FeatureDescription, type: Type, keys: tuple[str, ...], side: str) -> tuple[str, str] | None:
-    """Return the stated size that the shape of the type does not allow."""
-    said = flexible(entry)
-    assert isinstance(type, TensorType)
-    if said is None:
-        return None
-    one, listed, ranged = keys
-    if not said.default and type.shape and side != "output":
-        return "type", f"needs a `{one}`"
-    for key, shapes in ((listed, said.shapes), (one, [said.default])):
-        for shape in shapes:
-            if not _is_allowed(shape, type.shape) and not (side == "output" and not shape):
-                return key, f"cannot be {show(tuple(shape))}{_as_image(entry)}"
-    return _ranges(said, type.shape, ranged)
-
-
-def _is_allowed(shape: list[int], declared: Shape) -> bool:
-    if not declared and shape == [1]:  # coremltools describes a scalar input so
-        return True
-    return len(shape) == len(declared) and all(b in (None, a) for a, b in zip(shape, declared, strict=True))
-
-
-def _as_image(entry: FeatureDescription) -> str:
-    """Return the form of an image as a tensor, after its shape."""
-    color = word_of(entry.type.imageType.colorSpace, COLORS)
-    is_image = entry.type.WhichOneof("Type") == "imageType"
-    return f', as which an image of the `colorSpace` "{color}" is passed' if is_image else ""
-
-
-def _ranges(said: Flexible, declared: Shape, key: str) -> tuple[str, str] | None:
-    if not said.ranges:
-        return None
-    if len(said.ranges) != len(declared):
-        return key, f"has {len(declared)} dimensions, and the ranges are {len(said.ranges)}"
-    for index, ((least, most), size) in enumerate(zip(said.ranges, declared, strict=True)):
-        if size is not None and (least, most) != (size, size):
-            return key, f"has only the size {size} in the dimension {index}: write a `?` there in the program"
-        if said.default and not (least <= said.default[index] and (most < 0 or said.default[index] <= most)):
-            return key, f"has the size {said.default[index]} in the dimension {index}, which its range leaves out"
-    return None

@@ -33,7 +33,7 @@ IS_TEXT = "this is the text of a description, not the name of its file"
 """The message for an unreadable description."""
 
 HEADER = """\
-# What stands around the program of a Core ML model; docs/description.md says what each key means.
+# What is around the program of a Core ML model; docs/description.md says what each key means.
 # A model is built with it: miltext build MODEL --description THIS.toml -o New.mlpackage
 """
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.descriptions.counterparts import Counterpart, Version, counterparts
-from miltext.descriptions.fitted_entries import UNTOLD, ProgramFeature, fitted, new_entry, rounding, said
+from miltext.descriptions.kinds import UNTOLD, ProgramFeature, fitted, new_entry, rounding, said
 from miltext.descriptions.losses import DescriptionLoss
 from miltext.descriptions.ranges import by_function
 from miltext.diagnostics import codes
@@ -164,7 +164,7 @@ def _lost_with(function: FunctionDescription, interface: Interface) -> list[Desc
             if what := said(entry, types.get(entry.name), field):
                 noun = f"the {field} `{entry.name}` of `{function.name}`"
                 found.append(
-                    DescriptionLoss(f"{noun} is gone with its function, and had {_listed(what)}", is_meant=True)
+                    DescriptionLoss(f"{noun}was removed with its function, and had {_listed(what)}", is_meant=True)
                 )
     return found
 
@@ -205,7 +205,7 @@ def _follow_predictions(described: Described, side: _Side) -> list[DescriptionLo
         new = side.name(old)
         setattr(described, prediction, new)
         if old and not new:
-            losses.append(DescriptionLoss(f"the output `{old}` is gone, which was the {prediction}", is_meant=True))
+            losses.append(DescriptionLoss(f"the output `{old}`was removed, but was the {prediction}", is_meant=True))
     return losses
 
 
@@ -275,10 +275,10 @@ class _Side:
         same = [name for name in added if self._new[name] == old] or [*added]
         if same:
             message = f"`{same[0]}` is described by its type alone: nothing shows that it was `{entry.name}`, which"
-            self.losses.append(DescriptionLoss(f"{message} is gone, and had {_listed(what)}"))
+            self.losses.append(DescriptionLoss(f"{message}was removed, and had {_listed(what)}"))
         else:
             self.losses.append(
-                DescriptionLoss(f"the {self._side} `{entry.name}` is gone, and had {_listed(what)}", is_meant=True)
+                DescriptionLoss(f"the {self._side} `{entry.name}`was removed, and had {_listed(what)}", is_meant=True)
             )
 
 
@@ -320,9 +320,7 @@ def known_version(program: Program, description: ModelDescription) -> int:
     Raise ModelError (MIL421) for an unknown opset, and a program without functions.
     """
     if not program.functions:
-        raise refusal(
-            codes.UNKNOWN_SPECIFICATION, "the program has no function: nothing says which opset a model of it needs"
-        )
+        raise refusal(codes.UNKNOWN_SPECIFICATION, "the program has no function, so its opset is unknown")
     for name in sorted(program.functions):
         opset = program.functions[name].opset
         if opset not in SPECIFICATION_BY_PROTO:

@@ -43,7 +43,7 @@ def by_function(asked: Mapping[str, Sizes], after: Mapping[str, Interface]) -> d
     for name, sizes in asked.items():
         if name not in known:
             guess = did_you_mean(nearest(name, known))
-            raise refusal(codes.IMPOSSIBLE_RANGE, f"sizes are asked for `{name}`, but no input has this name{guess}")
+            raise refusal(codes.IMPOSSIBLE_RANGE, f"sizes are given for `{name}`, but no input has this name{guess}")
         types = {function: each.inputs[name] for function, each in after.items() if name in each.inputs}
         wrong = {function: _misfit(name, sizes, value_type, function) for function, value_type in types.items()}
         fits = [function for function, failure in wrong.items() if failure is None]
@@ -57,7 +57,7 @@ def by_function(asked: Mapping[str, Sizes], after: Mapping[str, Interface]) -> d
 def _misfit(name: str, sizes: Sizes, value_type: ValueType | None, function: str) -> ModelError | None:
     """Return the problem of sizes for an input of such a type; None if there is none."""
     known = read_type(value_type) if value_type is not None else None
-    spelled = f"sizes {spell_sizes(sizes)} are asked for the input `{name}` of `{function}`"
+    spelled = f"sizes {spell_sizes(sizes)} are given for the input `{name}` of `{function}`"
     if not isinstance(known, TensorType) or known.dtype == "string":
         return _refused(f"{spelled}, which is not an array or an image", name, function)
     stated = f"{spelled}, whose shape is {show(known.shape)}"

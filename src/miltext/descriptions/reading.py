@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from miltext.descriptions.forms import SIZES
 from miltext.descriptions.surroundings import Labels, Surroundings, head_of
@@ -32,6 +32,9 @@ from miltext.schema.proto import Model as Spec
 from miltext.schema.wire import wire_of
 from miltext.toml.reading import Keys, Mistake, NotToml, noun, read_toml
 from miltext.toml.writing import value_text
+
+if TYPE_CHECKING:
+    from miltext.schema.dynamic import Fields, Json, Record
 
 MOST_TOLD = 20
 """The most reported mistakes of one file: it takes a while to find the place of each."""
@@ -66,7 +69,7 @@ class _DescriptionReading:
     def __init__(self) -> None:
         self.mistakes: list[Mistake] = []
 
-    def model(self, table: dict[str, Any], at: Keys) -> Surroundings:
+    def model(self, table: Record, at: Keys) -> Surroundings:
         """Return the contents of a model's table: the whole text's, or a pipeline's stage's."""
         around = Surroundings(Spec(), at=at)
         of_stage = STAGE if at else ()
@@ -87,7 +90,7 @@ class _DescriptionReading:
         self.unspelled(head, table, at)
         return around
 
-    def function(self, around: Surroundings, table: dict[str, Any], at: Keys) -> None:
+    def function(self, around: Surroundings, table: Record, at: Keys) -> None:
         made = around.head.description.functions.add()
         self.refuse_unknown(table, (*FUNCTION, LABELS, UNSPELLED, *FUNCTION_SIDES), at)
         self.need_name(table, at)
@@ -96,12 +99,12 @@ class _DescriptionReading:
         self.unspelled(made, table, at)
         self.labels(around, made.name, table, at)
 
-    def features(self, described: Any, sides: Iterable[str], table: dict[str, Any], at: Keys) -> None:
+    def features(self, described: Fields, sides: Iterable[str], table: Record, at: Keys) -> None:
         for side in sides:
             for inner, where in self.tables(table, side, at):
                 self.feature(getattr(described, side).add(), inner, where)
 
-    def feature(self, made: Any, table: dict[str, Any], at: Keys) -> None:
+    def feature(self, made: Fields, table: Record, at: Keys) -> None:
         kind = table.get("type")
         words = BY_TYPE.get(kind, {}) if isinstance(kind, str) else {}
         known = (*FEATURE, UNSPELLED, *words)
@@ -118,7 +121,7 @@ class _DescriptionReading:
         self.words(made, {**FEATURE, **words}, table, at)
         self.unspelled(made, table, at)
 
-    def metadata(self, made: Metadata, table: dict[str, Any], at: Keys) -> None:
+    def metadata(self, made: Metadata, table: Record, at: Keys) -> None:
         made.SetInParent()
         self.refuse_unknown(table, (*METADATA, UNSPELLED, USER_DEFINED), at)
         self.words(made, METADATA, table, at)
@@ -136,18 +139,18 @@ class _DescriptionReading:
 
     # ---- parts of a table
 
-    def words(self, made: Any, words: Words, table: dict[str, Any], at: Keys) -> None:
+    def words(self, made: Fields, words: Words, table: Record, at: Keys) -> None:
         for key, form in words.items():
             if key in table:
                 with self.noting(key, at):
                     form.put(table[key], made)
 
-    def labels(self, around: Surroundings, function: str, table: dict[str, Any], at: Keys) -> None:
+    def labels(self, around: Surroundings, function: str, table: Record, at: Keys) -> None:
         if LABELS in table:
             with self.noting(LABELS, at):
                 around.labels[function] = _labels(table[LABELS])
 
-    def unspelled(self, made: Any, table: dict[str, Any], at: Keys) -> None:
+    def unspelled(self, made: Fields, table: Record, at: Keys) -> None:
         if UNSPELLED not in table:
             return
         with self.noting(UNSPELLED, at):
@@ -159,9 +162,9 @@ class _DescriptionReading:
             ):
                 made.MergeFromString(bytes.fromhex(digits))
             if isinstance(made, Spec) and wire_of(made) != wire_of(head_of(made)):
-                raise Wrong(codes.DESCRIPTION_VALUE_TYPE, "holds what does not belong to a description")
+                raise Wrong(codes.DESCRIPTION_VALUE_TYPE, "contains fields that do not belong to a description")
 
-    def need_name(self, table: dict[str, Any], at: Keys) -> None:
+    def need_name(self, table: Record, at: Keys) -> None:
         if "name" not in table:
             self.mistake(codes.DESCRIPTION_ENTRY_COUNT, f"this `{_header(at)}` has no `name`", at, key=False)
 
@@ -177,7 +180,7 @@ class _DescriptionReading:
 
     # ---- tables in a table
 
-    def tables(self, table: dict[str, Any], key: str, at: Keys) -> Iterator[tuple[dict[str, Any], Keys]]:
+    def tables(self, table: Record, key: str, at: Keys) -> Iterator[tuple[Record, Keys]]:
         """Yield the tables of an array of tables, each with the way to it."""
         listed = table.get(key, [])
         if not isinstance(listed, list):
@@ -193,7 +196,7 @@ class _DescriptionReading:
             if found is not None:
                 yield found, where
 
-    def table(self, value: object, at: Keys) -> dict[str, Any] | None:
+    def table(self, value: object, at: Keys) -> Record | None:
         if isinstance(value, dict):
             return value
         self.mistake(codes.DESCRIPTION_VALUE_TYPE, f"`{_noun(at)}` takes a table, not {noun(value)}", at)
@@ -254,7 +257,7 @@ def _labels(value: object) -> Labels:
     """Return labels: all strings, or all whole numbers. Raise Wrong."""
     found = items(value, "strings or of whole numbers")
     is_text = not found or isinstance(found[0], str)
-    made: list[Any] = []
+    made: list[Json] = []
     for index, each in enumerate(found):
         with inside(index):
             made.append(text(each) if is_text else number(each, SIZES[0], SIZES[1]))

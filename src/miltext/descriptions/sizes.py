@@ -54,7 +54,7 @@ def read_sizes(words: Iterable[str]) -> dict[str, Sizes]:
     """Return the sizes in words such as `image=1,3,256,256`, by name, in their order.
 
     A size is `n`, a range `least..greatest`, one without an end `least..`, or `?`, any from 1 on; brackets as in MIL
-    text may stand around them. The last `=` ends the name. Raise ModelError (MIL434).
+    text may be around them. The last `=` ends the name. Raise ModelError (MIL434).
     """
     found: dict[str, Sizes] = {}
     for word in words:

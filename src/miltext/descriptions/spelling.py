@@ -1,7 +1,7 @@
 """The parts of a model around its program, as the tables of a description: plain values under the words of `words`.
 
 Each message is spelled in words as far as possible. The message read back from them is compared with the original, and
-the missing parts stand beside them as bytes: nothing can be lost.
+the missing parts are beside them as bytes: nothing can be lost.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from miltext.descriptions.leftovers import leftover
+from miltext.descriptions.parts import Whole, part_of
 from miltext.descriptions.values import Wrong
 from miltext.descriptions.words import (
     BY_TYPE,
@@ -31,6 +31,7 @@ from miltext.schema.wire import wire_of
 if TYPE_CHECKING:
     from miltext.descriptions.surroundings import Surroundings
     from miltext.descriptions.words import Words
+    from miltext.schema.dynamic import Fields
     from miltext.schema.proto import FeatureDescription, FunctionDescription, Message, Metadata
 
 Table = dict[str, Any]
@@ -85,7 +86,7 @@ class _Spelled:
                     words[key].put(value, trial)
                     self.table[key], self.made = value, trial
 
-    def say_features(self, described: Any, sides: Iterable[str], made: Any) -> None:
+    def say_features(self, described: Fields, sides: Iterable[str], made: Fields) -> None:
         """Spell the features of each side."""
         for side in sides:
             features = getattr(described, side)
@@ -126,6 +127,32 @@ def _metadata(metadata: Metadata) -> Table:
     defined = {key: metadata.userDefined[key] for key in sorted(metadata.userDefined)}
     if defined:
         spelled.tables[USER_DEFINED] = defined
-        made: Any = spelled.made
+        made: Fields = spelled.made
         made.userDefined.update(defined)
     return spelled.whole(metadata, {})
+
+
+def leftover(whole: Message, said: Message) -> bytes | None:
+    """Return the bytes that make `whole` from the `said` message when they are merged into it; None if none do.
+
+    They are empty if `said` is complete. They contain the fields that differ; of messages, the differing parts.
+    """
+    wanted = wire_of(whole)
+    if wire_of(said) == wanted:
+        return b""
+    rest = _rest(part_of(whole), part_of(said))
+    joined = type(said).FromString(wire_of(said) + rest)
+    return rest if wire_of(joined) == wanted else None
+
+
+def _rest(whole: Whole, said: Whole) -> bytes:
+    """Return the fields of a message missing or different in the other, one after the other."""
+    rest = b""
+    for name, part in whole.parts.items():
+        there = said.parts.get(name)
+        if isinstance(part, Whole) and isinstance(there, Whole):
+            inner = _rest(part, there)
+            rest += part.with_content(inner) if inner else b""
+        elif there is None or there.wire != part.wire:
+            rest += part.wire
+    return rest

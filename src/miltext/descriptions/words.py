@@ -1,6 +1,6 @@
 """The words of a description: for each table its keys, and the place of each in the schema's messages.
 
-The words are the schema's own nouns; the fields in a oneof below a feature's type stand flat beside `type`.
+The words are the schema's own nouns; the fields in a oneof below a feature's type are flat beside `type`.
 """
 
 from __future__ import annotations

@@ -35,20 +35,20 @@ RULES = {
     "opset-raised": "an older system cannot compile it",
     "function-removed": "callers that name it fail",
     "default-function": "callers that name no function get another one",
-    "input-removed": "what callers give has no effect, and code that was made from the model does not compile",
+    "input-removed": "the caller's value has no effect, and code generated from the model does not compile",
     "input-added": "callers do not give it, and it is not optional",
     "input-needed": "callers that leave it out fail",
-    "input-type": "what callers give is refused, or taken for something else",
+    "input-type": "the caller's value is refused, or misinterpreted",
     "input-shape": "callers that give a shape it took before fail",
     "output-removed": "callers that read it fail",
     "output-type": "callers read something else",
     "output-shape": "callers get a shape that they never got before",
     "state-removed": "callers that read or write it fail",
     "state-added": "callers that make no state fail",
-    "state-type": "what callers keep does not fit",
+    "state-type": "the caller's stored state does not fit",
     "label-removed": "callers that look for the label do not find it",
-    "predicted-feature": "callers that ask for the prediction look for another output",
-    "predicted-probabilities": "callers that ask for the probabilities look for another output",
+    "predicted-feature": "callers look for the prediction in another output",
+    "predicted-probabilities": "callers look for the probabilities in another output",
     "class-added": "an app that does not have the class cannot load it",
     "metadata-removed": "callers that read the entry do not find it",
     "update-removed": "callers that train it on the device fail",
@@ -72,7 +72,8 @@ def breaking(old: Model, new: Model) -> Difference:
     if any(has) and not all(has):
         bare = (old, new)[has.index(False)]
         notes.insert(
-            0, f"{bare.name}: there is no description; what the other says of images, sizes and text is not compared"
+            0,
+            f"{bare.name}: there is no description; the other's images, sizes and texts are not compared",
         )
     return Difference(old.name, new.name, tuple(notes), tuple(changes), complete=not notes, breaking=True)
 

@@ -88,7 +88,7 @@ class Compressed:
         todo = [op]
         while todo:
             each = todo.pop()
-            found.pop(each, None)  # again, and later: its users stand after it
+            found.pop(each, None)  # again, and later: its users come after it
             found[each] = None
             todo += [value.maker for value in each.operands if value.maker is not None]
         return [*reversed(found)]

@@ -112,7 +112,7 @@ class Difference:
     def to_unified(self, *, draft: bool = False) -> str:
         """Return both texts as a unified diff, in which operations are lined up by structure.
 
-        The old text has the values by their new names, and renames stand before the diff. With `draft`, the texts are
+        The old text has the values by their new names, and renames come before the diff. With `draft`, the texts are
         drafts as of `to_draft`, with weights as digests, and are lined up by their lines alone.
         """
         made: Iterable[Line] = ()

@@ -113,7 +113,7 @@ class DrawnPanes:
         return f'<a href="#{entry}"{title}>{escape(mark or "↑")}</a>' if entry else f"<i{title}>{escape(mark)}</i>"
 
     def _elsewhere(self, place: int, side: int) -> str:
-        """Return the empty side of a row, with the place where a moved operation stands there."""
+        """Return the empty side of a row, with the place where a moved operation is there."""
         for other, row, number in self.panes.places(place):
             if other == side:
                 word = "now" if side else "was"

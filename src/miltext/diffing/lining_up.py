@@ -34,7 +34,7 @@ operation at another place in the other program; without a structure, to be line
 
 
 class Stretch(NamedTuple):
-    """Lines of the two texts that stand side by side, and their state.
+    """Lines of the two texts that are side by side, and their state.
 
     `at` is the place of a function or an operation, as in a report, without the model. `nodes` are the operations, both
     of them where one has moved, too.

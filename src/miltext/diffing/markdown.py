@@ -41,7 +41,7 @@ _WORDS = re.compile(r"(?:[A-Za-z0-9 ,()+-]|\.\d|: )*")
 """Words without a meaning in Markdown."""
 
 _SPAN = re.compile(r"[^\s`|]([^`|]*[^\s`|])?")
-"""Text that can stand between backticks, in a table too."""
+"""Text that can come between backticks, in a table too."""
 
 _ENTITIES = {ord(sign): f"&#{ord(sign)};" for sign in "`|*_~\\[]@:$#"}
 """Characters with a meaning in Markdown, or for GitHub in a text, as HTML has them."""
@@ -49,7 +49,7 @@ _ENTITIES = {ord(sign): f"&#{ord(sign)};" for sign in "`|*_~\\[]@:$#"}
 
 @dataclass(frozen=True)
 class _Section:
-    """Lines that stand together: the opening, the closing, and one line for each finding.
+    """Lines that are together: the opening, the closing, and one line for each finding.
 
     In a fence, a line can be cut anywhere.
     """

@@ -15,7 +15,7 @@ from miltext.schema.packing import decode, packed_size
 if TYPE_CHECKING:
     from miltext.files.writing import Progress
     from miltext.schema.dtypes import DType
-    from miltext.weights.tensors import Tensor
+    from miltext.schema.tensors import Tensor
 
 Array: TypeAlias = npt.NDArray[Any]
 

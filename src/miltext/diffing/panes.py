@@ -154,7 +154,7 @@ class Panes:
 
 
 def _places(stretch: Stretch) -> Iterator[tuple[int | None, int | None]]:
-    """Yield the lines that stand in one row, by their places; differing lines between equal ones are paired in
+    """Yield the lines that are in one row, by their places; differing lines between equal ones are paired in
     order.
     """
     ends = len(stretch.old), len(stretch.new)

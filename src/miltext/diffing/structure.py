@@ -104,7 +104,7 @@ class ChangedOperation:
 class MovedOperations:
     """Operations, one after the other in both programs, at another place relative to the operations in order.
 
-    `after` is the label of the operation that now stands before them; None where they are the first.
+    `after` is the label of the operation that now comes before them; None where they are the first.
     """
 
     names: tuple[str, ...]

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 VERDICTS = {
     (False, True): "no difference",
-    (False, None): "cannot be told: what was read is the same, but not all was read; "
+    (False, None): "undecided: all files that were read are equal, but some were not read; "
     "use --ignore-weights if neither model has weight files",
     (True, True): "no breaking change",
-    (True, None): "cannot be told: what was compared does not break callers, but not all could be compared",
+    (True, None): "undecided: no compared part breaks callers, but some parts could not be compared",
 }
 """The line for two models without a difference, by whether only breaking ones were looked for, and whether they are the
 same.

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from miltext.containers.opening import open_model
 from miltext.descriptions.model_texts import updated_description
 from miltext.diagnostics import ParseError
-from miltext.drafting.building import completed, is_draft, told_in_draft
 from miltext.models.model import Model
 
 
@@ -17,7 +16,7 @@ def describe(model: Model | str | os.PathLike[str]) -> str:
 
     The text contains the description, the specification version, the labels of a classifier, and the same for each
     model of a pipeline; for a program by itself, a draft too, the facts that follow from its types. `miltext.build`
-    takes it as a file, and gives back equal messages. Raise ModelError and ParseError for a model that cannot be read
+    takes it as a file, and returns equal messages. Raise ModelError and ParseError for a model that cannot be read
     or described.
     """
     whole = model if isinstance(model, Model) else open_model(model)
@@ -37,8 +36,11 @@ def _of_whole(model: Model, described: Callable[[Model], str]) -> str:
     try:
         return described(model)
     except ParseError as failure:
-        if not is_draft(model, failure):
+        from miltext.drafting.draft import Draft
+
+        draft = Draft.behind(failure, model)
+        if draft is None:
             raise
-    whole, made = completed(model)
-    with told_in_draft(made, model):
+    whole = draft.model
+    with draft.telling():
         return described(whole)

@@ -32,14 +32,14 @@ _FOLDER = "@model_path/"
 """The beginning of the paths whose rest is written in `$blob`."""
 
 WIDTH = 140
-"""The longest line in which an operation other than a weight stands inside another."""
+"""The longest line in which an operation other than a weight is inside another."""
 
 DEPTH = 6
 """How many operations a statement is deep at most."""
 
 
 class _NestedCall(NamedTuple):
-    """An operation that stands inside another one, its text, and its depth.
+    """An operation that is inside another one, its text, and its depth.
 
     A weight, of depth 0, cannot become a statement before: that makes the text longer.
     """
@@ -68,7 +68,7 @@ def record_path(path: str) -> str | None:
 class DraftPrinter(DigestPrinter):
     """Prints a Program without the types at the paths of `gaps`; statements at the paths of `whole` as a Printer does.
 
-    Operations at the paths of `movable` stand inside their users unless a line gets longer than WIDTH. `spell` is the
+    Operations at the paths of `movable` are inside their users unless a line gets longer than WIDTH. `spell` is the
     function of a DigestPrinter.
     """
 
@@ -134,7 +134,7 @@ class DraftPrinter(DigestPrinter):
                 yield self._statement(op, place, texts[op], indent)
 
     def _calls(self, op: Op, place: Path, inside: Mapping[Value, _NestedCall]) -> dict[Value, _NestedCall]:
-        """Return the operations that may stand inside an operation, by their values, in the order of the text."""
+        """Return the operations that may be inside an operation, by their values, in the order of the text."""
         if not inside or place[:STATEMENT] in self._whole:
             return {}
         by_place, by_name = self._keys(op, place)
@@ -192,7 +192,7 @@ class DraftPrinter(DigestPrinter):
     def _bound(self, operand: Operand, gap: Path, calls: Mapping[Value, _NestedCall]) -> str:
         if isinstance(operand, Value):
             return calls[operand].text if operand in calls else self.name(operand.name)
-        assert operand is not None, "what has errors has no draft"
+        assert operand is not None, "a program with errors has no draft"
         return self._untyped(operand, gap) or self.value(operand)
 
     def _attribute(self, key: str, value: proto.Value, place: Path) -> str:

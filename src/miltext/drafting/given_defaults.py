@@ -62,7 +62,7 @@ class Defaults:
 
 
 def _gives(op: Arguments, types: Sequence[Type] | None) -> bool:
-    """Return whether these types follow from an operation's inputs: `fill` without a `value` gives back fp32."""
+    """Return whether these types follow from an operation's inputs: `fill` without a `value` returns fp32."""
     with suppress(InputConflict):
         return types is not None and [*(apply(op) or ())] == [*types]
     return False

@@ -46,7 +46,7 @@ class Implied(NamedTuple):
 
 
 class _Slot(NamedTuple):
-    """Where a constant is given to an operation; the constants of an operation stand in this order."""
+    """Where a constant is given to an operation; the constants of an operation are in this order."""
 
     order: int
     parameter: str

@@ -20,7 +20,7 @@ from miltext.printing.printing import to_text
 from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
-    from miltext.building.choices import BuildOptions
+    from miltext.building.choices import BuildChoices
     from miltext.building.new_model import NewModel
     from miltext.checking.findings import Finding
     from miltext.diagnostics import Diagnostic
@@ -36,7 +36,7 @@ MISSING_NAMES = (codes.UNDEFINED_VALUE, codes.USE_BEFORE_DEFINITION, codes.VALUE
 KNOWN = "known"
 """The severity of a warning that the original has, too, until ignored ones are taken out; it is not reported."""
 
-WAY_OUT = Note("nothing is written; mend it, or write the model all the same with --no-check, in Python check=False")
+WAY_OUT = Note("nothing is written; fix it, or write the model with --no-check, in Python check=False")
 
 COMPILED_SO = Note("it is compiled so; --description describes the model anew")
 """The note on a description that does not fit the program of a compiled model."""
@@ -56,7 +56,7 @@ class Written(NamedTuple):
     is_edited: bool
 
 
-def judge(new: NewModel, source: Model, choices: BuildOptions) -> list[Diagnostic]:
+def judge(new: NewModel, source: Model, choices: BuildChoices) -> list[Diagnostic]:
     """Return the findings of `check` in the programs of a model prepared from `source`, which are warnings.
 
     Spans point into the text of the source, if it has one. Raise ParseError or ModelError, with all findings in a
@@ -87,7 +87,7 @@ def judge_compiled(new: NewModel) -> Iterator[Diagnostic]:
             yield warning(found.code, f"{where}{found.message}", None, COMPILED_SO)
 
 
-def refuse_text(source: Model, choices: BuildOptions, failure: MiltextError) -> None:
+def refuse_text(source: Model, choices: BuildChoices, failure: MiltextError) -> None:
     """Refuse a text without an original for its findings of `check`, where another failure prevented a build.
 
     Errors of a text come before errors of a model. Raise ParseError with all findings, unless the first error is the
@@ -110,7 +110,7 @@ def _is_same(found: Diagnostic, said: Diagnostic) -> bool:
     return found.code == said.code and found.span.start <= said.span.start and said.span.end <= found.span.end
 
 
-def judge_draft(found: list[Diagnostic], source: Model, choices: BuildOptions) -> None:
+def judge_draft(found: list[Diagnostic], source: Model, choices: BuildChoices) -> None:
     """Refuse a draft without errors for UNKNOWN parts of it that its original does not have.
 
     Raise ParseError with all findings.
@@ -141,7 +141,7 @@ def _with_way_out(found: list[Diagnostic]) -> list[Diagnostic]:
     return found
 
 
-def _written(new: NewModel, source: Model, choices: BuildOptions) -> Iterator[Written]:
+def _written(new: NewModel, source: Model, choices: BuildChoices) -> Iterator[Written]:
     """Yield the programs to judge: the new program of an original, or all programs of a model written as it is."""
     original, is_edited = choices.original, choices.edit is not None
     if original is not None and (original is not source or is_edited):

@@ -1,4 +1,4 @@
-"""The types that a draft of a Program may leave out: each type that inference gives back exactly.
+"""The types that a draft of a Program may leave out: each type that inference restores exactly.
 
 The walk is inference over the whole Program. At each operation it makes the queries of inference over the draft, by the
 same functions, while the literals that may lose their type have none.
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Place: TypeAlias = tuple[str, int]
 
 STATEMENT = len(message_path(("function", "opset", 0)))
-"""The length of the path of an operation that stands in no other one."""
+"""The length of the path of an operation that is in no other one."""
 
 ONE_BY_ONE = 16
 """The most literals or constants of an operation that get their types one after the other.

@@ -6,11 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import counted, named
-from miltext.checking.verifier import check, infer_anew
+from miltext.checking.verifier import check
 from miltext.descriptions.sizes import Size, shape_of, spell_sizes
 from miltext.diagnostics import Note, ParseError, codes, warning
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
+from miltext.drafting.draft import infer_anew
 from miltext.files.refusals import refusal
 from miltext.parsing.parser import parse_tree
 from miltext.printing.flexible_shapes import ATTRIBUTE
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from miltext.checking.retyping import Inputs
-    from miltext.checking.verifier import Completed
     from miltext.descriptions.sizes import Sizes
     from miltext.diagnostics import Diagnostic
+    from miltext.drafting.draft import Completed
     from miltext.schema.proto import NamedValueType, Program
     from miltext.schema.types import Type
 
@@ -80,7 +81,7 @@ def _listed_by_the_compiler(text: str, names: Collection[str]) -> Iterator[Diagn
         for attribute in attributes_named(function, ATTRIBUTE):
             strings = [string_of(token) for token in walk(attribute) if token.name == "STRING"]
             if not set(names).isdisjoint(strings):
-                message = f"{ATTRIBUTE} has the shapes that were before; take it out, or write those that are now"
+                message = f"{ATTRIBUTE} has the old shapes; remove it, or write the new shapes"
                 yield warning(codes.OUTDATED_SIZE, message)._replace(span=attribute.children[0].span)
 
 

@@ -10,9 +10,8 @@ from miltext.checking.programs import verify
 from miltext.checking.spelled_out import spelled_out
 from miltext.diagnostics import Diagnostic
 from miltext.drafting.draft_printer import DraftPrinter, literal_of
-from miltext.drafting.folding import folded
+from miltext.drafting.folding import folded, movable
 from miltext.drafting.implied import Implied, implied
-from miltext.drafting.nesting import movable
 from miltext.drafting.omitting import STATEMENT, gaps_of
 from miltext.parsing.parser import parse
 from miltext.parsing.recovery import recover
@@ -40,9 +39,7 @@ if TYPE_CHECKING:
 ROUNDS = 4
 """How often a draft is written anew, with more in it, before the Program is written in full."""
 
-_IN_FULL = (
-    "this is written in full, for `miltext infer` refuses a draft of what has errors; `miltext check` tells all: "
-)
+_IN_FULL = "this is written in full, since `miltext infer` refuses a draft with errors; `miltext check` lists them: "
 
 
 def to_draft(
@@ -54,10 +51,10 @@ def to_draft(
     elide: int | None = None,
     on_warning: Callable[[Diagnostic], object] | None = None,
 ) -> str:
-    """Return a draft of a Program: MIL text without the parts that `infer_draft` gives back.
+    """Return a draft of a Program: MIL text without the parts that `infer_draft` restores.
 
     `infer_draft` makes an equal Program of it. With `drop_names`, a Program that computes the same: names of operations
-    and defaults are left out, constants and operations with one use stand where they are used. `dialect`, `floats` and
+    and defaults are left out, constants and operations with one use are where they are used. `dialect`, `floats` and
     `elide` are the options of `to_text`, which takes any message of the full name, too, and raises the same.
 
     A Program with errors by `check` has no draft, for `infer_draft` would refuse it: its text is the output of

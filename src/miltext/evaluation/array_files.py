@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.arrays.npy import ENDING
 from miltext.diagnostics import MiltextError, codes, error
@@ -14,6 +14,7 @@ from miltext.evaluation.pictures import read_picture
 from miltext.evaluation.value_files import read_archive, read_array
 
 if TYPE_CHECKING:
+    from miltext.evaluation.carried import Carried
     from miltext.evaluation.features import Feature
 
     Name = str | os.PathLike[str]
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 
 def read_inputs(
     archives: Iterable[Name], named: Mapping[str, Name] | None = None, features: Mapping[str, Feature] | None = None
-) -> dict[str, Any]:
+) -> dict[str, Carried]:
     """Return the arrays of `.npz` archives and of the `named` files by name; a named file takes precedence.
 
     A named file is a `.npy`, or a picture where the feature of that name is an image. Raise MiltextError: MIL836 for a
     file that cannot be read, and a name in two archives; MIL839 where a picture needs pillow.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, Carried] = {}
     for path in map(Path, archives):
         arrays = read_archive(path)
         for name in sorted(arrays.keys() & found.keys()):

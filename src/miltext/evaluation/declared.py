@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,17 +11,20 @@ from miltext.evaluation.rules import UnfitValues
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY, rounded
 from miltext.schema.types import TensorType, Type, compatible, show
 
+if TYPE_CHECKING:
+    from miltext.evaluation.carried import Carried
+
 FAILURES = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
 """Exceptions of numpy and of rules for values without a result."""
 
 
-def outputs_of(result: Any, types: Sequence[Type]) -> list[Any]:
+def outputs_of(result: Carried, types: Sequence[Type]) -> list[Carried]:
     """Return the results of a rule as values of the types declared. Raise UnfitValues for a result of another shape."""
     results = result if isinstance(result, tuple) else (result,)
     return [_declared(*pair) for pair in zip(results, types, strict=True)] if types else []
 
 
-def _declared(value: Any, type: Type) -> Any:
+def _declared(value: Carried, type: Type) -> Carried:
     if not isinstance(type, TensorType):
         return value
     array = value if isinstance(value, np.ndarray) else np.asarray(value)

@@ -41,7 +41,7 @@ COMPUTING = ("float32", "native")
 NO_BLOCK = ReadBlock([], [], [], {})
 """The block of a function without any block, which `check` refuses."""
 
-HIDDEN = "name what an operation makes, or an input; `miltext print` shows them all"
+HIDDEN = "name an output of an operation, or an input; `miltext print` shows them all"
 
 
 def run(

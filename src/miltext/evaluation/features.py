@@ -96,7 +96,7 @@ def _of_rank(feature: Feature, rank: int) -> Feature:
 
 
 def _sides(description: ModelDescription, function: str) -> tuple[Iterable[FeatureDescription], ...]:
-    """Return the inputs and the outputs of a function; of a model with a single function, they stand in the description
+    """Return the inputs and the outputs of a function; of a model with a single function, they are in the description
     itself.
     """
     own = next((each for each in description.functions if each.name == function), description)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from miltext.schema.packing import decode
 from miltext.schema.types import TensorType, Type, compatible, show, spelled
 
 if TYPE_CHECKING:
+    from miltext.evaluation.carried import Carried, Named
     from miltext.evaluation.rules import Array
 
 MOST_NAMES = 8
@@ -64,7 +65,7 @@ class Intake:
     elsewhere: Mapping[str, Type]
     features: Mapping[str, Feature]
 
-    def taken(self, given: Mapping[str, Any], problems: list[Diagnostic], *, allow_nan: bool) -> dict[str, Array]:
+    def taken(self, given: Named, problems: list[Diagnostic], *, allow_nan: bool) -> dict[str, Array]:
         """Return the given values as arrays by name, and add all their errors to the problems."""
         problems += [self._unknown(name) for name in given if name not in self.types]
         arrays: dict[str, Array] = {}
@@ -102,11 +103,11 @@ class Intake:
         refuse_shape(called, tuple(sizes), type, feature)
         return np.full(sizes, _carried(called, np.asarray(filling), type.dtype))
 
-    def _array(self, name: str, type: Type, value: Any, *, allow_nan: bool) -> Array:
+    def _array(self, name: str, type: Type, value: Carried, *, allow_nan: bool) -> Array:
         called, feature = f"the {self.kind} {named(name)}", self.features.get(name, NOTHING_SAID)
         if not isinstance(type, TensorType):
             raise Refused(
-                codes.WRONG_INPUT_DTYPE, f"{called} is {spelled(type)}, which nobody can give", "run another function"
+                codes.WRONG_INPUT_DTYPE, f"{called} is {spelled(type)}, which cannot be passed", "run another function"
             )
         array = _read(called, value, type, feature)
         if not array.shape and type.shape and all(size == 1 for size in type.shape):
@@ -128,7 +129,7 @@ def known_sizes(type: TensorType) -> tuple[int, ...] | None:
 # ---- an array from any value
 
 
-def _read(called: str, value: Any, type: TensorType, feature: Feature) -> Array:
+def _read(called: str, value: Carried, type: TensorType, feature: Feature) -> Array:
     """Return a value as an array of numbers, or of strings where the type declares strings."""
     if is_picture(value):
         return _pixels(called, value, feature)
@@ -147,7 +148,7 @@ def _read(called: str, value: Any, type: TensorType, feature: Feature) -> Array:
     return array
 
 
-def _of_numpy(value: Any) -> Array:
+def _of_numpy(value: Carried) -> Array:
     """Return a value as a numpy array; a tensor of torch's goes through the CPU, and types unknown to numpy to
     float.
     """
@@ -166,7 +167,7 @@ def _unreadable(called: str, failure: Exception) -> Refused:
     return Refused(codes.WRONG_INPUT_DTYPE, f"{called} is not an array: {reason}", "give a numpy array")
 
 
-def _pixels(called: str, picture: Any, feature: Feature) -> Array:
+def _pixels(called: str, picture: Carried, feature: Feature) -> Array:
     if feature.image is None:
         way = "give an array; the description has no image of this name"
         raise Refused(codes.WRONG_INPUT_DTYPE, f"{called} is not an image, but a picture is given", way)
@@ -212,7 +213,7 @@ def _reshaping(shape: tuple[int, ...], type: TensorType) -> str:
 
 
 @contextmanager
-def _telling_of_scaling(value: Any, feature: Feature) -> Iterator[None]:
+def _telling_of_scaling(value: Carried, feature: Feature) -> Iterator[None]:
     """Replace the way out of a wrong shape for a picture."""
     try:
         yield
@@ -245,7 +246,7 @@ def _carried(called: str, array: Array, dtype: str) -> Array:
         made = converted(np.ascontiguousarray(native).reshape(-1), source, target)
     except ArrayProblem as problem:
         message = f"{called} takes {dtype}, and this is an array of {array.dtype}"
-        raise Refused(codes.WRONG_INPUT_DTYPE, message, f"convert it to numbers, of {carrier} say") from problem
+        raise Refused(codes.WRONG_INPUT_DTYPE, message, f"convert it to numbers, such as {carrier}") from problem
     except UnfitElement as unfit:
         message = f"{called} takes {dtype}, which cannot hold {unfit}{_at(array, unfit.place)}"
         raise Refused(codes.WRONG_INPUT_DTYPE, message, f"give {range_of(target)}") from unfit
@@ -259,7 +260,7 @@ def _refuse_nan(called: str, array: Array) -> None:
     others = array.size - int(is_finite.sum()) - 1
     more = f", and {others} more like it" if others else ""
     value = {True: "NaN"}.get(bool(np.isnan(array.flat[place])), "an infinity")
-    way = "mend it, or allow it where it is meant: allow_nan=True, --allow-nan on the command line"
+    way = "fix it, or allow it if it is intended: allow_nan=True, --allow-nan on the command line"
     raise Refused(codes.NOT_FINITE_INPUT, f"{called} has {value}{_at(array, place)}{more}", way)
 
 

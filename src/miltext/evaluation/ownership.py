@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from miltext.evaluation.values import State
+
+if TYPE_CHECKING:
+    from miltext.evaluation.carried import Carried
 
 
 class Owner:
@@ -16,7 +19,7 @@ class Owner:
     def __init__(self, borrowed: Iterable[np.ndarray[Any, Any]] = ()) -> None:
         self._given = {id(array): array for array in borrowed}
 
-    def own(self, value: Any) -> Any:
+    def own(self, value: Carried) -> Carried:
         """Return a value whose parts all belong to the caller alone: the value itself if they do, else a copy."""
         if isinstance(value, State):
             return self.own(value.held)

@@ -7,7 +7,7 @@ The colour spaces are from `FeatureTypes.proto`, and pillow's modes for them are
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from miltext.schema.proto import ImageFeatureType
 if TYPE_CHECKING:
     import os
 
+    from miltext.evaluation.carried import Carried
     from miltext.evaluation.rules import Array
 
 
@@ -53,19 +54,19 @@ def is_picture(value: object) -> bool:
     return module is not None and isinstance(value, module.Image)
 
 
-def shape_of(picture: Any) -> tuple[int, ...]:
+def shape_of(picture: Carried) -> tuple[int, ...]:
     """Return the shape of the array that a picture is."""
     return 1, len(picture.getbands()), picture.height, picture.width
 
 
-def elements_of(picture: Any, image: ImageFeatureType) -> Array:
+def elements_of(picture: Carried, image: ImageFeatureType) -> Array:
     """Return a picture of the mode that the image has as an array: [1, channels, height, width]."""
     pixels = np.asarray(picture)
     bands = pixels[:, :, np.newaxis] if pixels.ndim == 2 else pixels
     return np.ascontiguousarray(bands[:, :, list(colours_of(image).channels)].transpose(2, 0, 1)[np.newaxis])
 
 
-def picture_of(array: Array, image: ImageFeatureType) -> Any:
+def picture_of(array: Array, image: ImageFeatureType) -> Carried:
     """Return an array [1, channels, height, width], or without the 1, as a picture of pillow's.
 
     Numbers are rounded and cut to 0 to 255, except in the floats of GRAYSCALE_FLOAT16; NaN is 0. Raise MiltextError
@@ -79,7 +80,7 @@ def picture_of(array: Array, image: ImageFeatureType) -> Any:
     return module.fromarray(np.ascontiguousarray(bands[:, :, 0] if len(channels) == 1 else bands), colours.mode)
 
 
-def read_picture(path: str | os.PathLike[str], image: ImageFeatureType) -> Any:
+def read_picture(path: str | os.PathLike[str], image: ImageFeatureType) -> Carried:
     """Return the picture in a file, upright and converted to the mode that an image has.
 
     Raise MiltextError: MIL839 without pillow, MIL836 for a file that is not a picture, and for numbers without a known
@@ -96,7 +97,7 @@ def read_picture(path: str | os.PathLike[str], image: ImageFeatureType) -> Any:
         return _converted(exif_transpose(picture), colours_of(image).mode, name)
 
 
-def _converted(picture: Any, mode: str, path: str) -> Any:
+def _converted(picture: Carried, mode: str, path: str) -> Carried:
     """Return a picture in another mode; 16 bits are scaled to 8, where pillow would cut all above 255 to white.
 
     Other numbers beyond 8 bits have no white of their own to be scaled by.
@@ -113,7 +114,7 @@ def _unreadable(path: str, reason: str, way: str) -> MiltextError:
     return MiltextError([error(codes.UNREADABLE_INPUT_FILE, f"this picture {reason}", None, Note(way))], path=path)
 
 
-def pillow() -> Any:
+def pillow() -> Carried:
     """Return pillow's module of images. Raise MiltextError (MIL839) where it is not installed."""
     try:
         import PIL.Image

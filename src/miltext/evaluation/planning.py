@@ -248,7 +248,7 @@ def default_of(default: Any, form: str) -> Any:
 def _order(block: ReadBlock) -> list[int]:
     """Return the places of the operations in the order of execution: a compressed constant just before its first use.
 
-    Where many stand together, as coremltools has them in programs of fp32, all would be expanded at the same time.
+    Where many are together, as coremltools has them in programs of fp32, all would be expanded at the same time.
     """
     waiting: dict[str, int] = {}
     order: list[int] = []

@@ -47,11 +47,11 @@ def random_inputs(
 def _shape(name: str, type: Type, feature: Feature, chosen: Sequence[int] | None) -> tuple[TensorType, tuple[int, ...]]:
     """Return the type of an input that random numbers can stand for, and the shape to make."""
     if not isinstance(type, TensorType) or BY_NAME[type.dtype].kind == "string":
-        message = f"the input `{name}` is {spelled(type)}, which random numbers cannot stand for"
+        message = f"the input `{name}` is {spelled(type)}, which cannot be random numbers"
         raise _refused(codes.MISSING_INPUT, message, "give it by its name")
     shape = next((each for each in (chosen, known_sizes(type), feature.default) if each is not None), None)
     if shape is None:
-        message = f"nothing says which sizes the input `{name}`, {spelled(type)}, has unless they are chosen"
+        message = f"the input `{name}`, {spelled(type)}, has open sizes: choose them"
         raise _refused(codes.WRONG_INPUT_SHAPE, message, f"choose them, on the command line with --shape {name}=SIZES")
     try:
         refuse_shape(f"the input {named(name)}", tuple(shape), type, feature)

@@ -21,24 +21,27 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from types import EllipsisType
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from miltext.evaluation.carried import Carried
+from miltext.schema import packing
 from miltext.schema.operations import opset_place
 from miltext.schema.types import Type
 
-Array: TypeAlias = npt.NDArray[Any]
-Held: TypeAlias = npt.NDArray[Any]
+Array: TypeAlias = packing.Array
+Held: TypeAlias = Array
 Arrays: TypeAlias = list[Array]
 Helds: TypeAlias = list[Held]
 Ints: TypeAlias = tuple[int, ...]
 Bools: TypeAlias = tuple[bool, ...]
-Value: TypeAlias = Any
-Values: TypeAlias = list[Any]
+Value: TypeAlias = Carried
+Values: TypeAlias = list[Value]
 Made: TypeAlias = Sequence[Type]
-Blocks: TypeAlias = "Sequence[Callable[..., Generator[Any, None, list[Any]]]]"
+Blocks: TypeAlias = "Sequence[Callable[..., Generator[Value, None, Values]]]"
+Index: TypeAlias = "tuple[slice | int | EllipsisType | None, ...]"
 Random: TypeAlias = np.random.Generator
 Widen: TypeAlias = Callable[[Held], Array]
 
@@ -58,17 +61,17 @@ class UnfitValues(ValueError):
 class Rule(NamedTuple):
     """A rule, and the form of each of its parameters."""
 
-    function: Callable[..., Any]
+    function: Callable[..., Value]
     forms: dict[str, str]
 
 
 RULES: dict[str, Rule] = {}
 
 
-def rule(*op_types: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def rule(*op_types: str) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
     """Enter a rule into the table for the ops named."""
 
-    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+    def enter(function: Callable[..., Value]) -> Callable[..., Value]:
         parameters = inspect.signature(function).parameters.values()
         forms = {each.name: each.annotation.removesuffix(" | None") for each in parameters}
         RULES.update(dict.fromkeys(op_types, Rule(function, forms)))

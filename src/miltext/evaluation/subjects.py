@@ -30,7 +30,7 @@ from miltext.syntax.programs import own_copy
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
-    from miltext.checking.verifier import WrittenOut
+    from miltext.drafting.draft import Draft
 
 Runnable: TypeAlias = "Model | proto.Message | str | os.PathLike[str]"
 
@@ -45,14 +45,14 @@ _TEXT = re.compile(r"\s*program\s*\(")
 class Subject:
     """A program to run.
 
-    `folder` is the folder of `@model_path`, and `model` the source of the program. `made` is the completed text of the
-    program, where the model's text is a draft or names arrays. `keeps` has to last as long as this.
+    `folder` is the folder of `@model_path`, and `model` the source of the program. `draft` is the text of the program,
+    where the model's text is a draft or names arrays. `keeps` has to last as long as this.
     """
 
     program: proto.Program
     folder: Path | None
     model: Model | None = None
-    made: WrittenOut | None = None
+    draft: Draft | None = None
     keeps: object = None
 
     @property
@@ -75,7 +75,7 @@ class Subject:
         """Return the errors that `check` finds in the program; errors of a draft were reported when it was
         completed.
         """
-        if self.made is not None:
+        if self.draft is not None:
             return []
         with gc_paused:
             return [finding for finding in verify_read(self.read) if finding.severity == "error"]
@@ -102,15 +102,15 @@ class Subject:
         except PrintError:  # then there is no text of it
             return Checked([_placeless(finding) for finding in findings], None)
         told = located(findings, root)
-        if self.made is None or self.model is None:
+        if self.draft is None or self.model is None:
             return Checked(told, self._printed)
-        return Checked(self.made.told(told), self.model.text)
+        return Checked(self.draft.told(told), self.model.text)
 
     @cached_property
     def _text(self) -> str | None:
         """The text from which the program was read, if any, and if it still matches the program."""
-        if self.made is not None:
-            return self.made.text
+        if self.draft is not None:
+            return self.draft.whole
         text = self.model.text if self.model else None
         return text if text is None or wire_of(parse(text)) == wire_of(self.program) else None
 
@@ -158,27 +158,27 @@ def _of_model(model: Model, folder: Path | None) -> Subject:
     try:
         program = model.program
     except ParseError as failure:
-        from miltext.drafting.building import is_draft
+        from miltext.drafting.draft import Draft
 
-        if not (failure.diagnostics[0].code == codes.VALUE_IN_ARRAY_FILE or is_draft(model, failure)):
+        is_stored = failure.diagnostics[0].code == codes.VALUE_IN_ARRAY_FILE
+        draft = Draft.of(model) if is_stored else Draft.behind(failure, model)
+        if draft is None:
             raise
-        return _of_draft(model, folder)
+        return _of_draft(draft, model, folder)
     return Subject(program, folder or model.model_path, model)
 
 
-def _of_draft(model: Model, folder: Path | None) -> Subject:
+def _of_draft(draft: Draft, model: Model, folder: Path | None) -> Subject:
     """Return a draft after its completion; the arrays that it names are stored in a weight file that lasts as long."""
-    from miltext.drafting.building import completed, told_in_draft
-
-    whole, made = completed(model)
-    with told_in_draft(made, model):
+    whole = draft.model
+    with draft.telling():
         try:
-            return Subject(whole.program, folder or model.model_path, model, made)
+            return Subject(whole.program, folder or model.model_path, model, draft)
         except ParseError as failure:
             if failure.diagnostics[0].code != codes.VALUE_IN_ARRAY_FILE:
                 raise
             stored = _stored(whole, folder)
-    return Subject(stored.program, stored.model_path, model, made, keeps=stored)
+    return Subject(stored.program, stored.model_path, model, draft, keeps=stored)
 
 
 def _stored(whole: TextModel, folder: Path | None) -> Model:

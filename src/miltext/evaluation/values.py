@@ -14,8 +14,8 @@ import numpy as np
 from miltext.evaluation.rules import UnfitValues
 from miltext.schema.dtypes import BY_NAME, DType
 from miltext.schema.packing import decode, encode
+from miltext.schema.tensors import literal, tensor_form, tensor_shape
 from miltext.weights.model_weights import LooseFolder
-from miltext.weights.tensors import literal, tensor_dtype, tensor_shape
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,9 +163,12 @@ class Constants:
         known = self._known.get(id(message))
         if known is not None:
             return known
-        is_stored = message.WhichOneof("value") == "blobFileValue"
-        value = self._stored(message) if is_stored else _frozen(_immediate(message))
-        if not is_stored or _is_view(tensor_dtype(message.type)):
+        if message.WhichOneof("value") == "blobFileValue":
+            blob = self._folder.blob(message)
+            value, is_kept = _carried(blob.array(tensor_shape(message.type)), blob.dtype), _is_view(blob.dtype)
+        else:
+            value, is_kept = _frozen(_immediate(message)), True
+        if is_kept:
             self._known[id(message)] = value
         return value
 
@@ -183,15 +186,10 @@ class Constants:
         else:
             self.read(message)
 
-    def _stored(self, message: Message) -> Array:
-        array = self._folder.blob(message).array(tensor_shape(message.type))
-        dtype = tensor_dtype(message.type)
-        return _carried(array, dtype) if dtype is not None else array
 
-
-def _is_view(dtype: DType | None) -> bool:
+def _is_view(dtype: DType) -> bool:
     """Return whether weights of a data type are carried as the file has them."""
-    return dtype is not None and dtype.bits >= 8 and dtype.name not in WITHOUT_NUMPY
+    return dtype.bits >= 8 and dtype.name not in WITHOUT_NUMPY
 
 
 def _carried(array: Array, dtype: DType) -> Array:
@@ -209,14 +207,15 @@ def _immediate(message: Message) -> Any:
     if kind == "dictionary":
         pairs = immediate.dictionary.values
         return {_plain(_immediate(pair.key)): _plain(_immediate(pair.value)) for pair in pairs}
-    dtype, shape = tensor_dtype(message.type), tensor_shape(message.type)
-    if dtype is None or shape is None:
+    form = tensor_form(message.type)
+    if form is None:
         raise UnfitValues("is of an unknown type")
+    dtype, shape = form
     if dtype.kind == "string":
         return np.array(list(immediate.tensor.strings.values), object).reshape(shape)
     found = literal(message)
     if found is None:
-        raise UnfitValues("has not as many elements as its type says; `check` tells of it")
+        raise UnfitValues("has not as many elements as its type says; `check` reports it")
     return _carried(found.array(), dtype)
 
 

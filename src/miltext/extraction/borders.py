@@ -85,7 +85,7 @@ class Border:
         new = [each.name for each in found if each.maker is not None]
         if new:
             asked = " ".join(f"--input {each}" for each in new[:SHOWN])
-            yield Note(f"{listed(new)}, of which it is made, can be: {asked}")
+            yield Note(f"{listed(new)}, its source, can be: {asked}")
         elif found:
             yield Note(f"it is made of {listed([each.name for each in found])}, which the function takes")
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.building.choices import BuildOptions
+from miltext.building.choices import BuildChoices, WriteOptions
 from miltext.checking.arrays import CODES as OF_ARRAYS
 from miltext.checking.left_out import program_of
 from miltext.checking.verifier import check as check_text
 from miltext.containers.opening import open_model
 from miltext.descriptions.sizes import spell_sizes
 from miltext.diagnostics import ModelError, ParseError, codes, warning
-from miltext.drafting.building import build_as_chosen, completed, is_draft
+from miltext.drafting.building import build_as_chosen
 from miltext.extraction.borders import Border
 from miltext.extraction.cutting import as_planned
 from miltext.extraction.planning import plan
@@ -30,21 +31,17 @@ from miltext.printing.printing import to_text
 from miltext.schema.opsets import SPECIFICATION_BY_PROTO
 from miltext.syntax.editing import require_program
 from miltext.syntax.gc_pause import gc_paused
+from miltext.syntax.keywords import taking
 from miltext.syntax.names import ARRAYS, opset_text
 from miltext.syntax.recursion import with_room
 from miltext.weights.model_weights import blob_values
 
 if TYPE_CHECKING:
-    from miltext.building.choices import Expect
-    from miltext.building.filling import Array
-    from miltext.building.given_weights import GivenWeights
-    from miltext.descriptions.changes import DescriptionChange
-    from miltext.descriptions.ranges import Range
     from miltext.diagnostics import Diagnostic
     from miltext.extraction.planning import PartPlan
-    from miltext.files.writing import Progress
     from miltext.models.model import Model
     from miltext.schema.proto import Program
+    from miltext.schema.tensors import InType
 
 
 INPUTLESS = 9
@@ -53,23 +50,25 @@ only valid in specification version >= 9" (coremltools' issue 2578).
 """
 
 
-def extract(
-    model: str | os.PathLike[str] | Model,
-    values: Iterable[str] | str,
-    output: str | os.PathLike[str],
-    *,
-    inputs: Iterable[str] | str = (),
-    function: str | None = None,
-    stage: str | int | None = None,
-    weights: GivenWeights | None = None,
-    ranges: Mapping[str, Range] | None = None,
-    force: bool = False,
-    check: bool = True,
-    no_loss: bool = False,
-    on_change: Callable[[DescriptionChange], object] | None = None,
-    progress: Progress | None = None,
-    expect: Expect | None = None,
-) -> list[Diagnostic]:
+@dataclass(frozen=True, kw_only=True)
+class ExtractOptions(WriteOptions):
+    """The options of `miltext.extract`, which describes them."""
+
+    inputs: Iterable[str] | str = ()
+    function: str | None = None
+    stage: str | int | None = None
+
+
+@dataclass(frozen=True)
+class _ExtractRequest(ExtractOptions):
+    model: str | os.PathLike[str] | Model
+    values: Iterable[str] | str
+    output: str | os.PathLike[str]
+    options: ExtractOptions | None = field(default=None, kw_only=True)
+
+
+@taking(_ExtractRequest)
+def extract(asked: _ExtractRequest) -> list[Diagnostic]:
     """Write the part of a model that computes some `values` from the `inputs`; return the warnings.
 
     `output` is an `.mlpackage`, `.mlmodel` or `.mlmodelc`; or a `.mil` for the text, which keeps comments and layout of
@@ -85,26 +84,20 @@ def extract(
     Raise ModelError: MIL430 for an unknown name, MIL446 for an impossible input, MIL447 for an input that no value
     needs, MIL448 for an impossible output.
     """
-    wanted = wanted_values(values, inputs)
-    whole = open_model(model) if isinstance(model, str | os.PathLike) else model
-    source = model_with(whole, wanted, stage)
-    if Path(output).suffix.lower() == ".mil":
-        return _write_text(source, wanted, function, Path(output), force)
+    wanted, function, output = wanted_values(asked.values, asked.inputs), asked.function, Path(asked.output)
+    whole = open_model(asked.model) if isinstance(asked.model, str | os.PathLike) else asked.model
+    source = model_with(whole, wanted, asked.stage)
+    if output.suffix.lower() == ".mil":
+        return _write_text(source, wanted, function, output, asked.force)
     told: list[Diagnostic] = []
-    choices = BuildOptions(
+    choices = BuildChoices.of(
+        asked,
         original=source if source.kind in WITH_DESCRIPTION else None,
-        weights=weights,
-        ranges={**_that_follow(source, wanted, function), **(ranges or {})},
-        force=force,
-        check=check,
-        no_loss=no_loss,
-        on_change=on_change,
-        progress=progress,
-        expect=expect,
+        ranges={**_that_follow(source, wanted, function), **(asked.ranges or {})},
         prune_weights=True,
-        edit=partial(_edit, _Asked(wanted, function, check, source.specification_version or 0, told)),
+        edit=partial(_edit, _Asked(wanted, function, asked.check, source.specification_version or 0, told)),
     )
-    built = build_as_chosen(source, Path(output), choices)
+    built = build_as_chosen(source, output, choices)
     return [*told, *(each for each in built if each.code != codes.UNUSED_WEIGHTS or each.notes)]
 
 
@@ -187,10 +180,12 @@ def _read(source: Model) -> tuple[str | None, Program, list[Diagnostic]]:
     try:
         return text, source.program, []
     except ParseError as failure:
-        if not is_draft(source, failure):
+        from miltext.drafting.draft import Draft
+
+        draft = Draft.behind(failure, source)
+        if draft is None:
             raise
-    whole, made = completed(source)
-    return (*_read(whole)[:2], made.diagnostics)
+    return (*_read(draft.model)[:2], draft.findings)
 
 
 class _Asked(NamedTuple):
@@ -204,7 +199,7 @@ class _Asked(NamedTuple):
 
 
 @with_room
-def _edit(asked: _Asked, program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
+def _edit(asked: _Asked, program: Program, arrays: dict[str, InType]) -> dict[str, InType]:
     """Leave only the part in a program; return its arrays, which are to be stored."""
     planned = plan(program, asked.wanted, asked.function)
     for fault in Border(planned).faults() if asked.check else ():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miltext.checking.verifier import infer_anew
 from miltext.descriptions.sizes import Size
+from miltext.drafting.draft import infer_anew
 from miltext.ir.graph import Graph
 from miltext.parsing.parser import attempt
 from miltext.printing.flexible_shapes import flexible

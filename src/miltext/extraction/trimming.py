@@ -15,11 +15,11 @@ from miltext.parsing.spans import bodies_of
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import Style
+from miltext.syntax import phrases
 from miltext.syntax.editing import Edit, proven
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.names import name_text
-from miltext.syntax.phrases import name_in, outputs
-from miltext.syntax.tree import named
+from miltext.syntax.phrases import name_in
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span
@@ -49,55 +49,52 @@ class _Trimming:
 
     def edits(self, program: Node, made: Function) -> Iterator[Edit]:
         """Yield the edits of a text, whose program is the phrase; `made` is the new form of its function."""
-        functions = list(named(program, "function"))
+        functions = list(phrases.functions(program))
         yield from self._without(functions, [name_in(each) == self._planned.function for each in functions])
         (function,) = (each for each in functions if name_in(each) == self._planned.function)
-        yield from self._parameters(next(named(function, "parameters")))
+        yield from self._parameters(function)
         yield from self._information(function, made)
         bodies = list(bodies_of(function))
         kept = [self._planned.blocks.get(str(path[-1])) for path, _ in bodies]
         yield from self._without([body for _, body in bodies], [each is not None for each in kept])
         for (_, body), planned in zip(bodies, kept, strict=True):
             if planned is not None:
-                yield from self._block(body if body.name == "block" else next(named(body, "block")), planned)
+                yield from self._block(phrases.block(body), planned)
 
     def _block(self, block: Node, planned: BlockPlan) -> Iterator[Edit]:
-        operations, kept = list(named(block, "operation")), {*planned.operations}
+        operations, kept = list(phrases.operations(block)), {*planned.operations}
         yield from self._without(operations, [place in kept for place in range(len(operations))])
         for (place, index), name in planned.renamed.items():
-            token = [*outputs(operations[place])][index].children[-1]
-            yield token.start, token.end, name_text(name)
-        listed = next(named(block, "outputs"))
-        tokens = list(named(listed, "NAME"))
+            start, end, _ = phrases.made(operations[place])[index]
+            yield start, end, name_text(name)
+        listed, tokens = phrases.output_list(block), list(phrases.returned(block))
         if [name_in(token) for token in tokens] != self._planned.outputs:
             start, end = (tokens[0].start, tokens[-1].end) if tokens else (listed.end - 1, listed.end - 1)
             yield start, end, ", ".join(map(name_text, self._planned.outputs))
 
     # ---- lists in brackets
 
-    def _parameters(self, parameters: Node) -> Iterator[Edit]:
-        values = list(named(parameters, "named_value"))
-        kept = [name_in(value.children[-1]) in self._planned.taken for value in values]
+    def _parameters(self, function: Node) -> Iterator[Edit]:
+        values = list(phrases.inputs(function))
+        kept = [name_in(value) in self._planned.taken for value in values]
         yield from self._without_listed(values, kept)
         if self._planned.new:
             types = [f"{self._printer.type_of(each, 'type').text} {name_text(each.name)}" for each in self._planned.new]
             last = next((value for value, stays in reversed([*zip(values, kept, strict=True)]) if stays), None)
-            place = parameters.start + 1 if last is None else last.end
+            place = phrases.parameters(function).start + 1 if last is None else last.end
             yield place, place, ", ".join(types if last is None else ["", *types])
 
     def _information(self, function: Node, made: Function) -> Iterator[Edit]:
         """Yield the edits of the notes on flexible inputs, which Apple's compiler writes."""
-        for attributes in named(function, "attributes"):
-            listed = list(named(attributes, "attribute", "draft_attribute"))
-            is_it = [name_in(each.children[0]) == ATTRIBUTE for each in listed]
-            if ATTRIBUTE in made.attributes:
-                for each in (each for each, found in zip(listed, is_it, strict=True) if found):
-                    value = each.children[2]
-                    yield value.start, value.end, self._printer.value(made.attributes[ATTRIBUTE])
-            elif is_it == [True]:
-                yield len(self._text[: attributes.start].rstrip(" ")), attributes.end, ""
-            else:
-                yield from self._without_listed(listed, [not found for found in is_it])
+        brackets, listed = phrases.attribute_list(function), list(phrases.attributes(function))
+        kept = [name_in(each) != ATTRIBUTE for each in listed]
+        if ATTRIBUTE in made.attributes:
+            for each in phrases.attributes_named(function, ATTRIBUTE):
+                yield *phrases.held(each).span, self._printer.value(made.attributes[ATTRIBUTE])
+        elif brackets and kept == [False]:
+            yield len(self._text[: brackets.start].rstrip(" ")), brackets.end, ""
+        else:
+            yield from self._without_listed(listed, kept)
 
     def _without_listed(self, listed: Sequence[Node], kept: Sequence[bool]) -> Iterator[Edit]:
         """Yield the edits that remove items of a list, each with a comma and the comments beside."""

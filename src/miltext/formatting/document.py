@@ -223,7 +223,7 @@ def _broken(pieces: list[Piece], indent: str) -> str:
 
 
 def _spaced(before: str, place: CommentPlace | None, text: str) -> bool:
-    """Whether a space stands between a comment and code, or two comments."""
+    """Whether a space comes between a comment and code, or two comments."""
     if not place:
         return text[0] not in ",;)]}>"
     return place is CommentPlace.LINE_END or before[-1] not in "([<"

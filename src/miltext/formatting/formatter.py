@@ -32,8 +32,9 @@ from miltext.parsing.syntax_errors import no_dialect
 from miltext.schema.opsets import DIALECTS
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.parser import SyntaxFailure
+from miltext.syntax.phrases import version
 from miltext.syntax.recursion import with_room
-from miltext.syntax.tree import Node, Statement, Tree, named, tokens, transformed
+from miltext.syntax.tree import Node, Statement, Tree, tokens, transformed
 
 _LINE_BREAK = re.compile(r"[\r\n]")
 _LINE_ENDS = re.compile(r"(?<!\r)\r+\n")
@@ -65,7 +66,7 @@ def _document(text: str, path: str | None, *, breakable: bool) -> Document:
     rules.
     """
     tree = parse_tree(text, path, whole=True)
-    dialect = next(named(tree.root, "NUMBER"))
+    dialect = version(tree.root)
     if dialect.token not in DIALECTS:
         raise ParseError(
             [error(codes.UNKNOWN_DIALECT, no_dialect(dialect.token or ""), dialect.span)], text=text, path=path
@@ -104,9 +105,7 @@ def verified_format(text: str, *, width: int | None = None, path: str | None = N
 
 
 def _fault(what: str, path: str | None) -> MiltextError:
-    return MiltextError(
-        [error(codes.INTERNAL_ERROR, f"{what}: a fault in miltext; the text is left as it is")], path=path
-    )
+    return MiltextError([error(codes.INTERNAL_ERROR, f"{what}: a bug in miltext; the text is not changed")], path=path)
 
 
 def _laid_out(layout: Layout, phrase: Node, values: list[Any]) -> Any:
@@ -138,7 +137,7 @@ class Comments:
         self.found: list[str] = []
         self._text = text
         self._waiting: list[tuple[str, int, int]] = []
-        self._beside = 0  # how many of the first waiting comments stand on the line of the token before
+        self._beside = 0  # how many of the first waiting comments are on the line of the token before
         self._token: Node | None = None
         self._end = 0
         self._hand_out(tree)

@@ -289,7 +289,7 @@ class Layout:
         return _key(name), _words(_name(name), equals, inside(literal, value))
 
     def argument(self, children: Children) -> Keyed:
-        """Remove the parentheses around one binding, unless a comment stands in them."""
+        """Remove the parentheses around one binding, unless a comment is in them."""
         name, equals, *bindings = children
         before, core, after = parted(_tight(bindings))
         if len(bindings) == 3 and not any(comments_of(core)):

@@ -11,8 +11,8 @@ from miltext.checking.inference.operands import Operand, read_value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import pack
 from miltext.schema.proto import Value
+from miltext.schema.tensors import tensor_value
 from miltext.schema.types import ListType, TensorType, write_type
-from miltext.weights.tensors import tensor_value
 
 if TYPE_CHECKING:
     from miltext.generation.choices import Choices
@@ -53,10 +53,6 @@ def tensor_constant(type: TensorType, elements: Sequence[Number]) -> Value:
     held = value.immediateValue.tensor
     if dtype.kind == "string":
         held.strings.values.extend(map(str, elements))
-    elif dtype.field == "bools":
-        held.bools.values.extend(map(bool, elements))
-    elif dtype.field == "ints":
-        held.ints.values.extend(map(int, elements))
     else:
         import numpy as np
 

@@ -94,14 +94,14 @@ class Options:
     def _hold_operations(self, operations: Collection[str]) -> None:
         """Require operations that one of the requested opsets has."""
         for name in sorted(NOT_GENERATED & {*operations}):
-            raise refusal(f"`{name}` is not generated: it computes what an app says", "ask for other operations")
+            raise refusal(f"`{name}` is not generated: it computes what an app says", "choose other operations")
         for kind, names in KINDS.items():
             for name in sorted(names & {*operations}) if not getattr(self, kind) else ():
-                raise refusal(f"`{name}` is asked for, and `{kind}` is false", "leave out one of them")
+                raise refusal(f"`{name}` is requested, but `{kind}` is false", "leave out one of them")
         for name in sorted(operations):
             if not any(signature(name, opset) for opset in self.opsets):
                 have = "does not have" if len(self.opsets) == 1 else "do not have"
-                raise refusal(f"{' and '.join(self.opsets)} {have} `{name}`", "ask for a later opset")
+                raise refusal(f"{' and '.join(self.opsets)} {have} `{name}`", "choose a later opset")
 
     def allows(self, op_type: str) -> bool:
         """Return whether an operation may be used."""

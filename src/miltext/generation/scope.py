@@ -63,7 +63,7 @@ class FunctionScope:
     """The shared parts of a function's blocks: the choices, the names, the inputs and states, the used names.
 
     With `names_constants`, each constant is an operation of its own, as coremltools writes them; without it, constants
-    stand where they are used.
+    are where they are used.
     """
 
     def __init__(self, choices: Choices, options: Options, opset: str) -> None:

@@ -55,7 +55,7 @@ class _Settling:
         return value if value is not None and value.name == name else None
 
     def _use(self, values: Iterable[Value]) -> None:
-        """Rename values with the name of a used value that stand between it and its use."""
+        """Rename values with the name of a used value that come between it and its use."""
         for value in values:
             other = self._seen(value.name)
             if other is not None and other is not value:

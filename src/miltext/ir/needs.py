@@ -74,7 +74,7 @@ def written(op: Op) -> Iterator[Value]:
 
 
 def sort(block: Block) -> bool:
-    """Bring the operations of a block into an order in which each stands behind the makers of its operands.
+    """Bring the operations of a block into an order in which each comes behind the makers of its operands.
 
     Operations in such an order keep it, and so do all that take one state. Return whether anything moved. A cycle stays
     as it is.

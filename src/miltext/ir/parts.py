@@ -37,7 +37,7 @@ class Use(NamedTuple):
 
     @property
     def operand(self) -> Operand:
-        """The value or literal that stands there now."""
+        """The value or literal that is there now."""
         user = self.user
         return user.inputs[self.parameter][self.place] if isinstance(user, Op) else user.outputs[self.place]
 
@@ -350,7 +350,7 @@ class Block:
 
     @property
     def outputs(self) -> Sequence[Value]:
-        """The values that the block gives back."""
+        """The values that the block returns."""
         return self._outputs
 
     @outputs.setter
@@ -396,7 +396,7 @@ class Block:
                 yield from block.parts((*place, "blocks", nested))
 
     def holding(self, user: Op | Block) -> Op | None:
-        """Return the block's own operation that a user is or stands in; None for the block itself, and outside it."""
+        """Return the block's own operation that a user is or is in; None for the block itself, and outside it."""
         while user is not self:
             outer = user.owner if isinstance(user, Block) else user.block
             if outer is self:
@@ -426,7 +426,7 @@ class Block:
     def insert_before(self, place: Op | None, *ops: Op) -> None:
         """Put operations before an operation of the block, in their order, or behind the last one for None."""
         if place is not None and place.block is not self:
-            raise GraphError("the operation to insert before stands in another block")
+            raise GraphError("the operation to insert before is in another block")
         while place is not None and place in ops:
             place = place.next
         for op in ops:
@@ -458,9 +458,9 @@ class Block:
         self.touch()
 
     def put(self, use: Use, new: Value | proto.Value) -> None:
-        """Give back another value; `Value.replace_uses` calls this."""
+        """Return another value; `Value.replace_uses` calls this."""
         if not isinstance(new, Value):
-            raise GraphError("a block gives back values, and no literals")
+            raise GraphError("a block returns values, and no literals")
         self._outputs[use.place] = new
         new.uses[use] = None
         self.touch()
@@ -490,7 +490,7 @@ def literal_of(operand: Operand) -> proto.Value | None:
 
 
 def _is_inside(user: Op | Block, op: Op) -> bool:
-    """Return whether a user is a block of an operation, or stands inside one."""
+    """Return whether a user is a block of an operation, or is inside one."""
     owner: Op | Block | Function | None = user
     while owner is not None and owner is not op:
         owner = owner.owner if isinstance(owner, Block) else owner.block if isinstance(owner, Op) else None

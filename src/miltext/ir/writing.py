@@ -5,7 +5,7 @@ Of an edited operation, argument or value, its unknown fields stay too: the copy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.ir.parts import Value
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Op, Operand
     from miltext.schema import proto
+    from miltext.schema.dynamic import Fields
 
 
 def write_function(target: proto.Function, function: Function) -> None:
@@ -73,7 +74,7 @@ def _change_op(target: proto.Operation, op: Op) -> None:
         _write_block(target.blocks[place] if is_there else target.blocks.add(), block, is_copy=is_there)
 
 
-def _bind(bindings: Any, operands: Sequence[Operand]) -> None:
+def _bind(bindings: Fields, operands: Sequence[Operand]) -> None:
     """Bind arguments to operands, and leave arguments with the right binding alone."""
     while len(bindings) > len(operands):
         del bindings[-1]
@@ -89,7 +90,7 @@ def _bind(bindings: Any, operands: Sequence[Operand]) -> None:
             _copy(binding.value, operand)
 
 
-def _declare(declared: Any, values: Sequence[Value]) -> None:
+def _declare(declared: Fields, values: Sequence[Value]) -> None:
     """Declare values as their messages do, by the names that they have now."""
     if len(declared) != len(values) or any(
         message != value.message for message, value in zip(declared, values, strict=True)
@@ -102,7 +103,7 @@ def _declare(declared: Any, values: Sequence[Value]) -> None:
             message.name = value.name
 
 
-def _copy(target: Any, message: Any) -> None:
+def _copy(target: Fields, message: Fields) -> None:
     """Make a message equal to another, which may be of another copy of the schema."""
     if target.__class__ is message.__class__:
         target.CopyFrom(message)

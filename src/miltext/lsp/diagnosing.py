@@ -121,7 +121,7 @@ def _action(view: View, diagnostic: Diagnostic, title: str, edit: Edit) -> lsp.C
 
 def _inferred(text: str, path: str | None = None) -> str | None:
     """Return a draft completed; None if it cannot be."""
-    from miltext.checking.verifier import infer_draft
+    from miltext.drafting.draft import infer_draft
 
     try:
         return infer_draft(text, path=path)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from miltext.schema.dynamic import Record
 
 _LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*([0-9]{1,9})\s*", re.IGNORECASE)
 
@@ -24,7 +27,7 @@ def bodies(stream: IO[bytes]) -> Iterator[bytes]:
             length = None
 
 
-def message_in(body: bytes) -> dict[str, Any]:
+def message_in(body: bytes) -> Record:
     """Return the message of a frame; an empty one for a malformed frame."""
     try:
         message = json.loads(body)

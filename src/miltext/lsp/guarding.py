@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from miltext.diagnostics import codes
 from miltext.lsp.frames import bodies, framed, message_in, spelled
@@ -21,6 +21,8 @@ from miltext.lsp.workers import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from miltext.schema.dynamic import Record
 
 ALONE = 0.7
 """Seconds after which a text in work gets a process of its own."""
@@ -97,7 +99,7 @@ class Guard:
                 break
         self._finish()
 
-    def _hand_on(self, body: bytes, message: dict[str, Any]) -> None:
+    def _hand_on(self, body: bytes, message: Record) -> None:
         method, name, uri = message.get("method"), message.get("id"), _uri(message)
         if method in _WORLD:
             self._world.append(body)
@@ -126,7 +128,7 @@ class Guard:
         self._pending[name] = Pending(body, uri, worker)
         worker.send(body)
 
-    def _tell(self, body: bytes, method: str | None, uri: str | None, message: dict[str, Any]) -> None:
+    def _tell(self, body: bytes, method: str | None, uri: str | None, message: Record) -> None:
         """Pass on a notification or any other message, and keep its changes to a document."""
         is_open = uri in self._documents
         if method == "textDocument/didOpen" and uri is not None:
@@ -152,7 +154,7 @@ class Guard:
 
     # ---- messages of the processes
 
-    def _received(self, worker: Worker, body: bytes, message: dict[str, Any]) -> None:
+    def _received(self, worker: Worker, body: bytes, message: Record) -> None:
         with self._lock:
             if worker.is_over or worker.note(message):
                 return
@@ -297,7 +299,7 @@ _BEGINNING = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "characte
 """The range of the beginning of a document."""
 
 
-def _uri(message: dict[str, Any]) -> str | None:
+def _uri(message: Record) -> str | None:
     """Return the document of a message, if it has one."""
     params = message.get("params")
     if not isinstance(params, dict):
@@ -307,7 +309,7 @@ def _uri(message: dict[str, Any]) -> str | None:
     return uri if isinstance(uri, str) else None
 
 
-def _encoding(answer: dict[str, Any]) -> str:
+def _encoding(answer: Record) -> str:
     """Return the client's position encoding, from the answer to `initialize`."""
     capabilities = (answer.get("result") or {}).get("capabilities") or {}
     return capabilities.get("positionEncoding") or "utf-16"

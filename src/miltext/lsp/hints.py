@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def inlay_hints(view: View, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-    """Return the hints in a range, in the order of the text; accepting a type writes it out, if it can stand there."""
+    """Return the hints in a range, in the order of the text; accepting a type writes it out, if it can be there."""
     if not view.scopes.is_draft:
         return []
     chosen = view.span(params.range)
@@ -32,7 +32,7 @@ def inlay_hints(view: View, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
 
 
 def _type(view: View, place: Span, text: str) -> lsp.InlayHint:
-    """Return the hint of an inferred type. It stands behind an output's `_`, and before a name without a type, a
+    """Return the hint of an inferred type. It comes behind an output's `_`, and before a name without a type, a
     literal or a nested operation, whose type cannot be written.
     """
     written = view.text[place.start : place.end]

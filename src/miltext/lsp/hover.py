@@ -17,8 +17,8 @@ from miltext.syntax.phrases import (
     OPERATIONS,
     OPSETS,
     arguments,
-    assigned,
     attributes_named,
+    held,
     name_in,
 )
 
@@ -133,5 +133,5 @@ def constant(view: View, value: Meaning) -> str | None:
     arguments_named = (
         each for each in arguments(value.operation) if each.name == "single_argument" and name_in(each) == "val"
     )
-    held = [assigned(each) for each in (*attributes_named(value.operation, "val"), *arguments_named)]
-    return view.text[held[0].start : held[0].end] if held else None
+    found = [held(each) for each in (*attributes_named(value.operation, "val"), *arguments_named)]
+    return view.text[found[0].start : found[0].end] if found else None

@@ -17,7 +17,7 @@ from miltext.printing.renaming import NAME
 from miltext.syntax.editing import Edit, apart, proven
 from miltext.syntax.literals import LiteralError, quote
 from miltext.syntax.names import name_text
-from miltext.syntax.phrases import assigned, attributes_named, string_of
+from miltext.syntax.phrases import attributes_named, held, string_of
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
@@ -129,8 +129,8 @@ def _repeated(operation: Node | None, scope: Scope) -> Iterator[Node]:
     """
     phrase, key = (operation, NAME) if operation else (scope.phrase, ATTRIBUTE)
     for attribute in attributes_named(phrase, key):
-        held = assigned(attribute)
-        parts = (held, *held.children) if key == NAME else walk(held)
+        value = held(attribute)
+        parts = (value, *value.children) if key == NAME else walk(value)
         yield from (part for part in parts if part.name == "STRING")
 
 

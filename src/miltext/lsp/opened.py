@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from miltext.schema.dynamic import Record
 
 MOST = 200
 """The most changes kept before they are applied to the text."""
@@ -12,25 +15,25 @@ MOST = 200
 class Opened:
     """A document that the client has opened, with its changes; `is_newer` than the last result of `as_opened`."""
 
-    def __init__(self, item: dict[str, Any]) -> None:
+    def __init__(self, item: Record) -> None:
         self._item = item
-        self._changes: list[dict[str, Any]] = []
+        self._changes: list[Record] = []
         self.is_newer = False
 
-    def change(self, params: dict[str, Any], encoding: str) -> None:
+    def change(self, params: Record, encoding: str) -> None:
         """Keep a change from a client with this encoding."""
         self._changes.append(params)
         self.is_newer = True
         if len(self._changes) > MOST:
             self._item, self._changes = self._edited(encoding), []
 
-    def as_opened(self, encoding: str) -> dict[str, Any]:
+    def as_opened(self, encoding: str) -> Record:
         """Return the parameters that open the document in its current state."""
         self.is_newer = False
         self._item, self._changes = self._edited(encoding), []
         return {"textDocument": self._item}
 
-    def _edited(self, encoding: str) -> dict[str, Any]:
+    def _edited(self, encoding: str) -> Record:
         """Return the document with its changes applied. A malformed change is skipped."""
         from lsprotocol import types as lsp  # these take a while, and as a rule no document is moved
         from pygls.protocol import default_converter

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from miltext.diagnostics import Diagnostic
+    from miltext.schema.dynamic import Record
 
     T = TypeVar("T")
 
@@ -74,7 +75,7 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_close(self, params: lsp.DidCloseTextDocumentParams) -> None:
         self._server.closed(params.text_document.uri)
 
-    def structure_message(self, data: dict[str, Any]) -> object:
+    def structure_message(self, data: Record) -> object:
         """Return a message from JSON; answer a malformed request with an error, which pygls omits."""
         try:
             return super().structure_message(data)

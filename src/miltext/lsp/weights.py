@@ -95,11 +95,11 @@ def describe_array(reference: ArrayReference | None, folder: Path | None) -> Ite
         return
     header = opened.header
     sizes = ", ".join(map(str, opened.shape))
-    yield f"`{reference.file}`: {header.dtype.name}, [{sizes}]; {header.number:,} elements, {opened.size():,} bytes"
+    yield f"`{reference.file}`: {header.dtype.name}, [{sizes}]; {header.number:,} elements, {opened.size:,} bytes"
 
 
 def describe_record(text: str, record: Node, around: Node, folder: Path | None) -> str:
-    """Return the long form of a record, and its contents if its type stands there; `around` is the phrase around it."""
+    """Return the long form of a record, and its contents if its type is there; `around` is the phrase around it."""
     from miltext.parsing.lowering.blobs import blob_text
 
     _, _, path, _, offset, _ = (child.token or "" for child in record.children)

@@ -12,12 +12,14 @@ import threading
 import time
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.lsp.frames import bodies, framed, message_in, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from miltext.schema.dynamic import Record
 
 AT = "$/miltext/at"
 """The notification of a worker that it begins or ends its work on a document, whose `uri` it names."""
@@ -44,9 +46,7 @@ class Worker:
     `received` takes each of its messages, and `ended` the worker itself when it has ended by itself; both in a thread.
     """
 
-    def __init__(
-        self, received: Callable[[Worker, bytes, dict[str, Any]], None], ended: Callable[[Worker], None]
-    ) -> None:
+    def __init__(self, received: Callable[[Worker, bytes, Record], None], ended: Callable[[Worker], None]) -> None:
         self.at: dict[str, tuple[int, float]] = {}
         self.pinged: float | None = None
         self.is_over = False
@@ -88,7 +88,7 @@ class Worker:
         """Return the seconds since an unanswered ping; starting may take any time."""
         return 0.0 if self.pinged is None or not self.is_ready else now - self.pinged
 
-    def note(self, message: dict[str, Any]) -> bool:
+    def note(self, message: Record) -> bool:
         """Note a message about the worker itself; return whether it is one."""
         if not self.is_ready:  # it may only now see messages sent during its start
             self.is_ready, self.pinged = True, self.pinged and time.monotonic()

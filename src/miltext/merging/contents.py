@@ -179,7 +179,7 @@ def replaced(
             if not same:
                 raise Unplaced(f"the record at offset {offset} of `{name}` would need another type or size")
             if contents.content(known) != contents.content(blob):
-                raise Unplaced(f"the record at offset {offset} of `{name}` would have to hold two things")
+                raise Unplaced(f"the record at offset {offset} of `{name}` would need two contents")
         made = file_for(name, target)
         copyfile(path, made)
         with open(made, "r+b") as copy:

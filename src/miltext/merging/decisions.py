@@ -40,7 +40,9 @@ def _sides_at(clash: Clash, shown: Collection[str]) -> set[int]:
     """Return the sides whose comment is shown; the side without comments, where none is shown."""
     comments = {side: clash.conflict[side] for side in (OURS, THEIRS)}
     if comments[OURS] == comments[THEIRS]:
-        raise UndecidedSide(f"a comment cannot say whose `{clash.place}` is taken: take one side whole, ours or theirs")
+        raise UndecidedSide(
+            f"a comment cannot choose whose `{clash.place}` is taken: take one side whole, ours or theirs"
+        )
     found = {side for side, comment in comments.items() if comment in shown}
     return found or {side for side, comment in comments.items() if not comment}
 
@@ -67,7 +69,7 @@ def programs_in(text: str, headings: Collection[str], needed: Collection[str]) -
     for start, end in pairwise([*starts, len(lines)]):
         heading = lines[start].strip()
         if heading in found:
-            raise UndecidedSide(f"the line `{heading}` stands twice in the text; keep one of them, above its program")
+            raise UndecidedSide(f"the line `{heading}` occurs twice in the text; keep one of them, above its program")
         found[heading] = "\n" * start + "".join(lines[start:end])
     if missing := sorted({*needed} - found.keys()):
         raise UndecidedSide(f"the text has no line `{missing[0]}`; put it back, above the program of that model")

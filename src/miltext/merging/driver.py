@@ -52,7 +52,7 @@ def merge_part(path: str, files: Sequence[str], markers: Markers) -> DriverResul
     """Merge a model, a weight file or a manifest, whose three versions are in files. Raise MiltextError."""
     parts = PurePosixPath(path)
     if any(part.endswith(".mlmodelc") for part in parts.parts):
-        reason = "this is a part of a compiled model: merge what it was compiled from, and compile that"
+        reason = "this is a part of a compiled model: merge the source of the compilation, and compile it again"
         return DriverResult(None, [reason, ways_out(parts)])
     try:
         if parts.name == MANIFEST:
@@ -114,7 +114,7 @@ def _only_model(found: Trees) -> str:
     added = [tree for tree in found.versions if tree]
     names = {name for tree in added for name in tree if "/" not in name and name.endswith(".mlmodel")}
     if len(names) != 1 or not all(names <= tree.keys() for tree in added):
-        raise NotFound("the weight file is not that of one model in all versions")
+        raise NotFound("the weight file belongs to different models in the versions")
     return names.pop()
 
 
@@ -166,7 +166,7 @@ class _Package:
         elif merged.side == 2:
             state = [f"git takes {taken} of theirs, so theirs is there until this is resolved"]
         else:
-            state = [f"git takes {taken} of theirs, so the package is that of neither side until this is resolved"]
+            state = [f"git takes {taken} of theirs, so the package belongs to neither side until this is resolved"]
         return DriverResult(data, [*merged.conflicts, *state, ways_out(self._path)], merged.text, merged.errors)
 
 

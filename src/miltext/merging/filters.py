@@ -31,7 +31,7 @@ def _ask(*arguments: str, input: bytes = b"") -> bytes:
 
 
 def is_filtered(path: str) -> bool:
-    """Return whether a filter stands between git's object of a path and its file."""
+    """Return whether a filter comes between git's object of a path and its file."""
     said = ask("check-attr", "-z", "filter", "--", path).split("\0")
     return said[2:3] not in ([], ["unspecified"], ["unset"], [""])
 

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import accumulate
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Span
+from miltext.merging.plans import Replacement, Taken
 from miltext.parsing.lowering import opset_bytes
-from miltext.syntax.lexer import FINE
+from miltext.syntax import phrases
 from miltext.syntax.literals import without_spaces
 from miltext.syntax.names import name_of
 from miltext.syntax.parser import SyntaxFailure
-from miltext.syntax.tree import Node, Statement, named, tree_of
+from miltext.syntax.tree import Node, Statement
+
+if TYPE_CHECKING:
+    from miltext.merging.sides import Item, Side
 
 words_of = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"]+').findall
 """The words of a text without its layout: strings, and all else without white space."""
-
-FUNCTION = "program(1.3){"
-"""The prefix that makes a function a part of a program for the parser."""
 
 Normal = tuple[str, ...]
 """A phrase without its layout: its tokens."""
@@ -42,12 +42,11 @@ class PhraseList(NamedTuple):
     between: str = ", "
     is_optional: bool = False
 
-    def written(self, texts: Sequence[str]) -> str:
-        """Return the list with these texts as its items."""
-        if self.is_optional and not texts:
-            return ""
-        opening, closing = self.brackets
-        return f"{opening}{self.between.join(texts)}{closing}"
+    def of(self, items: Iterable[Taken]) -> Replacement:
+        """Return what makes a list of other items in its place."""
+        taken = tuple(items)
+        brackets = ("", "") if self.is_optional and not taken else self.brackets
+        return Replacement(self.span, taken, brackets, self.between)
 
 
 class AmbiguousKeys(Exception):
@@ -55,55 +54,55 @@ class AmbiguousKeys(Exception):
 
 
 class ItemForm:
-    """The text of an item without the contents of its braces: its `segments`, one more than pairs of braces.
+    """An item of a side as words and lists, without the contents of its braces: with final names, and places there.
 
-    `lead` and `trail` are the comments and spaces around it, the `core` is the text between them, and the `bounds` are
-    the ends of segments in the core. `kind` is the rule of its phrase.
+    Its `segments`, one more than pairs of braces, have the comments `around` it, too.
     """
 
-    def __init__(self, kind: str, segments: Sequence[str], lead: int, trail: int) -> None:
-        self.kind = kind
-        whole = "".join(segments)
-        stop = len(whole) - trail
-        self.lead, self.core, self.trail = whole[:lead], whole[lead:stop], whole[stop:]
-        self.bounds = [min(end - lead, len(self.core)) for end in accumulate(map(len, segments))]
+    def __init__(self, side: Side, item: Item) -> None:
+        self.side = side
+        self.kind = item.node.name
+        self.segments = [Span(*each) for each in item.segments()]
+        self.around = Span(item.start, item.node.start), Span(item.node.end, item.end)
+        self._item = item
 
-    def segments(self, core: str | None = None, bounds: Sequence[int] | None = None) -> list[str]:
-        """Return the core cut at its bounds, or another core at its own bounds."""
-        core, bounds = (self.core, self.bounds) if core is None or bounds is None else (core, bounds)
-        return [core[start:end] for start, end in zip([0, *bounds], bounds, strict=False)]
+    def text(self, span: Span) -> str:
+        """Return a stretch of the side's text, with the final names."""
+        return self.side.written(*span)
+
+    @cached_property
+    def own_segments(self) -> list[Span]:
+        """The segments without the comments around the item."""
+        start, end = self._item.node.span
+        return [Span(max(each.start, start), min(each.end, end)) for each in self.segments]
+
+    @cached_property
+    def core(self) -> str:
+        """The text of the item, without the comments around it."""
+        return "".join(map(self.text, self.own_segments))
 
     def segment_at(self, offset: int) -> int:
         """Return the index of the segment that a phrase at an offset is in."""
-        return next(index for index, end in enumerate(self.bounds) if offset < end or end == len(self.core))
+        return sum(each.end <= offset for each in self.own_segments[:-1])
 
     @cached_property
-    def _read(self) -> tuple[Node, list[Span]]:
-        """The tree, and the places of the comments in the core."""
-        spans: list[Span] = []
-        if self.kind != "function":
-            return tree_of(self.core, FINE, self.kind, spans), spans
-        whole = tree_of(f"{FUNCTION}{self.core}}}", FINE, comments=spans)
-        return next(named(whole, "function")), [self._span(*span) for span in spans]
-
-    @property
     def root(self) -> Node:
-        """The tree of the core. Raise SyntaxFailure."""
-        return self._read[0]
+        """The tree of the item. Raise SyntaxFailure."""
+        node = self._item.node
+        return node.read() if isinstance(node, Statement) else node
 
-    @property
+    @cached_property
     def comments(self) -> list[str]:
-        """The comments inside the core."""
-        return self.comments_in(Span(0, len(self.core)))
+        """The comments inside the item."""
+        return [comment for each in self.own_segments for comment in self.comments_in(each)]
 
     def comments_in(self, span: Span) -> list[str]:
-        """Return the comments in a stretch of the core."""
-        found = (each for each in self._read[1] if span.start <= each.start < span.end)
-        return [self.core[each.start : each.end] for each in found]
+        """Return the comments in a stretch outside of all braces."""
+        return [self.side.text[slice(*each)] for each in self.side.comments_in(span)]
 
     @cached_property
     def normal(self) -> object:
-        """The tokens of the core, without layout, and without the order of keyed items."""
+        """The tokens of the item, without layout, and without the order of keyed items."""
         try:
             items = {key: {at: part.normal for at, part in each.items.items()} for key, each in self.lists.items()}
             ordered = [
@@ -128,76 +127,95 @@ class ItemForm:
     def _words(self) -> Iterator[tuple[str, PhraseTokens]]:
         root = self.root
         if self.kind == "program":
-            yield "version", self._part(root.children[2])
-        name = next(named(root, "NAME"), None)
+            yield "version", self._part(phrases.version(root))
+        name = phrases.name_token(root)
         if name is not None:
-            opset = next(named(root, "opset", "operation_opset"), name)
-            span = self._span(name.start, opset.end)
-            yield "name", PhraseTokens(span, normal(name) + (normal(opset) if opset is not name else ()))
-        for index, body in enumerate(self._bodies(root)):
-            for opset in named(body, "opset"):
-                yield f"opset {index}", self._part(opset)
+            opset = phrases.opset(root) or name
+            tokens = self._tokens([name] if opset is name else [name, opset])
+            yield "name", PhraseTokens(Span(name.start, opset.end), tuple(tokens))
+        for index, body in enumerate(phrases.bodies(root)):
+            if (own := phrases.opset(body)) is not None:
+                yield f"opset {index}", self._part(own)
 
     def _lists(self) -> Iterator[tuple[str, PhraseList]]:
-        root, kinds = self.root, [child.name for child in self.root.children]
+        root = self.root
         if self.kind == "program":
-            fields = [*named(root, "program_version", "program_doc", "draft_marker")]
+            fields = [*phrases.program_fields(root)]
             start, end = (fields[0].start, fields[-1].end) if fields else (root.children[3].end,) * 2
             keyed = {field.name: self._part(field) for field in fields}
             lead = " " if not fields else ""
-            yield "fields", PhraseList(self._span(start, end), (lead, ""), keyed, " ", True)
-            yield "attributes", self._attributes(root, "attributes", fields[-1].end if fields else root.children[3].end)
+            yield "fields", PhraseList(Span(start, end), (lead, ""), keyed, " ", True)
+            yield "attributes", self._attributes(root, end)
             return
-        if "results" in kinds:
-            yield "results", self._values(root.children[kinds.index("results")], ("", ""))
-        for head in named(root, "arguments", "parameters"):
-            yield head.name, self._arguments(head) if head.name == "arguments" else self._values(head, ("(", ")"))
-            yield "attributes", self._attributes(root, "attributes", head.end)
-        for index, body in enumerate(self._bodies(root)):
+        if results := phrases.result_list(root):
+            yield "results", self._listed(results, phrases.outputs(root), ("", ""))
+        if self.kind == "operation":
+            head = phrases.argument_list(root)
+            yield "arguments", self._listed(head, phrases.arguments(root))
+        else:
+            head = phrases.parameters(root)
+            yield "parameters", self._listed(head, phrases.inputs(root))
+        yield "attributes", self._attributes(root, head.end)
+        for index, body in enumerate((*phrases.inner_blocks(root), *phrases.bodies(root))):
             yield from self._body(body, f" {index}")
 
-    def _bodies(self, root: Node) -> list[Node]:
-        inner = [*named(root, "inner_block")]
-        return inner or [body for bodies in named(root, "bodies") for body in named(bodies, "block", "specialization")]
-
     def _body(self, body: Node, place: str) -> Iterator[tuple[str, PhraseList]]:
-        for parameters in named(body, "parameters"):
-            yield f"parameters{place}", self._values(parameters, ("(", ")"))
-        block = body if body.name == "block" else next(named(body, "block"))
-        for outputs in named(block, "outputs"):
-            keyed = _keyed((name_of(name.token or ""), self._part(name)) for name in named(outputs, "NAME"))
-            yield f"outputs{place}", PhraseList(self._span(*outputs.span), ("(", ")"), keyed)
-            yield f"attributes{place}", self._attributes(block, "marked_attributes", outputs.end)
+        if parameters := phrases.body_parameters(body):
+            yield f"parameters{place}", self._listed(parameters, phrases.inputs(body))
+        block = phrases.block(body)
+        outputs = phrases.output_list(block)
+        yield f"outputs{place}", self._listed(outputs, phrases.returned(block))
+        yield f"attributes{place}", self._attributes(block, outputs.end)
 
-    def _values(self, phrase: Node, brackets: tuple[str, str]) -> PhraseList:
-        values = named(phrase, "named_value", "draft_value")
-        keyed = _keyed((name_of(value.children[-1].token or ""), self._part(value)) for value in values)
-        return PhraseList(self._span(*phrase.span), brackets, keyed)
+    def _listed(self, phrase: Node, items: Iterable[Node], brackets: tuple[str, str] = ("(", ")")) -> PhraseList:
+        keyed = _keyed((self._key(each, place), self._part(each)) for place, each in enumerate(items))
+        return PhraseList(phrase.span, brackets, keyed)
 
-    def _arguments(self, phrase: Node) -> PhraseList:
-        given = named(phrase, "argument", "single_argument", "positional_argument")
-        keyed = _keyed((_parameter(each, place), self._part(each)) for place, each in enumerate(given))
-        return PhraseList(self._span(*phrase.span), ("(", ")"), keyed)
-
-    def _attributes(self, root: Node, rule: str, absent: int) -> PhraseList:
-        phrase = next(named(root, rule), None)
-        opening = "[" if rule == "attributes" else " $["
+    def _attributes(self, root: Node, absent: int) -> PhraseList:
+        phrase, opening = phrases.attribute_list(root), " $[" if root.name == "block" else "["
         if phrase is None:
-            return PhraseList(self._span(absent, absent), (opening, "]"), {}, is_optional=True)
-        stated = named(phrase, "attribute", "draft_attribute")
-        keyed = _keyed((name_of(each.children[0].token or ""), self._part(each)) for each in stated)
-        return PhraseList(self._span(*phrase.span), (opening.strip(), "]"), keyed, is_optional=True)
+            return PhraseList(Span(absent, absent), (opening, "]"), {}, is_optional=True)
+        return self._listed(phrase, phrases.attributes(root), (opening.strip(), "]"))._replace(is_optional=True)
+
+    # ---- tokens
 
     def _part(self, phrase: Node) -> PhraseTokens:
-        return PhraseTokens(self._span(phrase.start, phrase.end), normal(phrase))
+        return PhraseTokens(phrase.span, self._normal(phrase))
 
-    def _span(self, start: int, end: int) -> Span:
-        before = len(FUNCTION) if self.kind == "function" else 0
-        return Span(start - before, end - before)
+    @cached_property
+    def _names(self) -> dict[int, str]:
+        """The final names by the places of the names that they replace."""
+        return {name.start: new for each in self.segments for name, new in self.side.renamed(*each)}
 
+    def _name(self, token: Node) -> str:
+        """Return the final name that a token stands for."""
+        return self._names.get(token.start) or name_of(token.token or "")
 
-def _parameter(argument: Node, place: int) -> str:
-    return str(place) if argument.name == "positional_argument" else name_of(argument.children[0].token or "")
+    def _key(self, phrase: Node, place: int) -> str:
+        """Return the final name in a phrase of a list; its place where it has no name."""
+        token = phrase if phrase.token is not None else phrases.name_token(phrase)
+        return self._name(token) if token else str(place)
+
+    def _normal(self, phrase: Node) -> Normal:
+        """Return the tokens of a phrase, without parentheses around one binding; rank 0 in its short spelling."""
+        if phrase.name == "argument" and len(phrase.children) == 5:
+            return tuple(self._tokens(child for child in phrase.children if child.token not in ("(", ")")))
+        return tuple(self._tokens([phrase]))
+
+    def _tokens(self, parts: Iterable[Node]) -> Iterator[str]:
+        """Yield the tokens of phrases, an opset as a Program has it: `$"ios18"` is not `ios18`."""
+        todo = [*parts][::-1]
+        while todo:
+            phrase = todo.pop()
+            if phrase.name == "NAME":
+                yield f"${self._name(phrase)}"  # only names, no other words: `$"inf"` is not `inf`
+            elif phrase.token is not None:
+                yield _said(phrase)
+            elif phrase.name in phrases.OPSETS:
+                name = phrases.name_token(phrase)
+                yield f"<{opset_bytes((name.token if name else None) or '').decode()}>"
+            else:
+                todo += reversed(phrase.children)
 
 
 def _keyed(parts: Iterator[tuple[str, PhraseTokens]]) -> dict[str, PhraseTokens]:
@@ -209,31 +227,9 @@ def _keyed(parts: Iterator[tuple[str, PhraseTokens]]) -> dict[str, PhraseTokens]
     return keyed
 
 
-def normal(phrase: Node) -> Normal:
-    """Return the tokens of a phrase, without parentheses around one binding; rank 0 in its short spelling."""
-    if phrase.name == "argument" and len(phrase.children) == 5:
-        return tuple(_tokens(child for child in phrase.children if child.token not in ("(", ")")))
-    return tuple(_tokens([phrase]))
-
-
-def _tokens(phrases: Iterable[Node]) -> Iterator[str]:
-    """Yield the tokens of phrases, an opset as a Program has it: `$"ios18"` is not `ios18`."""
-    todo = [*phrases][::-1]
-    while todo:
-        phrase = todo.pop()
-        if phrase.token is not None or isinstance(phrase, Statement):
-            yield _said(phrase)
-        elif phrase.name in ("opset", "operation_opset"):
-            yield f"<{opset_bytes(phrase.children[1].token or '').decode()}>"
-        else:
-            todo += reversed(phrase.children)
-
-
 def _said(token: Node) -> str:
     text = token.token or ""
     if token.name == "TENSOR":
         text = without_spaces(text)
         return text[7:-4] if text.endswith(",[]>") else text
-    if token.name == "NAME":
-        return f"${name_of(text)}"  # only names, no other words: `$"inf"` is not `inf`
     return without_spaces(text) if token.name == "LIST" else text

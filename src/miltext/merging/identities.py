@@ -159,7 +159,7 @@ class _Link:
                 self._replaced(old, new)
 
     def _kept(self, old: Hole, new: Hole) -> Iterator[tuple[Item, Item]]:
-        """Yield the statements without operands that stand in both versions unchanged: constants, apart from their
+        """Yield the statements without operands that are in both versions unchanged: constants, apart from their
         users.
 
         By its uses, a constant may seem to be another constant that they took before.

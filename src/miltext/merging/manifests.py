@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from miltext.schema.dynamic import Record
 
 _ITEMS, _ROOT = "itemInfoEntries", "rootModelIdentifier"
 
@@ -30,7 +33,7 @@ def say_the_same(one: bytes, other: bytes) -> bool:
     return _by_paths(one) == _by_paths(other) is not None
 
 
-def _by_paths(data: bytes) -> dict[str, Any] | None:
+def _by_paths(data: bytes) -> Record | None:
     """Return the contents of a manifest, by paths in place of identifiers; None for data that is not a manifest."""
     from miltext.models.manifest import by_paths
 
@@ -40,7 +43,7 @@ def _by_paths(data: bytes) -> dict[str, Any] | None:
         return None
 
 
-def _merged(base: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any] | None:
+def _merged(base: Record, ours: Record, theirs: Record) -> Record | None:
     """Return objects merged key by key; None for a conflict."""
     merged = dict[str, Any]()
     for key in [*ours, *(key for key in theirs if key not in ours)]:
@@ -56,7 +59,7 @@ def _merged(base: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]) 
     return merged
 
 
-def _with_identifiers(merged: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]) -> bytes | None:
+def _with_identifiers(merged: Record, ours: Record, theirs: Record) -> bytes | None:
     """Return a manifest with identifiers in place of paths: from ours, or from theirs for its added items; None where
     one identifier belongs to two items, or the model is not among the items.
     """

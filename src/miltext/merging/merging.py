@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import NamedTuple
 
-from miltext.diagnostics import ParseError
+from miltext.diagnostics import ParseError, Span
 from miltext.formatting.document import keep_line_ends
 from miltext.merging.conflicts import Conflict, Markers, Piece, without_conflicts
 from miltext.merging.forms import ItemForm, words_of
 from miltext.merging.identities import Names, link
 from miltext.merging.ordering import after_needs, merged_order
-from miltext.merging.phrases import chosen, merge_forms
+from miltext.merging.phrases import merge_forms
+from miltext.merging.plans import OURS, THEIRS, MergeDecision, Sides, chosen
 from miltext.merging.sides import Hole, Item, Key, Side
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.recursion import with_room
@@ -82,20 +84,24 @@ class Merge:
     def __init__(self, base: Side | None, ours: Side, theirs: Side) -> None:
         link(base, ours, theirs)
         names = Names(base, ours, theirs)
-        self._sides: tuple[Side | None, Side, Side] = (base, ours, theirs)
+        self._sides: Sides = (base, ours, theirs)
         self._own_names = {key: name for key, name in names.named.items() if key not in names.disputed}
         self._program = Triple(base.program if base else None, ours.program, theirs.program)
         self._disputed = names.disputed
         self._twice = set[Key]()
         self._in_conflict = set[Key]()
 
-    def pieces(self) -> list[Piece]:
-        """Return the merged text, in pieces."""
+    def decisions(self) -> list[MergeDecision]:
+        """Return the decisions about each stretch of the merged text, in its order."""
         self._find_disputed()
         self._find_missed()
         self._find_races()
         self._find_twice()
         return list(self._item(self._program))
+
+    def pieces(self) -> list[Piece]:
+        """Return the merged text, in pieces."""
+        return [decision.piece(self._sides, self._own_names) for decision in self.decisions()]
 
     # ---- items in conflict because of other items
 
@@ -229,78 +235,61 @@ class Merge:
         """Return whether all versions of an item have the same holes."""
         return len({tuple(hole.key for hole in item.holes) for item in triple if item is not None}) == 1
 
-    def _text(self, side: Side | None, item: Item | None, names: bool = True) -> str:
-        """Return the text of an item; without `names`, disputed values have their names of that side."""
-        if side is None or item is None:
-            return ""
-        return side.written(item.start, item.end, None if names else self._own_names)
+    def _text(self, side: Side | None, item: Item | None) -> str:
+        """Return the text of an item."""
+        return "" if side is None or item is None else side.written(item.start, item.end)
 
-    def _whole(self, triple: Triple) -> Conflict:
-        return Conflict(*[self._text(*each, names=False) for each in zip(self._sides, triple, strict=True)])
+    def _take(self, side: int | None, triple: Triple) -> MergeDecision:
+        """Return the decision to take the item of a side, or none of all."""
+        return MergeDecision(side, [None if item is None else Span(item.start, item.end) for item in triple])
 
-    def _item(self, triple: Triple) -> Iterator[Piece]:
-        """Yield the pieces of an item that both sides have."""
+    def _item(self, triple: Triple) -> Iterator[MergeDecision]:
+        """Yield the decisions about an item that both sides have."""
         item = triple.ours
         assert item is not None
-        base, ours, theirs = [self._text(*each) for each in zip(self._sides, triple, strict=True)]
+        base, ours, theirs = texts = [self._text(*each) for each in zip(self._sides, triple, strict=True)]
         if self._in_conflict and self._has_conflict(triple):
             if item.key in self._in_conflict and len(item.holes) != 1:
-                yield self._whole(triple)
+                yield self._take(None, triple)
                 return
         elif ours == theirs or (triple.base and theirs == base):
-            yield ours
+            yield self._take(OURS, triple)
             return
         elif triple.base and ours == base:
-            yield theirs
+            yield self._take(THEIRS, triple)
             return
         if self._is_alike(triple):
             yield from self._by_segment(triple)
             return
-        side = chosen(base, ours, theirs, [words_of(text) for text in (base, ours, theirs)])
-        yield self._whole(triple) if side is None else side
+        yield self._take(chosen(texts, [words_of(text) for text in texts]), triple)
 
     def _has_conflict(self, triple: Triple) -> bool:
         """Return whether an item, or one inside it, is in conflict because of other items."""
         inside = (each for _, item in self._present(triple) for each in item.inside())
         return any(each.key in self._in_conflict for each in inside)
 
-    def _by_segment(self, triple: Triple) -> Iterator[Piece]:
-        base, ours, theirs = (self._form(*each) for each in zip(self._sides, triple, strict=True))
+    def _by_segment(self, triple: Triple) -> Iterator[MergeDecision]:
+        base, ours, theirs = (
+            ItemForm(side, item) if side and item else None for side, item in zip(self._sides, triple, strict=True)
+        )
         assert ours is not None
         assert theirs is not None
         segments = merge_forms(base, ours, theirs)
         if _key(triple) in self._in_conflict:
-            segments[0] = None
-        holes = [*self._holes(triple)]
-        for index, segment in enumerate(segments):
-            yield self._segment(triple, index) if segment is None else segment
-            if index < len(holes):
-                yield from self._hole(*holes[index])
+            segments[0] = segments[0]._replace(side=None)
+        for segment, hole in zip_longest(segments, self._holes(triple)):
+            yield segment
+            if hole:
+                yield from self._hole(*hole)
 
-    def _form(self, side: Side | None, item: Item | None) -> ItemForm | None:
-        if side is None or item is None:
-            return None
-        lead, trail = (
-            len(side.written(*stretch)) for stretch in ((item.start, item.node.start), (item.node.end, item.end))
-        )
-        return ItemForm(item.node.name, [side.written(*stretch) for stretch in item.segments()], lead, trail)
-
-    def _segment(self, triple: Triple, index: int) -> Conflict:
-        """Return a segment in conflict."""
-        texts = ["", "", ""]
-        for place, (side, item) in enumerate(zip(self._sides, triple, strict=True)):
-            if side is not None and item is not None:
-                texts[place] = side.written(*[*item.segments()][index], self._own_names)
-        return Conflict(*texts)
-
-    def _hole(self, base: Hole | None, ours: Hole, theirs: Hole) -> Iterator[Piece]:
+    def _hole(self, base: Hole | None, ours: Hole, theirs: Hole) -> Iterator[MergeDecision]:
         for each in self._in_order(base, ours, theirs):
             if each.ours is not None and each.theirs is not None:
                 yield from self._item(each)
             elif _key(each) in self._in_conflict:
-                yield self._whole(each)
+                yield self._take(None, each)
             elif each.base is None:
-                yield self._text(self._sides[1], each.ours) or self._text(self._sides[2], each.theirs)
+                yield self._take(OURS if each.ours else THEIRS, each)
 
     def _in_order(self, base: Hole | None, ours: Hole, theirs: Hole) -> list[Triple]:
         """Return the items of a hole in their order, which keeps each behind the items that it uses."""

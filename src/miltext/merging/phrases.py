@@ -5,115 +5,105 @@ The changes of one side are written into the text of the other, which keeps its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeVar
+from typing import TypeAlias
 
-from miltext.diagnostics import Span
 from miltext.merging.forms import AmbiguousKeys, ItemForm, PhraseList, PhraseTokens, words_of
 from miltext.merging.ordering import merged_order, replaced_twice
+from miltext.merging.plans import OURS, THEIRS, MergeDecision, Replacement, Taken, chosen
 from miltext.schema.stamps import BUILD_INFO
-from miltext.syntax.editing import apart
 from miltext.syntax.parser import SyntaxFailure
 
-T = TypeVar("T")
+Forms: TypeAlias = "tuple[ItemForm | None, ItemForm, ItemForm]"
+"""An item in the base, in ours and in theirs."""
 
-Edit = tuple[Span, str]
+Segment: TypeAlias = "tuple[int | None, tuple[Replacement, ...]]"
+"""The side whose segment is taken, None for a conflict; and what is replaced there."""
 
 
-def merge_forms(base: ItemForm | None, ours: ItemForm, theirs: ItemForm) -> list[str | None]:
-    """Return the segments of a merged item, each with the comments around it; None for a segment in conflict."""
+def merge_forms(base: ItemForm | None, ours: ItemForm, theirs: ItemForm) -> list[MergeDecision]:
+    """Return the decisions about the segments of an item, each with the comments around it."""
     segments = _merge_cores(base, ours, theirs)
-    for place, kind in ((0, "lead"), (-1, "trail")):
-        texts = [getattr(form, kind) if form is not None else None for form in (base, ours, theirs)]
-        around = chosen(texts[0], texts[1], texts[2], [_comments_alone(text) for text in texts])
-        own = segments[place]
-        if around is None or own is None:
-            segments[place] = None
-        else:
-            segments[place] = around + own if place == 0 else own + around
-    return segments
+    for place in (0, -1):
+        segments[place] = _with_comments(segments[place], (base, ours, theirs), place)
+    spans = zip(base.segments if base else [None] * len(segments), ours.segments, theirs.segments, strict=True)
+    return [MergeDecision(side, at, replaced) for (side, replaced), at in zip(segments, spans, strict=True)]
 
 
-def chosen(base: T | None, ours: T, theirs: T, said: Sequence[object]) -> T | None:
-    """Return the side with a change, or else with a new layout; None where both changed it, each otherwise.
-
-    `said` contains the three contents, without layout.
-    """
-    before, mine, other = said
-    if mine == other:
-        return theirs if ours == base else ours
-    if before == mine:
-        return theirs
-    return ours if before == other else None
+def _with_comments(segment: Segment, forms: Forms, place: int) -> Segment:
+    """Return a segment with the decision about the comments before the item, or after it."""
+    texts = [form.text(form.around[place]) if form else None for form in forms]
+    (own, replaced), side = segment, chosen(texts, [_comments_alone(text) for text in texts])
+    canvas, giver = forms[own or OURS], forms[side or OURS]
+    if own is None or side is None or texts[own] == texts[side] or not canvas or not giver:
+        return None if side is None else own, replaced
+    return own, (*replaced, Replacement(canvas.around[place], (Taken(side, giver.around[place]),)))
 
 
 def _comments_alone(text: str | None) -> object:
     return None if text is None else [line.strip() for line in text.split("\n") if line.strip()]
 
 
-def _merge_cores(base: ItemForm | None, ours: ItemForm, theirs: ItemForm) -> list[str | None]:
-    """Return the segments of the merged core."""
+def _merge_cores(base: ItemForm | None, ours: ItemForm, theirs: ItemForm) -> list[Segment]:
+    """Return the decisions about the segments without the comments around the item."""
+    count = len(ours.segments)
     if ours.core == theirs.core or (base is not None and theirs.core == base.core):
-        return [*ours.segments()]
+        return _whole(OURS, count)
     if base is None:
-        return [*ours.segments()] if ours.normal == theirs.normal else _each_alone(ours, theirs)
+        return _whole(OURS, count) if ours.normal == theirs.normal else _each_alone(ours, theirs)
     if ours.core == base.core:
-        return [*theirs.segments()]
+        return _whole(THEIRS, count)
     if theirs.normal in (ours.normal, base.normal):
-        return [*ours.segments()]
+        return _whole(OURS, count)
     try:
         return _by_phrase(base, ours, theirs)
     except (SyntaxFailure, AmbiguousKeys):
-        side = chosen(base, ours, theirs, [base.normal, ours.normal, theirs.normal])
-        return [None] * len(ours.bounds) if side is None else [*side.segments()]
+        return _whole(chosen((base, ours, theirs), (base.normal, ours.normal, theirs.normal)), count)
 
 
-def _each_alone(ours: ItemForm, theirs: ItemForm) -> list[str | None]:
-    """Return the segments that both sides added equally."""
-    pairs = zip(ours.segments(), theirs.segments(), strict=True)
-    return [mine if words_of(mine) == words_of(other) else None for mine, other in pairs]
+def _whole(side: int | None, count: int) -> list[Segment]:
+    """Return the decision to take all segments of a side, or none."""
+    return [(side, ())] * count
 
 
-def _by_phrase(base: ItemForm, ours: ItemForm, theirs: ItemForm) -> list[str | None]:
+def _each_alone(ours: ItemForm, theirs: ItemForm) -> list[Segment]:
+    """Return the decision to take the segments that both sides added equally."""
+    both = [[words_of(form.text(span)) for span in form.own_segments] for form in (ours, theirs)]
+    return [(OURS if mine == other else None, ()) for mine, other in zip(*both, strict=True)]
+
+
+def _by_phrase(base: ItemForm, ours: ItemForm, theirs: ItemForm) -> list[Segment]:
     """Write theirs' changes into ours, or the other way round where theirs alone changed comments.
 
     Raise SyntaxFailure and AmbiguousKeys.
     """
-    canvas, giver = ours, theirs
+    forms, side, count = (base, ours, theirs), OURS, len(ours.segments)
     if theirs.comments != base.comments:
         if ours.comments != base.comments and ours.comments != theirs.comments:
-            return [None] * len(ours.bounds)
-        canvas, giver = theirs, ours
-    merge = _PhraseMerge(base, canvas, giver)
+            return _whole(None, count)
+        side = THEIRS
+    canvas, giver = forms[side], forms[OURS + THEIRS - side]
+    merge = _PhraseMerge(base, canvas, giver, side)
     broken = {canvas.segment_at(offset) for offset in merge.broken}
-    segments: list[str | None] = [*canvas.segments(*edited(canvas, merge.edits))]
     if broken and canvas.normal == base.normal and giver.comments == base.comments:
-        return [*giver.segments()]  # only the layout of the canvas was another
-    return [None if index in broken else segment for index, segment in enumerate(segments)]
-
-
-def edited(form: ItemForm, edits: Sequence[Edit]) -> tuple[str, list[int]]:
-    """Return the core of a form with the edits applied, and its bounds."""
-    pieces, at, bounds, grown = list[str](), 0, [*form.bounds], 0
-    for start, end, text in apart(form.core, [(*span, text) for span, text in sorted(edits)]):
-        pieces += [form.core[at:start], text]
-        at = end
-        grown = len(text) - (end - start)
-        bounds = [bound + grown if last >= end else bound for bound, last in zip(bounds, form.bounds, strict=True)]
-    return "".join([*pieces, form.core[at:]]), bounds
+        return _whole(OURS + THEIRS - side, count)  # only the layout of the canvas was another
+    replaced: list[list[Replacement]] = [[] for _ in range(count)]
+    for each in merge.made:
+        replaced[canvas.segment_at(each.span.start)].append(each)
+    return [(None if at in broken else side, tuple(made)) for at, made in enumerate(replaced)]
 
 
 class _PhraseMerge:
-    """The `edits` that write one side's changes into the other, the canvas; and the places changed by both,
+    """The replacements `made` to write one side's changes into the other, the canvas; and the places changed by both,
     `broken`.
     """
 
-    def __init__(self, base: ItemForm, canvas: ItemForm, giver: ItemForm) -> None:
+    def __init__(self, base: ItemForm, canvas: ItemForm, giver: ItemForm, side: int) -> None:
         self._base, self._canvas, self._giver = base, canvas, giver
-        self.edits: list[Edit] = []
+        self._side, self._other = side, OURS + THEIRS - side
+        self.made: list[Replacement] = []
         self.broken: list[int] = []
         if self._is_another_operation():
-            self.broken.append(0)
+            self.broken.append(canvas.root.start)
         for key in self._keys("words"):
             self._phrase(*(form.words[key] for form in (base, canvas, giver)))
         for key in self._keys("lists"):
@@ -150,7 +140,7 @@ class _PhraseMerge:
         if before is None or mine.normal != before.normal or is_losing:
             self.broken.append(mine.span.start)
         else:
-            self.edits.append((mine.span, self._giver.core[slice(*other.span)]))
+            self.made.append(Replacement(mine.span, (Taken(self._other, other.span),)))
 
     def _list(self, key: str) -> None:
         """Write the giver's changes in a list: phrase by phrase, or all anew where the keys differ."""
@@ -175,21 +165,18 @@ class _PhraseMerge:
             self.broken.append(place)
         order = merged_order(*map(list, versions))
         found = [self._kept(place, *(each.items.get(name) for each in (before, mine, other))) for name in order]
-        self.edits.append((mine.span, mine.written([text for text in found if text is not None])))
+        self.made.append(mine.of(taken for taken in found if taken is not None))
 
     def _kept(
         self, place: int, before: PhraseTokens | None, mine: PhraseTokens | None, other: PhraseTokens | None
-    ) -> str | None:
-        """Return the text of an item of a merged list; None where one side took it away, unchanged by the other."""
+    ) -> Taken | None:
+        """Return an item of a merged list; None where one side took it away, unchanged by the other."""
         said = [part and part.normal for part in (before, mine, other)]
         if said[0] == said[1] != said[2]:
-            return self._text(self._giver, other)
+            return other and Taken(self._other, other.span)
         if said[1] != said[2] and said[0] != said[2]:
             self.broken.append(place)
-        return self._text(self._canvas, mine)
-
-    def _text(self, form: ItemForm, part: PhraseTokens | None) -> str | None:
-        return None if part is None else form.core[slice(*part.span)]
+        return mine and Taken(self._side, mine.span)
 
 
 def _is_stamped(before: PhraseList, mine: PhraseList, other: PhraseList) -> bool:

@@ -1,7 +1,7 @@
 """A package in conflict resolved to one side, or to an edited text: all its files together, in git's index, too.
 
 git calls its drivers file by file, and takes a file that one side alone changed without a call. So after a conflict, a
-model of one side can stand beside a weight file of the other, and `git checkout --ours` takes back only the files in
+model of one side can be beside a weight file of the other, and `git checkout --ours` takes back only the files in
 conflict.
 """
 
@@ -65,7 +65,7 @@ class InConflict:
         self._name = name
         self._repository = Repository(Path.cwd())
         if self._repository.top is None:
-            raise refusal(codes.NO_CONFLICT, "this repository is bare: nothing is in conflict in it", name)
+            raise refusal(codes.NO_CONFLICT, "this repository is bare, so it has no conflicts", name)
         self._top = self._repository.top
         self.path = str(whole_model(PurePosixPath(self._repository.path_of(name))))
         self._stages = self._unmerged()

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.scopes import Meaning, Scopes
 from miltext.syntax import phrases
+from miltext.syntax.editing import apart, pieces
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
+    from miltext.diagnostics import Span
     from miltext.parsing.recovery import Recovered
     from miltext.schema.proto import Program
+    from miltext.syntax.editing import Edit
+    from miltext.syntax.phrases import Name
     from miltext.syntax.tree import Node
 
 _BESIDE = re.compile(r"(?:[ \t]|/\*(?:(?!\*/).)*\*/)*(?://[^\n]*)?(?=\n|\Z)")
@@ -162,16 +168,27 @@ class Side:
             if value is not None and value.name is name:
                 yield value
 
-    def written(self, start: int, end: int, names: Mapping[Key, str] | None = None) -> str:
-        """Return a stretch of the text, with the final names of its values."""
+    def renamed(self, start: int, end: int, names: Mapping[Key, str] | None = None) -> Iterator[tuple[Name, str]]:
+        """Yield the names in a stretch of the text that are others in the end, and these."""
         names = self.names if names is None else names
-        pieces, at = list[str](), start
         for name, value in self._scopes.between(start, end):
             wanted = names.get(self.key(value)) if value is not None else None
             if wanted is not None and wanted != name.text:
-                pieces += [self.text[at : name.start], name_text(wanted)]
-                at = name.end
-        return "".join([*pieces, self.text[at:end]])
+                yield name, wanted
+
+    def written(self, start: int, end: int, names: Mapping[Key, str] | None = None, edits: Sequence[Edit] = ()) -> str:
+        """Return a stretch of the text with the edits, and with the final names of its values around these."""
+        changes, text = [*edits], self.text[start:end]
+        for name, wanted in self.renamed(start, end, names):
+            if not any(at <= name.start < to for at, to, _ in edits):
+                changes.append((name.start, name.end, name_text(wanted)))
+        inside = apart(text, ((at - start, to - start, new) for at, to, new in changes)) if changes else []
+        return "".join(piece.text for piece in pieces(text, inside))
+
+    def comments_in(self, span: Span) -> list[Span]:
+        """Return the comments that begin in a stretch of the text."""
+        first, last = (bisect_left(self.comments, at, key=attrgetter("start")) for at in span)
+        return self.comments[first:last]
 
     # ---- the Program to pair
 

@@ -113,7 +113,7 @@ def _trees(path: str, folder: str, wanted: Sequence[str]) -> Trees:
     if not told and not fitting:
         found = set(product(*_folders_with(path, folder, wanted)))
     if len(found) != 1:
-        raise NotFound("git does not tell which commits are merged" if not found else "several commits fit")
+        raise NotFound("the merged commits cannot be determined" if not found else "several commits fit")
     base, ours, theirs = (_files(tree) if tree else {} for tree in found.pop())
     return Trees(base, ours, theirs, folder)
 
@@ -211,7 +211,7 @@ def stopped_at(files: Mapping[str, Sequence[str]]) -> Commits:
             found = _picked(*changed, picking) if changed else ()
             fitting = [each for each in found if fits(each, files)]
     if len({*fitting}) != 1:
-        raise NotFound("git does not tell which commits are merged" if not fitting else "several commits fit")
+        raise NotFound("the merged commits cannot be determined" if not fitting else "several commits fit")
     return fitting[0]
 
 

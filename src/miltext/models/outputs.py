@@ -49,7 +49,7 @@ _CALLED = {
     "npz": "an archive of arrays",
     "png": "a picture",
     "toml": "a description",
-    "difference": "a difference told in lines",
+    "difference": "a text difference",
     "diff": "a unified diff",
     "json": "a difference as JSON",
     "comment": "a difference as Markdown",
@@ -79,7 +79,7 @@ def _is_program(data: bytes) -> bool:
 
 
 _DIFFERENCE = re.compile(
-    rb"(?:# [^\n]*\n)*(?:--- [^\n]*\n\+\+\+ |no (?:difference|breaking change)\n|cannot be told: )",
+    rb"(?:# [^\n]*\n)*(?:--- [^\n]*\n\+\+\+ |no (?:difference|breaking change)\n|undecided: )",
 )
 _NOTE = re.compile(rb"# [^\n]*(?:: | -> )")
 _COUNT = re.compile(

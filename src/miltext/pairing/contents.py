@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from miltext.files.refusals import WeightsError
 from miltext.schema.proto import Value
+from miltext.schema.tensors import literal
 from miltext.schema.walk import inner_values
 from miltext.syntax.literals import quote
 from miltext.weights.paths import resolve
-from miltext.weights.tensors import literal
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from miltext.pairing.keyed import Keys
     from miltext.schema.proto import NamedValueType
+    from miltext.schema.tensors import Tensor
     from miltext.weights.blob_storage import Blob, BlobFile
-    from miltext.weights.tensors import Tensor
 
 _SHORT = 128
 """Values of up to this many bytes on the wire are remembered as they are."""

@@ -48,7 +48,7 @@ class Keys(dict[Hashable, int]):
 
 @dataclass(eq=False, slots=True)
 class OperationFacts:
-    """The facts of an operation that stands at an `index` of its block.
+    """The facts of an operation that is at an `index` of its block.
 
     `operands` are the values that its arguments name, each in the slot of the same index: an argument's key and a
     position in it, as a number. `captures` are the values that its inner blocks take from outside. `kinds` are

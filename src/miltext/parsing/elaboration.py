@@ -15,11 +15,12 @@ from miltext.parsing.lowering.blobs import blob_offset, blob_path
 from miltext.parsing.misread_types import is_misread, literal_given
 from miltext.parsing.syntax_errors import TOO_NESTED
 from miltext.schema.operations import Signature, signature
+from miltext.syntax import phrases
 from miltext.syntax.editing import EditedText, TextPiece
 from miltext.syntax.literals import shown
 from miltext.syntax.names import FreshNames, name_of, name_text
-from miltext.syntax.phrases import BINDINGS, WEIGHTS, name_in
-from miltext.syntax.tree import Node, Statement, named, tokens
+from miltext.syntax.phrases import WEIGHTS, name_in
+from miltext.syntax.tree import Node, Statement, tokens
 
 SHORT = ("positional_argument", "call_binding", "weight_binding", "record")
 """The phrases that only the short spelling has."""
@@ -64,9 +65,9 @@ def _is_short(phrase: Node) -> bool:
 def _weight_in(binding: Node) -> Node | None:
     """Return the weight that a binding has, with its type or without."""
     if binding.name == "weight_binding":
-        return binding.children[0]
-    held = binding.children[0].children[-2] if binding.name == "value_binding" else None
-    return held if held and held.name in WEIGHTS else None
+        return phrases.held(binding)
+    weight = phrases.contents(phrases.held(binding)) if binding.name == "value_binding" else None
+    return weight if weight and weight.name in WEIGHTS else None
 
 
 def _walk(root: Node) -> Iterator[Node]:
@@ -133,7 +134,7 @@ class _Elaboration:
         if phrase.name == "operation":
             return self.statement(phrase)
         if phrase.name == "function":
-            self.opset = next((name_of(opset.children[1].token or "") for opset in named(phrase, "opset")), "")
+            self.opset = phrases.opset_name(phrase)
         if phrase.name == "record":
             return self.record(phrase)
         if phrase.name == "draft_attribute":
@@ -145,8 +146,8 @@ class _Elaboration:
         if mistake := self.misread(operation):
             self.diagnostics.append(mistake)
             return self.emptied(operation)
-        results = [value for found in named(operation, "results") for value in found.children[::2]]
-        todo, found = [(operation, name_in(results[0]) if results else name_in(operation))], []
+        named = [each.text for each in phrases.made(operation)]
+        todo, found = [(operation, next(iter(named), name_in(operation)))], []
         while todo:
             found.append(todo.pop())
             todo += self.nested(*found[-1])
@@ -159,44 +160,40 @@ class _Elaboration:
         """Return the error of a phrase that was misread as an operation."""
         if literal_given(operation) is None:
             return None
-        from miltext.parsing.slips import misread_error  # it stands on all tables, and most texts are right
+        from miltext.parsing.slips import misread_error  # it needs all tables, and most texts are right
 
         return misread_error(self.text, operation)
 
     def emptied(self, operation: Node) -> list[TextPiece]:
         """Return a statement with nothing after its `=`: its outputs stay defined."""
-        [name] = named(operation, "NAME")
+        name = phrases.name_token(operation) or operation
         end = operation.children[-1].start
         nothing = TextPiece("const()", Span(name.start, end), is_copy=False, is_wrong=True, is_draft=False)
         return [self.copied(operation.start, name.start), nothing, self.copied(end, operation.end)]
 
     def operation(self, operation: Node) -> list[TextPiece]:
         """Return an operation or a call with a name for each argument, and one in place of each call inside."""
-        parts = []
-        for part in named(operation, "arguments", "attributes", "inner_block"):
-            if part.name == "arguments":
-                parts.append((part, self.arguments(part, name_in(operation))))
-            elif part.name == "attributes":
-                parts.append((part, self.attributes(part, _constant_type(operation))))
-            else:
-                parts.append((part, [*self.phrase(part)]))
+        kind = _constant_type(operation)
+        parts = [
+            *self.arguments(operation),
+            *((each, self.attribute(each, kind, "$absent($unset)")) for each in phrases.attributes(operation)),
+            *((inner, [*self.phrase(inner)]) for inner in phrases.inner_blocks(operation)),
+        ]
         return self.rewritten(operation, parts)
 
-    def arguments(self, arguments: Node, op_type: str) -> list[TextPiece]:
-        """Return the arguments of an operation, each with a name."""
-        known, given = signature(op_type, self.opset), _given(arguments)
+    def arguments(self, operation: Node) -> Iterator[tuple[Node, list[TextPiece]]]:
+        """Yield the arguments of an operation, each with a name in place of it."""
+        known, given = signature(name_in(operation), self.opset), [*phrases.arguments(operation)]
         mistake = self.apart(given, known) or _mistake(given, known)
         if mistake:
             self.diagnostics.append(error(codes.POSITIONAL_ARGUMENT, mistake[1], mistake[0].span))
-        parts = []
         for place, argument in enumerate(given):
             head = list[TextPiece]()
             if argument.name == "positional_argument":
                 is_wrong = mistake is not None and mistake[0].start <= argument.start
                 name = _parameter(None if is_wrong else known, place)
                 head = [TextPiece(f"{name_text(name)} = ", argument.span, is_copy=False, is_wrong=is_wrong)]
-            parts.append((argument, [*head, *self.bindings(argument)]))
-        return self.rewritten(arguments, parts)
+            yield argument, [*head, *self.bindings(argument)]
 
     def apart(self, given: list[Node], known: Signature | None) -> tuple[Node, str] | None:
         """Return the second of several values that stand one by one for a parameter that takes all: `concat(x, z, 0)`.
@@ -206,7 +203,7 @@ class _Elaboration:
         first = known.positions[0] if known and known.positions else None
         if known is None or first is None or not known.parameters[first].variadic or len(given) < MANY:
             return None
-        bound = [[*named(each, *BINDINGS)] for each in given if each.name == "positional_argument"]
+        bound = [[*phrases.bindings(each)] for each in given if each.name == "positional_argument"]
         values, last = bound[:-1], self.text[slice(*given[-1].span)]
         are_values = all(len(each) == 1 and each[0].name in ("name_binding", "call_binding") for each in values)
         if len(bound) < len(given) or not are_values or not last.lstrip("-").isdecimal():
@@ -216,7 +213,7 @@ class _Elaboration:
 
     def bindings(self, argument: Node) -> list[TextPiece]:
         """Return an argument with a name in place of each nested operation and weight."""
-        bindings = [binding for binding in named(argument, *BINDINGS) if _is_short(binding)]
+        bindings = [binding for binding in phrases.bindings(argument) if _is_short(binding)]
         return self.rewritten(argument, [(binding, self.binding(binding)) for binding in bindings])
 
     def binding(self, binding: Node) -> list[TextPiece]:
@@ -226,7 +223,7 @@ class _Elaboration:
             return [TextPiece(name, binding.span, is_copy=False, is_draft=binding.name != "value_binding")]
         if binding.name not in ("call_binding", "weight_binding"):
             return [*self.phrase(binding)]
-        mistake = self.misread(binding.children[0]) if binding.name == "call_binding" else _shapeless(binding)
+        mistake = self.misread(phrases.held(binding)) if binding.name == "call_binding" else _shapeless(binding)
         assert mistake  # or it had a name
         self.diagnostics.append(mistake)
         return [
@@ -241,17 +238,12 @@ class _Elaboration:
         instead = (word, "BLOBFILE"), (path, blob_path(path.token or "")), (offset, blob_offset(offset.token or ""))
         return self.rewritten(record, [(part, [TextPiece(text, part.span, is_copy=False)]) for part, text in instead])
 
-    def attributes(self, attributes: Node, kind: str | None) -> list[TextPiece]:
-        """Return the attributes of an operation; `kind` is the type to write for a constant's value."""
-        each = [*named(attributes, "attribute", "draft_attribute")]
-        return self.rewritten(attributes, [(one, self.attribute(one, kind, "$absent($unset)")) for one in each])
-
     def attribute(self, attribute: Node, kind: str | None = None, nothing: str = 'string("")') -> list[TextPiece]:
         """Return an attribute. A `const` whose value is a record without a type gets the `kind` given.
 
         Another such record is replaced by `nothing`.
         """
-        literal = attribute.children[2]
+        literal = phrases.held(attribute)
         if attribute.name == "attribute" or literal.name != "record":
             return self.rewritten(attribute, [(literal, [*self.phrase(literal)])] if _is_short(literal) else [])
         if name_in(attribute) == "val" and kind is not None:
@@ -272,21 +264,21 @@ class _Elaboration:
             return []
         known = signature(name_in(operation), self.opset)
         found = []
-        for place, argument in sorted(enumerate(_given(*named(operation, "arguments"))), key=_place_in_layout):
+        for place, argument in sorted(enumerate(phrases.arguments(operation)), key=_place_in_layout):
             is_named = argument.name != "positional_argument"
             name = f"{owner}_{name_in(argument) if is_named else _parameter(known, place)}"
-            bindings = [*named(argument, *BINDINGS)]
+            bindings = [*phrases.bindings(argument)]
             for at, binding in enumerate(bindings):
                 if _is_hoisted(binding):
                     made = self.values[binding.start] = self.names.fresh(name if len(bindings) == 1 else f"{name}_{at}")
-                    found.append((binding.children[0], made))
+                    found.append((phrases.held(binding), made))
         return found
 
     def hoisted(self, phrase: Node, name: str) -> list[TextPiece]:
         """Return a nested operation or a weight as a statement of its own."""
         if phrase.name == "call":
             return self.hoisted_call(phrase, name)
-        kind = _type_text(phrase.children[-4]) if phrase.name == "value" else None
+        kind = _type_text(phrase) if phrase.name == "value" else None
         texts = f"{kind or '_'} {name_text(name)} = const()[val = ", "]; "
         head, end = (TextPiece(text, phrase.span, is_copy=False, is_draft=kind is None) for text in texts)
         return [head, *self.phrase(phrase), end]
@@ -296,7 +288,7 @@ class _Elaboration:
         known = signature(name_in(call), self.opset)
         is_wrong = known is not None and (known.outputs != (1, 1) or bool(known.blocks))
         if is_wrong:
-            why = "has blocks" if known and known.blocks else "may give back more or fewer than one value"
+            why = "has blocks" if known and known.blocks else "may return more or fewer than one value"
             self.diagnostics.append(error(codes.NESTED_OPERATION, _NOT_ONE.format(name_in(call), why), call.span))
         head = TextPiece(f"_ {name_text(name)} = ", call.span, is_copy=False, is_wrong=is_wrong)
         return [head, *self.operation(call), TextPiece("; ", call.span, is_copy=False)]
@@ -305,7 +297,7 @@ class _Elaboration:
 def _is_hoisted(binding: Node) -> bool:
     """Return whether the value of an argument becomes a statement of its own."""
     if binding.name == "call_binding":
-        return not is_misread(binding.children[0])
+        return not is_misread(phrases.held(binding))
     weight = _weight_in(binding)
     return weight is not None and (binding.name == "value_binding" or weight.name == "array_file")
 
@@ -316,23 +308,20 @@ def _shapeless(record: Node) -> Diagnostic:
 
 def _constant_type(operation: Node) -> str | None:
     """Return the type to write for the value of a `const`; None without one, or for another operation."""
-    outputs = [value for results in named(operation, "results") for value in results.children[::2]]
+    outputs = [*phrases.outputs(operation)]
     is_typed = len(outputs) == 1 and outputs[0].name == "named_value" and name_in(operation) == "const"
-    return _type_text(outputs[0].children[0]) if is_typed else None
+    return _type_text(outputs[0]) if is_typed else None
 
 
-def _type_text(phrase: Node) -> str:
-    """Return a type without the comments in it."""
-    return " ".join(token.token or "" for token in tokens(phrase))
+def _type_text(value: Node) -> str | None:
+    """Return the type of a value without the comments in it, None without a type."""
+    stated = phrases.type_of(value)
+    return " ".join(token.token or "" for token in tokens(stated)) if stated else None
 
 
 def _parameter(known: Signature | None, place: int) -> str:
     """Return the parameter that the argument at a place is for, or a name that stands for that where none is."""
     return known.positions[place] if known and place < len(known.positions) else f"{UNNAMED}{place + 1}"
-
-
-def _given(arguments: Node) -> list[Node]:
-    return [*named(arguments, "argument", "single_argument", "positional_argument")]
 
 
 def _place_in_layout(argument: tuple[int, Node]) -> tuple[bool, str, int]:
@@ -343,14 +332,14 @@ def _place_in_layout(argument: tuple[int, Node]) -> tuple[bool, str, int]:
 
 
 def _mistake(given: list[Node], known: Signature | None) -> tuple[Node, str] | None:
-    """Return the first argument that cannot stand where it does without its parameter's name, and why."""
+    """Return the first argument that cannot be where it is without its parameter's name, and why."""
     by_name = {name_in(argument): argument for argument in given if argument.name != "positional_argument"}
     first = min((argument.start for argument in by_name.values()), default=None)
     for place, argument in enumerate(given):
         if argument.name != "positional_argument":
             continue
         if first is not None and argument.start > first:
-            return argument, "an argument without its parameter's name stands after one that has it; name it, too"
+            return argument, "an argument without its parameter's name comes after one that has it; name it, too"
         if known and place >= len(known.positions):
             takes = f"{len(known.positions)} argument{'s' if len(known.positions) != 1 else ''}"
             return argument, f"`{known.name}` takes {takes}, and this is one more"

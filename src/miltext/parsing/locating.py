@@ -1,4 +1,4 @@
-"""Which operation stands at a place of a text, such as the `model.mil:7:12` of Core ML's errors."""
+"""Which operation is at a place of a text, such as the `model.mil:7:12` of Core ML's errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that stand where a type should, and that the grammar read as something else: `flot16 y`, `x = float(1)`."""
+"""Names that are where a type should, and that the grammar read as something else: `flot16 y`, `x = float(1)`."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def _blamed(text: str, refused: Diagnostic, nodes: Iterable[Node]) -> Diagnostic
     place = refused.span
     if place is None or refused.code not in OF_DRAFTS:
         return refused
-    from miltext.parsing.slips import misread_operations  # it stands on all tables, and most texts are right
+    from miltext.parsing.slips import misread_operations  # it needs all tables, and most texts are right
 
     found = (each for node in nodes for each in misread_operations(text, chain(node, place.start)))
     around = (said for phrase, said in found if phrase.start <= place.start and place.end <= phrase.end)

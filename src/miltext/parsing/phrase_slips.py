@@ -9,7 +9,7 @@ from miltext.parsing.misread_types import AS_STRING
 from miltext.parsing.slip_patterns import Slip
 
 _TENSOR = "the type of a tensor is written `tensor<{dtype}, [{sizes}]>`"
-_IN_BRACKETS = "the sizes of a tensor stand in brackets: `[{sizes}]`"
+_IN_BRACKETS = "the sizes of a tensor belong in brackets: `[{sizes}]`"
 _UNKNOWN_SIZE = "a size that is not known is written `?`"
 _SIZES = r"(?P<sizes>[\d?,\s]*)"
 
@@ -55,7 +55,7 @@ TYPES = [
     Slip(
         "tensor < DTYPE",
         rf" \[{_SIZES}\]",
-        "a comma stands between the data type and the sizes",
+        "a comma comes between the data type and the sizes",
         ", [{sizes}]",
         ",",
         certain=True,
@@ -97,9 +97,9 @@ TYPES = [
     ),
 ]
 
-_SUFFIX = "a number has nothing after its digits; its type says what it is"
-_PARENTHESES = "a literal stands in parentheses after its type: `{dtype}({number})`"
-_ELEMENTS = "the elements of a tensor or a list stand in brackets"
+_SUFFIX = "a number has no suffix; its type is written before it"
+_PARENTHESES = "a literal belongs in parentheses after its type: `{dtype}({number})`"
+_ELEMENTS = "the elements of a tensor or a list belong in brackets"
 
 VALUES = [
     Slip(
@@ -126,7 +126,7 @@ VALUES = [
         "inf",
         certain=True,
     ),
-    Slip("", r"(?:[nN]a[nN]|NAN)\b", "what is not a number is written `nan`", "nan", "nan", certain=True),
+    Slip("", r"(?:[nN]a[nN]|NAN)\b", "NaN is written `nan`", "nan", "nan", certain=True),
     Slip("", r"MODULE\.(?P<word>inf|nan)\b", "this is written `{word}`", "{word}", "inf", certain=True),
     Slip("[=(,] (?P<at>(?P<number>NUMBER) )", ": (?P<dtype>DTYPE)", _PARENTHESES, "{dtype}({number})"),
     Slip(
@@ -156,7 +156,7 @@ VALUES = [
     Slip(
         "MADE <[^;=(){}]*> ",
         r"(?P<list>\[[^;()]*?\])(?= [],;)])",
-        "a literal stands in parentheses after its type",
+        "a literal belongs in parentheses after its type",
         "({list})",
         "(",
         certain=True,
@@ -170,11 +170,11 @@ VALUES = [
         ")",
     ),
     Slip(r"string \( ", r"[rRbBfFuU]{1,2}(?P<string>STRING)", "a string has nothing before its quotes", "{string}"),
-    Slip(r"string \( ", r"(?P<word>NAME)(?= \))", 'a string stands in double quotes: `"{word}"`', '"{word}"'),
+    Slip(r"string \( ", r"(?P<word>NAME)(?= \))", 'a string belongs in double quotes: `"{word}"`', '"{word}"'),
 ]
 
-_ARGUMENTS = "the arguments of an operation stand in parentheses, each as `name = value`, or in a draft in their order"
-_ATTRIBUTES = 'the attributes of an operation stand in brackets: `[name = string("y")]`'
+_ARGUMENTS = "the arguments of an operation belong in parentheses, each as `name = value`, or in a draft in their order"
+_ATTRIBUTES = 'the attributes of an operation belong in brackets: `[name = string("y")]`'
 _EACH = "each argument and attribute is written `name = value`"
 _NO_INDEXING = "MIL has no indexing; write `slice_by_index` or `gather` as an operation of its own"
 _SINGLE = "an argument is bound by a single `=`"
@@ -236,7 +236,7 @@ OPERATIONS = [
     Slip(
         r"\$npy \( (?P<file>STRING) ",
         r", STRING(?= \))",
-        "`$npy` takes a file alone, which holds one array: `$npy({file})`",
+        "`$npy` takes only a file, which contains one array: `$npy({file})`",
         "",
         ")",
     ),
@@ -290,7 +290,7 @@ OPERATIONS = [
     Slip(
         "(?P<at>(?P<defined>NAME))",
         r"\.NAME",
-        "a value of MIL has nothing to ask it for; write an operation that takes `x = {defined}`",
+        "a value in MIL has no attributes or methods; write an operation with `x = {defined}`",
     ),
     Slip("(?P<at>NAME)", r"(?:\.NAME)+", "no name has a dot; an operation is written by its name alone"),
     *[row for sign, operation in _OPERATORS.items() for row in _operators(sign, operation)],
@@ -375,14 +375,14 @@ OPERATIONS = [
     Slip(
         r'[(,] (?P<at>"(?P<name>NAME)" )',
         "(?==)",
-        "the name of an argument stands without quotes",
+        "the name of an argument has no quotes",
         "{name} ",
         certain=True,
     ),
     Slip(
         r"[,\[] ",
         '"(?P<name>NAME)" (?==)',
-        "the name of an attribute stands without quotes",
+        "the name of an attribute has no quotes",
         "{name} ",
         "NAME",
         certain=True,
@@ -393,7 +393,7 @@ OPERATIONS = [
     Slip(
         "= ",
         r"\{(?P<items>[^{}:;=]*)\}",
-        "a list stands in brackets, several values in parentheses",
+        "a list belongs in brackets, several values in parentheses",
         "[{items}]",
         "NAME",
     ),
@@ -409,7 +409,7 @@ OPERATIONS = [
         'string("{word}")',
         certain=True,
     ),
-    Slip("", r"'(?P<word>[^'\"\\\n]*)'", "a string stands in double quotes", '"{word}"', "STRING", certain=True),
+    Slip("", r"'(?P<word>[^'\"\\\n]*)'", "a string belongs in double quotes", '"{word}"', "STRING", certain=True),
     Slip(
         r"\[ name = ",
         r"(?P<word>NAME)(?= [\],])",

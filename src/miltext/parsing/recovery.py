@@ -411,7 +411,7 @@ class _RecoveringParse:
         del self.values[size:], self.states[size + 1 :]
 
     def feed(self, words: str, at: int) -> None:
-        """Read words that do not stand in the text, at a place in it."""
+        """Read words that are not in the text, at a place in it."""
 
         def place(terminal: str, token: str, _: int) -> Node:
             return leaf(terminal, token, at)._replace(end=at)

@@ -109,6 +109,14 @@ class Scopes:
         """Return the names that begin in a stretch of the text."""
         return self.found[bisect_right(self._starts, start - 1) : bisect_right(self._starts, end - 1)]
 
+    def in_sight(self) -> list[tuple[Name, Meaning]]:
+        """Return the names of values, but those whose definition is only guessed."""
+        return [
+            (name, value)
+            for name, value in self.found
+            if value is not None and not value.is_function and name not in self.guessed
+        ]
+
     def around(self, offset: int) -> list[Scope]:
         """Return the scopes around an offset, the innermost first, without the scope of the program."""
         found: list[Scope] = []
@@ -145,7 +153,7 @@ class Scopes:
         return scope
 
     def _block(self, body: Node, scopes: Sequence[Scope]) -> None:
-        """Read a block, with the opset and the inputs that stand before it; `scopes` are its own and those around."""
+        """Read a block, with the opset and the inputs that come before it; `scopes` are its own and those around."""
         self._values(phrases.inputs(body), None, scopes[0])
         block = phrases.block(body)
         for operation in phrases.operations(block):
@@ -172,7 +180,7 @@ class Scopes:
         while todo:
             found = todo.pop()
             if found.name == "name_binding":
-                self._use(Name.of(phrases.bound(found)), scopes)
+                self._use(Name.of(phrases.held(found)), scopes)
             elif found.name not in _WITHOUT_NAMES:
                 todo += reversed(found.children)
             self.is_draft = self.is_draft or found.name in _DRAFTS

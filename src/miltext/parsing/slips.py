@@ -33,7 +33,7 @@ _DEFINED = re.compile(r"[\w>]\s+([A-Za-z_][A-Za-z0-9_@]*)\s*(?:=(?!=)|[,)])")
 def slip_error(text: str, at: int, words: set[str]) -> Diagnostic | None:
     """Return the error for a slip at the place where a parse stopped; None for an unknown slip.
 
-    `words` are the terminals that could stand there, by their words where they have only one.
+    `words` are the terminals that could be there, by their words where they have only one.
     """
     around = _Around(text, at)
     for row in _rows():
@@ -82,7 +82,7 @@ class _Around:
         return after(self.text, self.at, phrase=True)
 
     def fit(self, row: _Row) -> Fit | None:
-        """Return how a row fits here, if it does. Of a long row, the little that stands before is tried first."""
+        """Return how a row fits here, if it does. Of a long row, the little that comes before is tried first."""
         following = self.after
         if row.slip.long:
             read = row.before(self.before.line)
@@ -133,13 +133,13 @@ def misread_operations(text: str, phrases: Iterable[Node]) -> Iterator[tuple[Nod
 
 
 def _is_value(text: str, name: str | None) -> bool:
-    """Return whether a name, if given, is defined as a value in the text: it stands after a type or `_`."""
+    """Return whether a name, if given, is defined as a value in the text: it comes after a type or `_`."""
     return name is None or name in defined_names(text)
 
 
 @lru_cache(maxsize=1)
 def defined_names(text: str) -> frozenset[str]:
-    """Return the names of a text that stand after a type or `_` as they do where a value is defined."""
+    """Return the names of a text that come after a type or `_` as they do where a value is defined."""
     return frozenset(_DEFINED.findall(text))
 
 

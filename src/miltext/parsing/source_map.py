@@ -42,7 +42,7 @@ class SourceMap:
 
 
 def parse_with_source(text: str, *, path: str | None = None) -> tuple[Program, SourceMap]:
-    """Return the Program of a text, and where its messages stand there. Raise ParseError, as `parse` does."""
+    """Return the Program of a text, and where its messages are there. Raise ParseError, as `parse` does."""
     program = parse(text, path=path)
     traced = parse_tree(text, path)
     spans = {place: phrase.span for place, phrase in phrases_by_path(traced.root)}

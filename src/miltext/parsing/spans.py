@@ -123,7 +123,7 @@ def _argument(argument: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     for index, binding in enumerate(phrases.bindings(argument)):
         yield (*path, "arguments", index), binding
         if binding.name == "value_binding":
-            yield from _value(phrases.bound(binding), (*path, "arguments", index, "value"))
+            yield from _value(phrases.held(binding), (*path, "arguments", index, "value"))
 
 
 def _values(values: Iterator[Node], path: Path) -> Iterator[tuple[Path, Node]]:
@@ -137,9 +137,9 @@ def _attributes(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
     for attribute in phrases.attributes(phrase):
         place = (*path, "attributes", Key(name_in(attribute)))
         if attribute.name == "attribute":
-            yield from _value(phrases.assigned(attribute), place)
-        else:  # the literal stands there; the phrase leaves its type out
-            yield place, phrases.assigned(attribute)
+            yield from _value(phrases.held(attribute), place)
+        else:  # the literal is there; the phrase leaves its type out
+            yield place, phrases.held(attribute)
             yield place, attribute
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from miltext.parsing.slip_patterns import LITERALS, Slip
 
-_UNTYPED = "an output's type stands before its name; a draft may leave it out"
+_UNTYPED = "an output's type comes before its name; a draft may leave it out"
 _NO_WORD = f"MIL has no `{{word}}`; {_UNTYPED}"
-_RESULTS = "what a block gives back stands after its `}}`: `}} -> (y)`"
+_RESULTS = "the outputs of a block come after its `}}`: `}} -> (y)`"
 _NAME = "a name has letters, digits, `_` and `@`, and begins with a letter or `_`"
-_EQUALS = "`=` stands between an output and its operation"
+_EQUALS = "`=` comes between an output and its operation"
 
 STATEMENTS = [
     Slip(r"START (?P<at>(?P<word>let|var|auto|val|def|local|const)\s+)", "(?=NAME =(?!=))", _NO_WORD, "", "<"),
@@ -27,12 +27,12 @@ STATEMENTS = [
     Slip(
         r"START (?P<at>(?:return|yield)(?:\s+| \( ))",
         r"(?P<call>NAME \([^;{}]*\)) ;?",
-        "what a block gives back has a name, and stands after its `}}`: `y = {call};` and `}} -> (y)`",
+        "the outputs of a block have names, and come after its `}}`: `y = {call};` and `}} -> (y)`",
     ),
     Slip(
         r"START (?P<at>(?:return|yield)(?:\s+| \( ))",
         r"(?P<name>NAME) \)? ;?",
-        "what a block gives back stands after its `}}`: `}} -> ({name})`",
+        "the outputs of a block come after its `}}`: `}} -> ({name})`",
     ),
     Slip(r"START (?P<at>(?:return|yield)) (?:\( (?:NAME )?)?", r"(?=[;)\n])", _RESULTS),
     Slip(r"START (?P<at>if)\b [^\n]*", r"(?=[^;=])", "MIL has no `if`; write the operation `cond` or `select`"),
@@ -51,32 +51,32 @@ STATEMENTS = [
         r"(?=[\s\S])",
         "MIL has no `{word}`",
     ),
-    Slip("START (?:_|DTYPE|MADE <[^;=(){}]*>) ", ":(?= NAME)", "no colon stands between a type and a name", ""),
+    Slip("START (?:_|DTYPE|MADE <[^;=(){}]*>) ", ":(?= NAME)", "no colon comes between a type and a name", ""),
     Slip("START (?P<at>(?P<name>NAME) )", ": (?P<type>TYPE) (?==)", _UNTYPED, "{type} {name} ", "<"),
     Slip("START (?P<at>(?P<name>NAME) )", ":=", _UNTYPED, "{name} =", "<"),
     Slip(
         "START (?P<at>NAME )",
         r"(?:[-+*/%@|&]|\*\*|//)=",
-        "no value of MIL ever changes; what is made of it has a name of its own",
+        "values in MIL cannot be changed; give the result a new name",
     ),
     Slip("START", r"\( (?P<names>NAME(?: , NAME)*) \) (?==)", f"outputs have no parentheses; {_UNTYPED}", "{names} "),
     Slip(
         "START",
         r"\( (?P<outputs>TYPE\s+NAME(?: , TYPE\s+NAME)*) \) (?==)",
-        "the outputs of an operation stand without parentheses",
+        "the outputs of an operation have no parentheses",
         "{outputs} ",
     ),
     Slip(
         r"START (?P<at>(?P<call>NAME \([^;{}]*\)) )",
         "-> (?P<name>NAME)",
-        "the output of an operation stands before it, with `=`",
+        "the output of an operation comes before it, with `=`",
         "{name} = {call}",
         ";",
     ),
     Slip(
         r"= NAME \([^;{}]*\)(?P<at> )",
         r"(?:->|:) TYPE(?= ;)",
-        "the type of an output stands before its name",
+        "the type of an output comes before its name",
         "",
         ";",
     ),
@@ -244,7 +244,7 @@ FUNCTIONS = [
     Slip(
         r"\$draft \( (?:NAME , )*NAME(?P<at>\s+)",
         "(?=NAME)",
-        "a comma stands between the words of a marker: `$draft(names, consts)`",
+        "a comma comes between the words of a marker: `$draft(names, consts)`",
         ", ",
         ",",
         certain=True,
@@ -252,7 +252,7 @@ FUNCTIONS = [
     Slip(
         r"\] ",
         r"\$draft \([^(){}]*\)",
-        "the marker stands before the attributes: `program(1.3) $draft(names) [...]`",
+        "the marker comes before the attributes: `program(1.3) $draft(names) [...]`",
         None,
         "{",
     ),
@@ -261,7 +261,7 @@ FUNCTIONS = [
     Slip(
         "[(,] ",
         "%(?P<name>NAME) : (?P<type>TYPE)(?= [,)])",
-        "the type of an input stands before its name: `{type} {name}`",
+        "the type of an input comes before its name: `{type} {name}`",
         "{type} {name}",
         "tensor",
         certain=True,
@@ -269,15 +269,15 @@ FUNCTIONS = [
     Slip(
         r"(?:func\s+NAME (?:< NAME > )?|[\])] )\( (?:[^;{}()]*, )?(?P<at>(?P<name>NAME) )",
         ": (?P<type>TYPE)(?= [,)])",
-        "the type of an input stands before its name: `{type} {name}`",
+        "the type of an input comes before its name: `{type} {name}`",
         "{type} {name}",
         certain=True,
     ),
-    Slip(r"\) ", r"->[^{};]*(?=\{)", "what a function gives back stands after its block: `}} -> (y);`", "", "{"),
+    Slip(r"\) ", r"->[^{};]*(?=\{)", "the outputs of a function come after its block: `}} -> (y);`", "", "{"),
     Slip(
         "-> ",
         r"(?P<name>NAME)(?= [;}])",
-        "the outputs of a block stand in parentheses: `({name})`",
+        "the outputs of a block belong in parentheses: `({name})`",
         "({name})",
         "(",
         certain=True,
@@ -285,13 +285,11 @@ FUNCTIONS = [
     Slip(
         r"-> \( (?:NAME , )*(?P<at>(?:DTYPE|MADE) )",
         r"(?:<[^()]*>\s)? (?P<name>NAME)",
-        "an output of a block is named alone; its type stands where it is defined",
+        "an output of a block is named alone; its type is where it is defined",
         "{name}",
     ),
     Slip(r"func\s+NAME < ", r"(?P<number>\d+)(?:\.\d+)?(?= >)", "an opset is written `ios{number}`", "ios{number}"),
-    Slip(
-        r"func\s+NAME < ", '"(?P<name>NAME)"(?= >)', "an opset stands without quotes: `{name}`", "{name}", certain=True
-    ),
+    Slip(r"func\s+NAME < ", '"(?P<name>NAME)"(?= >)', "an opset has no quotes: `{name}`", "{name}", certain=True),
 ]
 
 STATEMENT_SLIPS = [*COMMENTS, *FUNCTIONS, *STATEMENTS, *CONSTANTS]

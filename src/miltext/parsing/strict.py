@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, Span, codes, error, warning
 from miltext.parsing.parser import parse_tree
+from miltext.syntax import phrases
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
@@ -51,12 +52,12 @@ def _findings(phrase: Node) -> Iterator[Diagnostic]:
         yield from _token_findings(phrase, phrase.token)
     elif phrase.name == "argument" and len(phrase.children) < 6:
         yield _unproven("an argument in parentheses with fewer than two bindings", phrase.span)
-    elif phrase.name == "function" and not any(child.name == "opset" for child in phrase.children):
-        yield _unproven("a function without an opset", Span(phrase.start, phrase.children[1].end))
-    elif phrase.name in ("opset", "operation_opset") and phrase.children[1].token == "ios26":
+    elif phrase.name == "function" and not phrases.opset(phrase):
+        yield _unproven("a function without an opset", Span(phrase.start, phrases.made(phrase)[0].end))
+    elif phrase.name in phrases.OPSETS and phrase.children[1].token == "ios26":
         yield _unproven("the opset `ios26`", phrase.span)
-    elif phrase.name == "inner_block" and len(phrase.children[0].children) == 2:
-        yield _unproven("an inner block without inputs", phrase.children[0].span)
+    elif phrase.name == "inner_block" and not any(phrases.inputs(phrase)):
+        yield _unproven("an inner block without inputs", phrases.parameters(phrase).span)
     elif phrase.name == "tuple_type" and len(phrase.children) == 3:
         yield _unproven("a tuple type without parts", phrase.span)
 

@@ -50,7 +50,7 @@ class SyncPoints:
         return any(_SIGNS[sign].match(self.text, at) for sign in signs)
 
     def begins_line(self, at: int) -> bool:
-        """Return whether only white space stands before a place on its line."""
+        """Return whether only white space comes before a place on its line."""
         while at > 0 and self.text[at - 1] in " \t\r":
             at -= 1
         return at == 0 or self.text[at - 1] == "\n"
@@ -62,12 +62,12 @@ class SyncPoints:
         return self.begins(at, "statement end")
 
     def outputs_end(self, at: int) -> int:
-        """Return the end of the outputs, `-> (y)` or parts of it, that seem to stand at a place, else the place."""
+        """Return the end of the outputs, `-> (y)` or parts of it, that seem to be at a place, else the place."""
         written = _OUTPUTS.match(self.text, at)
         return written.end() if written else at
 
     def input_name(self, at: int) -> int | None:
-        """Return the place of an input's name, if an input, a type and then a name, seems to stand at a place."""
+        """Return the place of an input's name, if an input, a type and then a name, seems to be at a place."""
         found = _INPUT.match(self.text, at)
         return found.start("name") if found else None
 

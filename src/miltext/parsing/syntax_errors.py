@@ -63,7 +63,7 @@ _TYPE_STARTS = {"DTYPE", "CODE", "tensor", "list", "tuple", "dict", "state", "te
 _LITERAL_STARTS = {"NUMBER", "BOOL", "STRING", "LIST", "inf", "nan", "[", "(", "{", "BLOBFILE", "FIELD"}
 _TYPED = "a typed value such as `int32(1)`"
 _NAMED_VALUES = "; each argument and attribute is written `name = value`"
-_HINTS = {"'": "; a string stands in double quotes", "#": "; a comment begins with `//`", ":": _NAMED_VALUES}
+_HINTS = {"'": "; a string belongs in double quotes", "#": "; a comment begins with `//`", ":": _NAMED_VALUES}
 
 
 def syntax_error(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagnostic:
@@ -72,7 +72,7 @@ def syntax_error(text: str, failure: SyntaxFailure, nodes: list[Node]) -> Diagno
         return error(codes.NESTED_TOO_DEEPLY, TOO_NESTED, Span(failure.start, failure.end))
     if path := _path(text):
         return path
-    from miltext.parsing.slips import slip_error  # it stands on all tables, and most texts are right
+    from miltext.parsing.slips import slip_error  # it needs all tables, and most texts are right
 
     if slip := slip_error(text, failure.start, _possible(failure)):
         return slip
@@ -147,7 +147,7 @@ def _named(character: str) -> str:
 
 def _forbidden(text: str, at: int) -> Diagnostic:
     character = text[at]
-    message = f"a raw {_named(character)} is not allowed: it would hide or reorder what a reader sees"
+    message = f"a raw {_named(character)} is not allowed: it would hide or reorder text"
     if unicodedata.category(character) == "Cc":
         message = f"a raw control character {_named(character)} is not allowed"
     return error(
@@ -225,7 +225,7 @@ def _way_out(found: str, words: set[str]) -> str:
 
 
 def _no_type(text: str, place: Span, words: set[str], nodes: list[Node]) -> Diagnostic | None:
-    """Return the error for a name that stands where a type should, if the error is that."""
+    """Return the error for a name that is where a type should, if the error is that."""
     found = text[place.start : place.end]
     if NAME.fullmatch(found) and "DTYPE" in words and "NAME" not in words:
         return unknown_type(found, place, "type" if "tensor" in words else "data type")
@@ -240,7 +240,7 @@ def _words(failure: SyntaxFailure, nodes: list[Node]) -> set[str]:
 
 
 def _possible(failure: SyntaxFailure) -> set[str]:
-    """Return the terminals that could stand at the place, by their words where they have only one."""
+    """Return the terminals that could be at the place, by their words where they have only one."""
     terminals = {terminal.name: terminal for terminal in load_grammar().terminals}
     named = [terminals.get(name) for name in failure.expected]
     words = {terminal.literal or terminal.name for terminal in named if terminal and not terminal.fast}

@@ -77,7 +77,10 @@ def lowering_diagnostic(phrase: Node, refused: LoweringError, text: str = "") ->
     if isinstance(refused, NamesInBrackets) and _takes_one(text[max(phrase.start - WINDOW, 0) : phrase.start]):
         applicability = UNSAFE
         if suggestion and suggestion.startswith("("):
-            message, suggestion = "a list has no names of values in it; `concat` makes a vector of them first", None
+            message, suggestion = (
+                "a list literal contains no names of values; `concat` makes a vector of them first",
+                None,
+            )
     return error(refused.code, message, place, suggestion=suggestion, applicability=applicability)
 
 

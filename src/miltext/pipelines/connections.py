@@ -131,7 +131,7 @@ def _by_name(entries: Iterable[FeatureDescription]) -> Entries:
 
 
 def connections(spec: Spec) -> list[Connection]:
-    """Return the connections of a pipeline in the order of their givers; one without a giver stands at its first
+    """Return the connections of a pipeline in the order of their givers; one without a giver is at its first
     taker.
     """
     found: list[Connection] = []

@@ -78,7 +78,7 @@ def _of_connection(spec: Spec, connection: Connection, place: PipelinePlace) -> 
             if is_described(spec) and _is_needed(spec, name, taker):
                 yield Fault(
                     codes.PIPELINE_CONNECTION_LOST,
-                    f"nobody gives `{name}`, which {does}",
+                    f"no model outputs `{name}`, which {does}",
                     (place.path, name, taker),
                     where,
                 )

@@ -6,12 +6,14 @@ as is a model with unknown inner names.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import Note, codes
 from miltext.files.contents import kind_of_model, stages
 from miltext.files.refusals import refusal
+from miltext.ir.graph import Graph
 from miltext.pipelines.connections import (
     OUTER,
     WHOLE,
@@ -23,7 +25,7 @@ from miltext.pipelines.connections import (
     taken,
 )
 from miltext.pipelines.inner_names import BLOB, GIVEN, INNER_NAMES, TAKEN, inner_names, rename_inside
-from miltext.pipelines.value_names import rename_values, value_names
+from miltext.printing.renaming import rename_all
 from miltext.schema.features import PREDICTIONS
 from miltext.schema.proto.kinds import PROGRAM
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
     from miltext.diagnostics import ModelError
     from miltext.pipelines.connections import Connection
-    from miltext.schema.proto import FunctionDescription, ModelDescription
+    from miltext.schema.proto import FunctionDescription, ModelDescription, Program
     from miltext.schema.proto import Model as Spec
 
 Names = Mapping[str, str]
@@ -212,3 +214,32 @@ def name_in_use(spec: Spec, connection: Connection, name: str, place: PipelinePl
 
 def _list(names: Names) -> str:
     return ", ".join(f"`{name}`" for name in sorted(names))
+
+
+# ---- names inside programs
+
+
+def rename_values(program: Program, names: Mapping[str, str], place: object) -> None:
+    """Rename the values of a Program, by their old names, which may be exchanged.
+
+    Each function with such a value is changed. Raise ModelError (MIL431) for a new name that another value of it has;
+    `place` is the model's name in the error.
+    """
+    graph = Graph(program)
+    for function_name, function in graph.functions.items():
+        there = {value.name for value in function.defined()}
+        if there.isdisjoint(names):
+            continue
+        kept = Counter(names.get(name, name) for name in there)
+        for new in names.values():
+            if kept[new] > 1:
+                raise refusal(
+                    codes.NAME_IN_USE, f"the function `{function_name}` of {place} already has a value `{new}`"
+                )
+        rename_all(function, names)
+    program.CopyFrom(graph.program())
+
+
+def value_names(program: Program) -> set[str]:
+    """Return the names of all values of a Program."""
+    return {value.name for function in Graph(program).functions.values() for value in function.defined()}

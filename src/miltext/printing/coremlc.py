@@ -169,7 +169,9 @@ def _add_build_info(program: Program, versions: Versions | None) -> None:
         program.attributes[BUILD_INFO].CopyFrom(immediate(STRINGS, {}))
     info = program.attributes[BUILD_INFO]
     if info.type != write_type(STRINGS) or not info.immediateValue.HasField("dictionary"):
-        message = f"`{BUILD_INFO}` is not a dictionary of strings, to which the compiler adds: remove it, or correct it"
+        message = (
+            f"`{BUILD_INFO}` is not a dictionary of strings, which the compiler requires: remove it, or correct it"
+        )
         raise PrintError([error(codes.WRONG_BUILD_INFO, message)])
     pairs = info.immediateValue.dictionary.values
     asked = (versions or Versions()).entries()

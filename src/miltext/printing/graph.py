@@ -11,7 +11,7 @@
 
 A scope is a stretch of the text, so values lead from earlier scopes to later ones. No scope holds more than
 `graph_scopes.MOST` operations and scopes: where names do not divide them, they are cut where the fewest values cross.
-Constants stand beside their first users.
+Constants are beside their first users.
 
 In the browser, the SCRIPTS in their order define `drawGraph(element, data, {onSelect})`: it draws the graph into a
 visible element with a size, in place of its contents, and calls `onSelect(line)` when a node is chosen. It returns

@@ -174,7 +174,7 @@ const drawGraph = (() => {
       return box.shape;
     }
 
-    // What stands at the top of a box that is unfolded, over the lines that lead into it.
+    // What is at the top of a box that is unfolded, over the lines that lead into it.
     head({ width, title, name }, corner) {
       return svg("g", { ...corner, class: "g-head" }, svg("text", { x: 12, y: 19, class: "g-title" }, `\u25be ${title}`),
         svg("text", { x: width - 12, y: 19, class: "g-name" }, name));

@@ -5,7 +5,7 @@
 // in the box around it, and `lines`: {flow, d}, the path of a line or of its `head`, as SVG spells it, or {flow, label, x, y}.
 //
 // Each box is laid out by itself, inner ones first: boxes get ranks by the longest path that leads to them, every second
-// one, for labels stand between. A flow that leaves or enters a box crosses its border at a port.
+// one, for labels come between. A flow that leaves or enters a box crosses its border at a port.
 const layoutGraph = (() => {
   const GAP = { x: 18, y: 11 };
   const BORDER = { side: 14, top: 30, bottom: 12 };

@@ -75,7 +75,7 @@ class Printer:
     def _ours(self, text: str, what: str) -> str:
         """Return a spelling of ours, where it may be used."""
         if self._strict:
-            raise PrintError([error(codes.NOT_APPLE_SYNTAX, f"Apple's syntax has no way to say {what}")])
+            raise PrintError([error(codes.NOT_APPLE_SYNTAX, f"Apple's syntax cannot express {what}")])
         return text
 
     # ---- names
@@ -210,7 +210,7 @@ class Printer:
         return TypeText(self._ours(word, "a missing type"), b"" if present else None)
 
     def _part(self, value_type: proto.ValueType) -> TypeText:
-        """Return a type that stands in a repeated field, where it is always present."""
+        """Return a type that is in a repeated field, where it is always present."""
         wire = value_type.SerializeToString(deterministic=True)
         return self._type(value_type, wire) if wire else self._missing_type(True)
 

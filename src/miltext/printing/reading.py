@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import line_and_column
 from miltext.highlight import MilLexer
+from miltext.parsing.scopes import Scopes
+from miltext.syntax import phrases
 from miltext.syntax.lexer import STATEMENTS
 from miltext.syntax.names import DRAFT
-from miltext.syntax.plain_tokens import operation_head
-from miltext.syntax.tree import Node, Statement, named, tree_of
+from miltext.syntax.tree import Node, Statement, tree_of
 
 if TYPE_CHECKING:
     from pygments.token import _TokenType
+
+    from miltext.parsing.scopes import Meaning
 
 
 class Definition(NamedTuple):
@@ -55,32 +58,28 @@ class TextPart:
     inside: list[TextPart] = field(default_factory=list)
 
 
-class _UnreadPart(NamedTuple):
-    """The unread phrases of a part, the values in their scope, and the action at the end.
-
-    `around` is the part around their parts: `part` itself, but in an operation the part around the operation.
-    """
-
-    children: Iterator[Node]
-    scope: dict[str, int]
-    part: TextPart
-    around: TextPart
-    end: Callable[[], None] = lambda: None
-
-
 class TextReader:
     """A text line by line, the meaning of each name in it, and its parts.
 
-    `unnamed` are the values of a draft's operations that stand inside others.
+    `unnamed` are the values of a draft's operations that are inside others.
     """
 
     def __init__(self, text: str) -> None:
-        self.definitions: list[Definition] = []
         self.unnamed: list[Definition] = []
         self.program = TextPart("program", "", 1)
         self._text = text
-        self._named: dict[int, tuple[int, bool]] = {}  # by its place, the value that a name means, and if it defines it
-        self._read(tree_of(text, STATEMENTS))
+        tree = tree_of(text, STATEMENTS)
+        names = Scopes(tree).in_sight()
+        values = [value for name, value in names if name is value.name]
+        numbers = {value: number for number, value in enumerate(values)}
+        self._named = {name.start: (numbers[value], name is value.name) for name, value in names}
+        uses = [list[int]() for _ in values]
+        for name, value in names:
+            if name is not value.name:
+                uses[numbers[value]].append(self._line(name.start))
+        self.definitions = [self._definition(value, lines) for value, lines in zip(values, uses, strict=True)]
+        for function in phrases.functions(tree):
+            self._function(function)
 
     def lines(self) -> Iterator[list[LineToken]]:
         """Yield the text's lines."""
@@ -95,105 +94,83 @@ class TextReader:
         if line:
             yield line
 
-    def _read(self, tree: Node) -> None:
-        """Read a tree, however deep operations stand inside others."""
-        todo = [_UnreadPart(iter(tree.children), {}, self.program, self.program)]
-        while todo:
-            reading = todo[-1]
-            child = next(reading.children, None)
-            if child is not None:
-                todo += self._begin(child, reading)
+    def _definition(self, value: Meaning, uses: list[int]) -> Definition:
+        maker = "input" if value.operation is None else self._label(value.operation)
+        kind = self._text[slice(*value.type)] or DRAFT
+        return Definition(
+            self._text[value.name.start : value.name.end], kind, self._line(value.name.start), maker, uses
+        )
+
+    # ---- parts
+
+    def _function(self, function: Node) -> None:
+        part = self._part("function", self._label(function), function, self.program)
+        self._inputs(function, part)
+        for body in phrases.bodies(function):
+            opset = phrases.opset_token(body)
+            label = opset.token or "" if opset else ""
+            self._block(body, self._part("block", label, body, part) if body.name == "specialization" else part)
+
+    def _block(self, body: Node, part: TextPart) -> None:
+        """Read the inputs, operations and outputs of a block into a part."""
+        self._inputs(body, part)
+        block = phrases.block(body)
+        for operation in phrases.operations(block):
+            made = self._operation(operation, part)
+            for inner in phrases.inner_blocks(operation):
+                self._block(inner, self._part("block", str(len(made.inside)), inner, made))
+        for token in phrases.returned(block):
+            self._part("output", token.token or "", token, part).takes += self._meant(token.start)
+
+    def _inputs(self, head: Node, part: TextPart) -> None:
+        for token in filter(None, map(phrases.name_token, phrases.inputs(head))):
+            self._part("input", token.token or "", token, part).makes += self._meant(token.start)
+
+    def _operation(self, operation: Node, around: TextPart) -> TextPart:
+        """Read an operation, after the operations in its arguments, however deep these are inside others."""
+        reading = [(self._op(operation), self._arguments(operation))]
+        while True:
+            part, given = reading[-1]
+            for phrase in given:
+                if phrase.name == "call":
+                    reading.append((self._op(phrase), self._arguments(phrase)))
+                    break
+                part.takes += self._meant(phrase.start)
             else:
-                reading.end()
-                todo.pop()
+                reading.pop()
+                around.inside.append(part)
+                if not reading:
+                    part.makes += [number for made in phrases.made(operation) for number in self._meant(made.start)]
+                    return part
+                self.unnamed.append(Definition("", DRAFT, part.line, part.label, [reading[-1][0].line]))
+                part.makes.append(-len(self.unnamed))
+                reading[-1][0].takes.append(-len(self.unnamed))
 
-    def _begin(self, child: Node, reading: _UnreadPart) -> Iterator[_UnreadPart]:
-        """Read a phrase, and yield the phrases to read inside it."""
-        _, scope, part, around, _ = reading
-        if isinstance(child, Statement):
-            self._read_statement(child, scope, around)
-        elif child.name in ("named_value", "draft_value"):
-            self._read_value(child, scope, part)
-        elif child.name == "name_binding":
-            self._use(next(named(child, "NAME")), scope, part)
-        elif child.name == "outputs":
-            for name in named(child, "NAME"):
-                self._use(name, scope, self._part("output", name.token or "", name, around))
-        elif child.name == "block":
-            yield _UnreadPart(iter(child.children), dict(scope), part, around)
-        elif child.name in ("function", "specialization", "inner_block"):
-            inside = self._inside(child, part)
-            yield _UnreadPart(iter(child.children), dict(scope), inside, inside)
-        elif child.name in ("operation", "call"):
-            yield self._begin_operation(child, reading)
-        elif child.name not in ("results", "attributes", "marked_attributes", "value_binding"):
-            yield _UnreadPart(iter(child.children), scope, part, around)
+    def _arguments(self, operation: Node) -> Iterator[Node]:
+        """Return the names and the operations in the arguments of an operation, in their order."""
+        if isinstance(operation, Statement):
+            _, *uses = operation.names()
+            return (Node("NAME", start, end, [], name) for start, end, name in uses)
+        bindings = (binding for argument in phrases.arguments(operation) for binding in phrases.bindings(argument))
+        return (phrases.held(each) for each in bindings if each.name in ("name_binding", "call_binding"))
 
-    def _inside(self, phrase: Node, part: TextPart) -> TextPart:
-        """Return a function or a block as a part inside another."""
-        if phrase.name == "inner_block":
-            return self._part("block", str(len(part.inside)), phrase, part)
-        name = next(named(next(named(phrase, "opset")) if phrase.name == "specialization" else phrase, "NAME"))
-        return self._part("block" if phrase.name == "specialization" else "function", name.token or "", phrase, part)
-
-    def _begin_operation(self, phrase: Node, reading: _UnreadPart) -> _UnreadPart:
-        """Begin an operation, or an operation in the arguments of another: it stands first, as it is made first."""
-        _, scope, part, around, _ = reading
-        name = next(named(phrase, "NAME"))
-        operation = TextPart("op", name.token or "", self._line(phrase.start))
-        made: dict[str, int] = {}
-        for results in named(phrase, "results"):
-            for value in named(results, "named_value", "draft_value"):
-                self._read_value(value, made, operation)
-
-        def end() -> None:
-            scope.update(made)  # only now: `x = relu(x = x)` takes the x before it
-            around.inside.append(operation)
-            if phrase.name == "call":
-                self.unnamed.append(Definition("", DRAFT, operation.line, operation.label, [part.line]))
-                operation.makes.append(-len(self.unnamed))
-                part.takes.append(-len(self.unnamed))
-
-        return _UnreadPart(iter(phrase.children), scope, operation, around, end)
-
-    def _read_statement(self, statement: Statement, scope: dict[str, int], around: TextPart) -> None:
-        head = operation_head(statement.text)
-        assert head is not None  # so it was read
-        operation = self._part("op", head[3], statement, around)
-        (at, _, name), *uses = statement.names()
-        for start, _, used in uses:
-            self._use_name(used, start, scope, operation)
-        self._define(name, at, head[1], scope, operation)
-
-    def _read_value(self, phrase: Node, scope: dict[str, int], part: TextPart) -> None:
-        """Read a value with its type: an operation's output, or else an input of a block or a function."""
-        *kinds, name = phrase.children
-        kind = self._text[kinds[0].start : kinds[0].end] if kinds else DRAFT
-        maker = part if part.kind == "op" else self._part("input", name.token or "", name, part)
-        self._define(name.token or "", name.start, kind, scope, maker)
-
-    def _define(self, name: str, at: int, kind: str, scope: dict[str, int], maker: TextPart) -> None:
-        index = scope[name] = len(self.definitions)
-        made_by = maker.label if maker.kind == "op" else "input"
-        self.definitions.append(Definition(name, kind, self._line(at), made_by, []))
-        self._named[at] = index, True
-        maker.makes.append(index)
-
-    def _use(self, name: Node, scope: dict[str, int], user: TextPart) -> None:
-        self._use_name(name.token or "", name.start, scope, user)
-
-    def _use_name(self, name: str, at: int, scope: dict[str, int], user: TextPart) -> None:
-        found = scope.get(name)
-        if found is not None:
-            self._named[at] = found, False
-            self.definitions[found].uses.append(self._line(at))
-            user.takes.append(found)
+    def _op(self, operation: Node) -> TextPart:
+        return TextPart("op", self._label(operation), self._line(operation.start))
 
     def _part(self, kind: str, label: str, phrase: Node, around: TextPart) -> TextPart:
         """Return a new part inside another."""
         part = TextPart(kind, label, self._line(phrase.start))
         around.inside.append(part)
         return part
+
+    def _meant(self, at: int) -> list[int]:
+        """Return the number of the value that the name at a place means, if it has one."""
+        return [number for number, _ in filter(None, [self._named.get(at)])]
+
+    def _label(self, phrase: Node) -> str:
+        """Return the name in a phrase as it is spelled."""
+        token = None if isinstance(phrase, Statement) else phrases.name_token(phrase)
+        return token.token or "" if token else phrases.name_in(phrase)
 
     def _line(self, at: int) -> int:
         return line_and_column(self._text, at)[0]

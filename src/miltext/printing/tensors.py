@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.schema.dtypes import FIELD_DTYPES, DType
-from miltext.schema.wire import read_varint
+from miltext.schema.fields import Data, field_data
 from miltext.syntax.encoding import decode, padding_is_clear
 from miltext.syntax.literals import LiteralError, nest, quote
 
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
     from miltext.schema.proto import TensorValue
 
 Shape = tuple["int | None", ...]
-Data = bytes | Sequence[Any]
-"""The contents of a TensorValue's field: bytes, numbers or strings."""
 
 
 class Style(NamedTuple):
@@ -84,21 +81,6 @@ def digest(tensor: TensorValue) -> str:
     import hashlib
 
     return "sha256:" + hashlib.sha256(tensor.SerializeToString(deterministic=True)).hexdigest()
-
-
-def field_data(tensor: TensorValue, field: str) -> Data:
-    """Return the contents of a TensorValue's field: bytes for `bytes`, `floats` and `doubles`, else numbers or strings.
-
-    Floats are taken from the wire: as Python numbers, signalling NaNs would not survive.
-    """
-    member = getattr(tensor, field)
-    if field not in ("floats", "doubles"):
-        return member.values  # type: ignore[no-any-return]
-    wire: bytes = member.SerializeToString()
-    if not wire:
-        return wire
-    _, start = read_varint(wire, 1)
-    return wire[start:]
 
 
 def _count(data: Data, dtype: DType) -> int:

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from miltext.building.choices import BuildOptions
+from miltext.building.choices import BuildChoices
 from miltext.building.storing import named_files
 from miltext.containers.programs import BareProgram
 from miltext.containers.spec import SpecModel
@@ -27,12 +27,12 @@ from miltext.schema.wire import wire_of
 from miltext.weights.model_weights import BlobFolder, LooseFolder, blob_values
 
 if TYPE_CHECKING:
-    from miltext.building.filling import Array
     from miltext.descriptions.ranges import Range
     from miltext.diagnostics import Diagnostic
     from miltext.evaluation.subjects import Runnable
     from miltext.models.model import Model
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
+    from miltext.schema.tensors import InType
 
 KINDS = ("mil", "mlpackage", "mlmodel", "mlmodelc")
 """The kinds of files for a smaller model."""
@@ -90,7 +90,7 @@ class Source:
                 self._copy_weights(program, path.parent)
             return []
         model = (self._bare if is_bare else self._whole) or self._loose
-        choices = BuildOptions(
+        choices = BuildChoices(
             original=model if model.kind in WITH_DESCRIPTION else None,
             force=force,
             check=False,
@@ -171,7 +171,7 @@ class Source:
             shutil.copyfile(path, target)
 
 
-def _put(smaller: Program, program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
+def _put(smaller: Program, program: Program, arrays: dict[str, InType]) -> dict[str, InType]:
     """Put the smaller program in place of the written one."""
     program.CopyFrom(smaller)
     return arrays

@@ -57,7 +57,7 @@ def _variables(op: Op) -> list[Variable] | None:
 
 def _spread(op: Op) -> None:
     """Replace an operation by the operations of its blocks."""
-    assert op.block is not None  # it stands in a function's block
+    assert op.block is not None  # it is in a function's block
     for block in op.blocks:
         op.block.insert_before(op, *block)
     for variable in _variables(op) or ():

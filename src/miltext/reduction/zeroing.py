@@ -6,14 +6,12 @@ from collections.abc import Collection
 from math import prod
 from typing import TYPE_CHECKING
 
-from miltext.schema.packing import packed_size
 from miltext.schema.proto import Program
+from miltext.schema.tensors import literal, tensor_form, tensor_value
 from miltext.schema.walk import values
-from miltext.weights.tensors import literal, tensor_dtype, tensor_shape, tensor_value
+from miltext.weights.usage import value_size
 
 if TYPE_CHECKING:
-    from miltext.schema.dtypes import DType
-    from miltext.schema.proto import Value
     from miltext.schema.walk import Held
 
 FEWEST = 2
@@ -33,22 +31,15 @@ def zeroed(program: Program, places: Collection[int]) -> Program:
     made = Program()
     made.CopyFrom(program)
     for place, held in enumerate([*values(made)]):
-        found = _dtype_and_count(held.value) if place in places else None
-        if found is not None:
-            dtype, count = found
-            held.value.immediateValue.tensor.CopyFrom(tensor_value(dtype, bytes(packed_size(count, dtype.bits))))
+        form = tensor_form(held.value.type) if place in places else None
+        if form is not None:
+            held.value.immediateValue.tensor.CopyFrom(tensor_value(form[0], bytes(value_size(held.value))))
     return made
 
 
 def _may_be_zero(held: Held, most: int) -> bool:
-    found = _dtype_and_count(held.value) if held.is_weight else None
-    if found is None or found[0].kind != "float" or not FEWEST <= found[1] <= most:
+    form = tensor_form(held.value.type) if held.is_weight else None
+    if form is None or form[0].kind != "float" or not FEWEST <= prod(form[1]) <= most:
         return False
     tensor = literal(held.value)
     return any(tensor.data) if tensor is not None else held.value.WhichOneof("value") == "blobFileValue"
-
-
-def _dtype_and_count(value: Value) -> tuple[DType, int] | None:
-    """Return the data type of a tensor and its number of elements; None for any other value, or an unknown shape."""
-    dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
-    return None if dtype is None or shape is None else (dtype, prod(shape))

@@ -115,7 +115,7 @@ def ranks(shape: Iterable[Pattern]) -> tuple[int, int | None]:
 
 def _default(parameter: Parameter) -> Iterator[str]:
     if parameter.asked is not None:
-        yield f"by default `{json.dumps(parameter.asked)}`, which is better written out, as some systems ask for it"
+        yield f"by default `{json.dumps(parameter.asked)}`, better written out, as some systems require it"
     elif parameter.default is not None:
         yield f"by default `{json.dumps(parameter.default)}`"
 

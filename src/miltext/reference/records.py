@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.reference.facts import apples_spelling, arrival, draft_spelling, ordered, ranks, sharing
 from miltext.reference.searching import find
@@ -10,10 +10,11 @@ from miltext.schema.operations import signature, versions
 
 if TYPE_CHECKING:
     from miltext.reference.entries import Entry
+    from miltext.schema.dynamic import Record
     from miltext.schema.operations import Parameter, Signature
 
 
-def operations(*words: str, opset: str | None = None, family: str | None = None) -> list[dict[str, Any]]:
+def operations(*words: str, opset: str | None = None, family: str | None = None) -> list[Record]:
     """Return a record of each operation that the words name, else of each whose texts contain them all; without words,
     of all.
 
@@ -24,7 +25,7 @@ def operations(*words: str, opset: str | None = None, family: str | None = None)
     return [record(entry, found.opset) for entry in found.entries]
 
 
-def record(entry: Entry, opset: str | None = None) -> dict[str, Any]:
+def record(entry: Entry, opset: str | None = None) -> Record:
     """Return all facts about an operation, in an opset's version. Raise KeyError if the opset lacks it."""
     known = signature(entry.name, opset)
     if known is None:
@@ -47,7 +48,7 @@ def record(entry: Entry, opset: str | None = None) -> dict[str, Any]:
     }
 
 
-def _parameter(known: Signature, parameter: Parameter, note: str | None) -> dict[str, Any]:
+def _parameter(known: Signature, parameter: Parameter, note: str | None) -> Record:
     """Return all facts about a parameter; a fact that does not apply, or has no limit, is null or empty."""
     return {
         "name": parameter.name,

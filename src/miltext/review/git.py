@@ -9,9 +9,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from miltext.review.kept_texts import FOLDER
+
+if TYPE_CHECKING:
+    from miltext.schema.dynamic import Record
 
 DRIVER = "miltext"
 TEXT_DRIVER = "miltext-text"
@@ -179,7 +182,7 @@ class Installation:
         lines = [f"in {self.attributes}:", *(f"    {line}" for line in ATTRIBUTES), f"with git config {self.scope}:"]
         return "\n".join([*lines, *(f"    {key} = {value}" for key, value in self.configuration().items())])
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """Return the settings that `install` writes, for programs."""
         return {
             "scope": self.scope.removeprefix("--"),

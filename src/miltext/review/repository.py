@@ -119,7 +119,7 @@ class TreeEntry(NamedTuple):
 class RepositoryFiles(ABC):
     """The files of a repository at one time, as `entries` by path from the top.
 
-    They are below `folder`, once they have been fetched. `label` stands before a path, as in `HEAD~:Model.mlpackage`;
+    They are below `folder`, once they have been fetched. `label` comes before a path, as in `HEAD~:Model.mlpackage`;
     it is empty for the working tree. `title` is their name for people, `tree` the name of that object, if there is one.
     """
 

@@ -188,8 +188,8 @@ def _manifest(data: bytes) -> Iterator[str]:
 
 
 def _weights(path: Path) -> Iterator[str]:
+    from miltext.schema.tensors import digest_of_pieces
     from miltext.weights.blob_storage import BlobFile
-    from miltext.weights.tensors import digest_of_pieces
 
     with BlobFile(path) as file:
         yield f"{'offset':>12} {'type':<8} {'elements':>12} digest\n"

@@ -16,7 +16,7 @@ class DType(NamedTuple):
     `bits` is the width of one element (0 for a string), `kind` is `bool`, `string`, `float`, `int` or `uint`, `numpy`
     the dtype whose bytes hold one element (sub-byte types use a whole byte each, bf16 and fp8 their bit pattern),
     `field` the member of `TensorValue` that usually carries the values, and `blob` the number that the type has in a
-    weight file, if it can stand there. A float has `mantissa` stored bits of the fraction; a float that is not
+    weight file, if it can be there. A float has `mantissa` stored bits of the fraction; a float that is not
     `infinite` has no infinity, and a single magnitude for NaN.
     """
 

@@ -174,7 +174,7 @@ WAYS: dict[str, str] = {
     "it is `leaky_relu` when a model runs": "rrelu",
     "it is `sliding_windows` of each axis, and `reshape`": "unfold im2col",
     "it is `reduce_sum(square(sub(x, y)))` and `sqrt`": "cdist pairwisedistance",
-    "it is `gather`, and `reduce_sum` or `reduce_mean` of what it gives back": "embeddingbag",
+    "it is `gather`, and `reduce_sum` or `reduce_mean` of what it returns": "embeddingbag",
     "it is `real_div(log(x), 0.6931472)`": "log2",
     "it is `real_div(log(x), 2.3025851)`": "log10",
     "it is `log(add(x, 1))`": "log1p",
@@ -220,7 +220,7 @@ WAYS: dict[str, str] = {
     "it is `concat` of two of `slice_by_index`": "roll",
     "it is `einsum`": "tensordot outer inner bilinear",
     "it is `reduce_sum(mul(x, y), axes = [-1])`": "vdot",
-    "it is `gather_nd` at what `non_zero` gives back": "maskedselect booleanmask compress",
+    "it is `gather_nd` at what `non_zero` returns": "maskedselect booleanmask compress",
     "leave it out: it changes nothing when a model runs": "dropout alphadropout featuredropout requiresgrad",
     "leave it out: Core ML chooses where a model runs": "cpu cuda deviceput todevice",
 }
@@ -240,7 +240,7 @@ NOWHERE = (
 )
 """Names of operations elsewhere without an equivalent in MIL."""
 
-_NONE = "MIL has no such operation; write it with those that it has, or compute it outside of the model"
+_NONE = "MIL has no such operation; write it with other operations, or compute it outside of the model"
 
 _VERSION = re.compile(r"(?:[123]d|nd|v\d|op)$")
 """Endings of a name elsewhere, for its number of dimensions or its version: `conv2d`, `ConcatV2`."""

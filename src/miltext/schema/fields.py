@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from miltext.schema.dtypes import BY_NAME
-from miltext.schema.wire import heads, number_tag, sized, tag, varint
+from miltext.schema.wire import heads, number_tag, read_varint, sized, tag, varint
+
+if TYPE_CHECKING:
+    from miltext.schema.proto import TensorValue
+
+Data = bytes | Sequence[Any]
+"""The contents of a TensorValue's field: bytes, numbers or strings."""
 
 KEY, ENTRY_VALUE = tag(1), tag(2)
 """The members of a map's entry."""
@@ -67,3 +76,18 @@ BINDING_HEAD, STRING_HEAD, STRING_ENTRY_HEAD = (
     len(table[0]) for table in (BINDING_HEADS, STRING_HEADS, STRING_ENTRY_HEADS)
 )
 """The sizes of these heads: the same for all lengths."""
+
+
+def field_data(tensor: TensorValue, field: str) -> Data:
+    """Return the contents of a TensorValue's field: bytes for `bytes`, `floats` and `doubles`, else numbers or strings.
+
+    Floats are taken from the wire: as Python numbers, signalling NaNs would not survive.
+    """
+    member = getattr(tensor, field)
+    if field not in ("floats", "doubles"):
+        return member.values  # type: ignore[no-any-return]
+    wire: bytes = member.SerializeToString()
+    if not wire:
+        return wire
+    _, start = read_varint(wire, 1)
+    return wire[start:]

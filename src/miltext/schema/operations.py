@@ -13,10 +13,13 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.schema.opsets import OPSETS
 from miltext.schema.shape_patterns import Patterns, Term, read_patterns, read_term
+
+if TYPE_CHECKING:
+    from miltext.schema.dynamic import Record
 
 _PLACES = {name: place for place, opset in enumerate(OPSETS) for name in (opset.text, opset.proto)}
 
@@ -167,9 +170,9 @@ def words_of(parameter: str) -> frozenset[str]:
 
 
 @functools.cache
-def _table() -> dict[str, list[dict[str, Any]]]:
+def _table() -> dict[str, list[Record]]:
     with open(os.path.join(os.path.dirname(__file__), "ops.json"), encoding="utf-8") as file:
-        table: dict[str, list[dict[str, Any]]] = json.load(file)
+        table: dict[str, list[Record]] = json.load(file)
     return table
 
 
@@ -181,7 +184,7 @@ def _signature(op_type: str, place: int) -> Signature | None:
     return None
 
 
-def _read(op_type: str, version: dict[str, Any]) -> Signature:
+def _read(op_type: str, version: Record) -> Signature:
     least, most = version.get("outputs", (1, 1))
     parameters = {name: _parameter(name, **facts) for name, facts in version["parameters"].items()}
     return Signature(

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.schema.proto import Program
 from miltext.schema.wire import LENGTH_DELIMITED, spans
 
 if TYPE_CHECKING:
+    from miltext.schema.dynamic import Fields
     from miltext.schema.proto import Message
 
 LIMIT = 100
-"""How many messages may stand inside one another, the Program being the first. protobuf's readers take 100 messages
+"""How many messages may be inside one another, the Program being the first. protobuf's readers take 100 messages
 below the outermost one, and a Program must load from inside a Model."""
 
 TOO_DEEP = f"this is nested too deeply: protobuf's readers take no more than {LIMIT} messages inside one another"
@@ -43,11 +44,11 @@ def block_path(function: str, opset: str) -> Path:
 
 
 def too_deep(wire: bytes, outermost: type[Message] = Program) -> Path | None:
-    """Return the path of the first message that stands deeper than LIMIT, in the bytes of a message, usually a Program.
+    """Return the path of the first message that is deeper than LIMIT, in the bytes of a message, usually a Program.
 
     For bytes that protobuf would refuse for it; the bytes of a loadable message take a while.
     """
-    todo: list[tuple[Any, bytes, Path, int]] = [(outermost.DESCRIPTOR, wire, (), 1)]
+    todo: list[tuple[Fields, bytes, Path, int]] = [(outermost.DESCRIPTOR, wire, (), 1)]
     while todo:
         descriptor, message, path, level = todo.pop()
         if level > LIMIT:
@@ -57,7 +58,7 @@ def too_deep(wire: bytes, outermost: type[Message] = Program) -> Path | None:
     return None
 
 
-def _submessages(descriptor: Any, message: bytes) -> Iterator[tuple[Any, bytes, Path]]:
+def _submessages(descriptor: Fields, message: bytes) -> Iterator[tuple[Fields, bytes, Path]]:
     """Yield the messages directly inside one: descriptor, bytes and the step to it."""
     counts: Counter[int] = Counter()
     is_entry = descriptor.GetOptions().map_entry
@@ -69,13 +70,13 @@ def _submessages(descriptor: Any, message: bytes) -> Iterator[tuple[Any, bytes, 
             counts[number] += 1
 
 
-def _step(field: Any, index: int, payload: bytes) -> Path:
+def _step(field: Fields, index: int, payload: bytes) -> Path:
     if field.message_type.GetOptions().map_entry:
         key = next((payload[content:end] for number, _, content, end in spans(payload) if number == 1), b"")
         return field.name, Key(key.decode())
     return (field.name, index) if is_repeated(field) else (field.name,)
 
 
-def is_repeated(field: Any) -> bool:
+def is_repeated(field: Fields) -> bool:
     """Return whether a field is repeated; protobuf 6 names this anew and later drops the label."""
     return bool(field.is_repeated) if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED

@@ -24,7 +24,7 @@ class RefusedPort(NamedTuple):
 
     The `side` is `input`, `output` or `constant`, each with a name and a type, `described input` or `described output`,
     too; or `outputs`, all together. `opset` is the block's. `times` is how often the block returns that name, or of all
-    outputs their number. `is_taken`: the output is an input given back.
+    outputs their number. `is_taken`: the output is an input.
     """
 
     side: str
@@ -110,7 +110,7 @@ REFUSED: tuple[Refusal, ...] = (
         lambda port: _state(port) is not None and dtype_of(port) != "fp16",
         "error",
         "the state {name} holds {dtype}, and Core ML only takes states of fp16",
-        "make it fp16, and cast what is read and written",
+        "make it fp16, and cast read and written values",
         "coremltools 9.0, backend/mil/load.py: State only support fp16 dtype",
     ),
     Refusal(
@@ -136,8 +136,8 @@ REFUSED: tuple[Refusal, ...] = (
         "output",
         lambda port: isinstance(port.type, StateType),
         "error",
-        "the state {name} is given back, and no output of a model is a state",
-        "give back what `read_state` reads of it",
+        "the state {name} is returned, but a state cannot be an output of a model",
+        "return the value of its `read_state`",
         "coremltools, mlmodel/src/Validation/InterfaceValidators.cpp: State feature should only be declared in the"
         " state feature description",
     ),
@@ -146,8 +146,8 @@ REFUSED: tuple[Refusal, ...] = (
         "outputs",
         lambda port: port.times == 0,
         "error",
-        "the function gives back nothing, and a model has one output or more",
-        "give back a value",
+        "the function returns nothing, but a model needs at least one output",
+        "return a value",
         "coremltools, mlmodel/src/Validation/Validators.hpp: Models must have one or more outputs",
     ),
     Refusal(
@@ -155,8 +155,8 @@ REFUSED: tuple[Refusal, ...] = (
         "output",
         lambda port: port.times > 1,
         "warning",
-        "{name} is given back more than once, and a prediction has one value of a name",
-        "give back `identity` of it under another name",
+        "{name} is returned more than once, but output names must be unique",
+        "return its `identity` under another name",
         "https://github.com/apple/coremltools/issues/1887: the model has both, the prediction has one",
     ),
     Refusal(
@@ -164,8 +164,8 @@ REFUSED: tuple[Refusal, ...] = (
         "output",
         lambda port: port.is_taken and not isinstance(port.type, StateType),
         "warning",
-        "the input {name} is given back as it is, and an output needs a name of its own in Core ML",
-        "give back `identity` of it under another name",
+        "the input {name} is returned unchanged, but an output needs its own name in Core ML",
+        "return its `identity` under another name",
         "https://github.com/apple/coremltools/issues/2184: in Core ML input and output must have different names",
     ),
 )

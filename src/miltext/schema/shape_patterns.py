@@ -3,7 +3,7 @@
 A pattern lists dimensions. A letter is a size: the same in all the parameters of one operation. `*d` is a run of sizes,
 `*d{1,3}` a run of so many, and `...` any run; `?` is any size, and a number itself. `#d` is how many sizes the run `*d`
 has, and `*k{#d}` a run of as many. A size may have a factor and an offset: `4*h`, `#d+1`. `[]` is a scalar; ` | `
-stands between alternatives.
+comes between alternatives.
 """
 
 from __future__ import annotations

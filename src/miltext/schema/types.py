@@ -189,7 +189,7 @@ def write_type(type: Type) -> proto.ValueType:
     elif isinstance(type, StateType):
         message.stateType.wrappedType.CopyFrom(write_type(type.wrapped))
     else:
-        raise ValueError("a type of which nothing is known cannot be written")
+        raise ValueError("an unknown type cannot be written")
     return message
 
 

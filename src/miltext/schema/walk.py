@@ -98,7 +98,7 @@ def parts(program: Program) -> Iterator[tuple[Path, Part]]:
 
 
 def statements(program: Program) -> Iterator[tuple[Path, Operation]]:
-    """Yield the operations of a Program that stand in no other operation, with their paths."""
+    """Yield the operations of a Program that are in no other operation, with their paths."""
     for name in sorted(program.functions):
         for opset, block in blocks_of(program.functions[name]).items():
             path = block_path(name, opset)

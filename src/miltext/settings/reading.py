@@ -88,8 +88,8 @@ IDLE = {
     r"\A\s*\Z": "it is empty; write a name or a path",
     r"\\": "names are parted by `/`",
     r"\A(?:/|~|[A-Za-z]:)": "it is a path from the pyproject.toml, without a `/` or a drive before it",
-    r"\A(?:\./)*\.\.(?:/|\Z)": "the settings speak of what is below the pyproject.toml",
-    r"\A(?:\./*)+\Z": "it is the folder of the pyproject.toml; `*` stands for all that is in it",
+    r"\A(?:\./)*\.\.(?:/|\Z)": "the settings apply to files below the pyproject.toml",
+    r"\A(?:\./*)+\Z": "it is the folder of the pyproject.toml; `*` stands for all of its files",
     r"\A!": "there are no exceptions to patterns",
     r"\{[^{}/]*,[^{}/]*\}": "write each of the names in braces in a pattern of its own",
 }

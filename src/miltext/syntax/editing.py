@@ -178,7 +178,7 @@ def require_program(made: Program | None, meant: Program | None, path: str | Non
 
 def changed_meaning(path: str | None) -> MiltextError:
     """Return the error about an edit that would change more than it is to change."""
-    message = "the edited text would not say what it is to say: a fault in miltext; the text is left as it is"
+    message = "the edited text would differ from the intended one: a bug in miltext; the text is not changed"
     return MiltextError([error(codes.INTERNAL_ERROR, message)], path=path)
 
 

@@ -7,7 +7,7 @@ A literal is rounded once, to nearest even, from the exact value that it spells.
     inf  -inf  nan        `nan` is the quiet NaN with no sign and no payload
     $0x7fc00001           the bits, as many digits as the type has
 
-`$` is ours (docs/language.md); the others stand in real MIL text. The layout of the types is in `schema/dtypes`.
+`$` is ours (docs/language.md); the others are in real MIL text. The layout of the types is in `schema/dtypes`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import codes
 from miltext.schema.dtypes import DTYPES, DType
@@ -27,6 +27,8 @@ from miltext.syntax.literals import LiteralError, shown
 if TYPE_CHECKING:
     from numpy import uint32, uint64
     from numpy.typing import NDArray
+
+    from miltext.schema.packing import Array
 
 
 class Format(NamedTuple):
@@ -188,7 +190,7 @@ def decimal_text(bits: int, form: Format) -> str:
         near = float(text)
         if low < near < high or (near in (low, high) and bits_of(text, form) == bits & ~form.sign):
             return f"{sign}{near!r}"
-    raise AssertionError("17 digits tell any two fp64 apart")
+    raise AssertionError("17 digits distinguish any two fp64 numbers")
 
 
 def _decimals(value: float, digits: int, power: bool) -> Iterator[str]:
@@ -316,7 +318,7 @@ def _hex_tables(
     """
     import numpy as np
 
-    def characters(texts: list[str], size: int) -> NDArray[Any]:
+    def characters(texts: list[str], size: int) -> Array:
         return np.frombuffer("".join(text.ljust(size, "\0") for text in texts).encode(), f"<u{size}")
 
     greatest = (1 << form.bits - 1 - form.mantissa) - 1

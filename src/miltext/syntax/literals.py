@@ -333,9 +333,9 @@ def _character(match: re.Match[str]) -> str:
 
 def _raw(char: str) -> str:
     if "\ud800" <= char <= "\udfff":
-        return f"U+{ord(char):04X} is a surrogate, which no string may hold"
+        return f"U+{ord(char):04X} is a surrogate, which no string may contain"
     name = unicodedata.name(char, "control character")
-    return rf"U+{ord(char):04X} ({name}) may not stand raw in a string: write `\u{{{ord(char):x}}}`"
+    return rf"U+{ord(char):04X} ({name}) may not be raw in a string: write `\u{{{ord(char):x}}}`"
 
 
 def _code_point(digits: str, start: int, end: int) -> str:

@@ -53,7 +53,7 @@ Row: TypeAlias = "dict[str, Any]"
 """A state's actions: a Row to shift to, a Reduction, or a list to shift and reduce by at once."""
 
 Stack: TypeAlias = "tuple[list[Row], list[Parsed]]"
-"""The rows of the table that the parse stands in, from its beginning; and the values of the phrases between them."""
+"""The rows of the table that the parse is in, from its beginning; and the values of the phrases between them."""
 
 
 class SyntaxFailure(Exception):

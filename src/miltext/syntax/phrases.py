@@ -99,7 +99,7 @@ class Optional(_Row):
 
 
 class Only(_Row):
-    """Row of a phrase that always stands there, except in the remains of a broken text."""
+    """Row of a phrase that always is there, except in the remains of a broken text."""
 
     def __call__(self, phrase: Node) -> Node:
         """Return the phrase."""
@@ -133,20 +133,22 @@ arguments = Every(OPERATIONS, ARGUMENTS, "arguments")
 bindings = Every(ARGUMENTS, BINDINGS)
 attributes = Every(_WITH_ATTRIBUTES, ATTRIBUTES, "attributes marked_attributes")
 
-opset = Optional("function specialization", "opset")
+opset = Optional(OPERATIONS | {"function", "specialization"}, OPSETS)
 opset_token = Optional("function specialization", "NAME", "opset")
-parameters = Optional(_WITH_INPUTS, "parameters")
+body_parameters = Optional("specialization inner_block", "parameters")
+result_list = Optional("operation", "results")
 attribute_list = Optional(_WITH_ATTRIBUTES, "attributes marked_attributes")
 name_token = Optional(_NAMED, "NAME")
 type_of = Optional(VALUES | {"value"}, TYPES | {"DRAFT"})
 opening = Optional("program block", "LBRACE")
 
+parameters = Only("function inner_block", "parameters")
+version = Only("program", "NUMBER")
 argument_list = Only(OPERATIONS, "arguments")
 output_list = Only("block", "outputs")
 _block = Only("specialization inner_block", "block")
 
-assigned = At(ATTRIBUTES | {"single_argument"}, 2)
-bound = At(BINDINGS, 0)
+held = At(BINDINGS | ATTRIBUTES | {"single_argument"}, -1)
 contents = At("value", -2)
 
 
@@ -192,9 +194,9 @@ def attributes_named(phrase: Node, key: str) -> Iterator[Node]:
 def own_name(operation: Node) -> Node | None:
     """Return the string of an operation's attribute `name`, where it is a plain one."""
     for attribute in attributes_named(operation, "name"):
-        held = assigned(attribute)
-        held = contents(held) if held.name == "value" else held
-        return held if held.name == "STRING" else None
+        value = held(attribute)
+        token = contents(value) if value.name == "value" else value
+        return token if token.name == "STRING" else None
     return None
 
 

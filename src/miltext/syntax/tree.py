@@ -31,7 +31,7 @@ class Token(str):
 
 
 class Node(NamedTuple):
-    """A finished phrase: a rule's callback name or, for a token, its terminal; and where it stands in the text.
+    """A finished phrase: a rule's callback name or, for a token, its terminal; and where it is in the text.
 
     `absent` are the indices of missing optional symbols, in the list of all of the rule's.
     """
@@ -212,11 +212,6 @@ def chain(root: Node, offset: int) -> list[Node]:
         if place < 0 or children[place].end <= offset:
             return found
         found.append(children[place])
-
-
-def named(phrase: Node, *names: str) -> Iterator[Node]:
-    """Return the phrases of these names directly inside one."""
-    return (child for child in phrase.children if child.name in names)
 
 
 def tokens(root: Node) -> Iterator[Node]:

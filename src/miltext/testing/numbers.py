@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from miltext.testing.golden import UPDATE_VARIABLE, exported, program_and_folder, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from typing_extensions import Unpack
 
+    from miltext.evaluation.carried import Carried, Named
     from miltext.evaluation.subjects import Runnable, Subject
 
 ENDING = ".numbers.npz"
@@ -28,9 +27,7 @@ class Running(TypedDict, total=False):
     compute: str
 
 
-def assert_same_numbers(
-    a: Runnable, b: Runnable, inputs: Mapping[str, Any] | None = None, **choices: Unpack[Running]
-) -> None:
+def assert_same_numbers(a: Runnable, b: Runnable, inputs: Named | None = None, **choices: Unpack[Running]) -> None:
     """Assert that two models compute the same, by `miltext.compare` with these arguments.
 
     Raise AssertionError that shows the comparison, and the errors of `compare`.
@@ -44,9 +41,9 @@ def assert_same_numbers(
 
 
 def assert_matches_numbers(
-    source: Any,
+    source: Carried,
     path: str | os.PathLike[str],
-    inputs: Mapping[str, Any] | None = None,
+    inputs: Named | None = None,
     *,
     update: bool | None = None,
     **choices: Unpack[Running],
@@ -65,9 +62,9 @@ def assert_matches_numbers(
 
 
 def check_numbers(
-    source: Any,
+    source: Carried,
     path: Path,
-    inputs: Mapping[str, Any] | None,
+    inputs: Named | None,
     updating: bool,
     command: str,
     **choices: Unpack[Running],
@@ -86,14 +83,14 @@ def check_numbers(
         raise AssertionError(f"the numbers differ from {shown(path)}:\n{difference}\nto accept them: {command}")
 
 
-def _subject(source: Any) -> Subject:
+def _subject(source: Carried) -> Subject:
     from miltext.evaluation.subjects import Subject, opened
     from miltext.models.model import Model
 
     return opened(source) if isinstance(source, (Model, Subject)) else opened(*program_and_folder(source))
 
 
-def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, **choices: Unpack[Running]) -> str:
+def _difference(subject: Subject, path: Path, inputs: Named | None, **choices: Unpack[Running]) -> str:
     """Return the differences of a model's numbers from a file's; an empty text if there are none."""
     from dataclasses import replace
 
@@ -115,7 +112,7 @@ def _difference(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, 
     return replace(comparison, old="golden", new="now").to_text().rstrip("\n")
 
 
-def _write(subject: Subject, path: Path, inputs: Mapping[str, Any] | None, **choices: Unpack[Running]) -> None:
+def _write(subject: Subject, path: Path, inputs: Named | None, **choices: Unpack[Running]) -> None:
     """Write the outputs of a model."""
     from miltext.evaluation.comparing.runners import filled
     from miltext.evaluation.evaluator import Evaluator

@@ -59,7 +59,7 @@ def _not_toml(failure: Exception, text: str) -> NotToml:
 
 
 def _second(text: str, key: str, line: int | None) -> Span | None:
-    """Return the place of a key that stands twice: the last one up to the `line` that tomlkit names, which may be the
+    """Return the place of a key that occurs twice: the last one up to the `line` that tomlkit names, which may be the
     next one; without a line, the second one below a header.
     """
     known = re.compile(rf"^[ \t]*\[*[ \t]*([\"']?{re.escape(key)}[\"']?)[ \t]*[=\].]|^[ \t]*\[", re.MULTILINE)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import stat
 import struct
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -23,8 +24,7 @@ from miltext.files.refusals import refusal
 from miltext.files.staging import Staging
 from miltext.files.writing import Progress, copy_pieces
 from miltext.schema.dtypes import BY_BLOB, DType
-from miltext.weights.mapping import map_file
-from miltext.weights.tensors import CHUNK, Tensor, views_of
+from miltext.schema.tensors import CHUNK, Tensor, views_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -90,9 +90,9 @@ class Blob(Tensor):
     def views(self) -> Iterator[memoryview]:
         return views_of(self.data, self.dtype)
 
-    def pieces(self, *_: object) -> Iterator[bytes]:
-        """Yield the packed bytes, read from the file and not mapped: no more than a CHUNK of them is in memory."""
-        return pieces_at(self.path, self.start, self.size)
+    def pieces(self, *_: object, **__: object) -> Iterator[bytes]:
+        """Yield the packed elements, read from the file and not mapped: no more than a CHUNK of bytes is in memory."""
+        return pieces_at(self.path, self.start, self.size, CHUNK - CHUNK % self.dtype.bits)
 
 
 class BlobFile:
@@ -327,13 +327,13 @@ class BlobWriter:
         return offset
 
 
-def pieces_at(path: Path, start: int, size: int) -> Iterator[bytes]:
+def pieces_at(path: Path, start: int, size: int, most: int = CHUNK) -> Iterator[bytes]:
     """Yield a stretch of a file. Raise WeightsError (MIL306) if it is gone."""
     with open(path, "rb", buffering=0) as file:
         file.seek(start)
-        for done in range(0, size, CHUNK):
-            piece = file.read(min(CHUNK, size - done))
-            if len(piece) < min(CHUNK, size - done):
+        for done in range(0, size, most):
+            piece = file.read(min(most, size - done))
+            if len(piece) < min(most, size - done):
                 raise refusal(codes.INVALID_RECORD, "the file became shorter while it was read", path)
             yield piece
 
@@ -364,3 +364,22 @@ def _whole(dtype: DType, size: int, padding: int) -> bool:
     """Whether `size` bytes less `padding` bits are a whole number of elements, none of them in the padding."""
     bits = size * 8 - padding
     return 0 <= padding < 8 and bits >= 0 and bits % dtype.bits == 0
+
+
+def map_file(path: Path) -> mmap.mmap:
+    """Return the whole of a regular file, mapped for reading; refuse links and devices, and do not wait for a FIFO."""
+    try:
+        with open(path, "rb", buffering=0, opener=_open_itself) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise refusal(codes.MISSING_WEIGHT_FILE, "the weight file is not a regular file", path)
+            if not status.st_size:
+                raise refusal(codes.NOT_A_WEIGHT_FILE, "the weight file is empty", path)
+            return mmap.mmap(file.fileno(), status.st_size, access=mmap.ACCESS_READ)
+    except OSError as failure:
+        why = "it is a link" if path.is_symlink() else failure.strerror or str(failure)
+        raise refusal(codes.MISSING_WEIGHT_FILE, f"the weight file cannot be opened: {why}", path) from failure
+
+
+def _open_itself(name: str, flags: int) -> int:
+    return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))

@@ -42,14 +42,9 @@ class KnownRecords(Generic[Known]):
         self._new: dict[tuple[DType, int], list[_Record[Known]]] = defaultdict(list)
         self._alike: dict[tuple[DType, int, int], list[_Record[Known]]] = defaultdict(list)
 
-    def add(self, known: Known, dtype: DType, count: int, path: Path, start: int, data: bytes | None = None) -> None:
-        """Add a record by its number of elements, and the place of its data in a file; `data` if it is known."""
-        kind, record = (dtype, count), _Record(known, path, start)
-        if data is None:
-            self._new[kind].append(record)
-        else:
-            self._sort(kind)
-            self._alike[dtype, count, hash(data[:HEAD])].append(record)
+    def add(self, known: Known, dtype: DType, count: int, path: Path, start: int) -> None:
+        """Add a record by its number of elements, and the place of its data in a file."""
+        self._new[dtype, count].append(_Record(known, path, start))
 
     def find(self, dtype: DType, count: int, pieces: Iterable[bytes]) -> Known | None:
         """Return the known value of a record equal to these packed pieces; None if there is none.

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from miltext.diagnostics import codes
 from miltext.files.refusals import WeightsError, refusal
 from miltext.schema.packing import packed_size
+from miltext.schema.tensors import literal, tensor_dtype, tensor_form, tensor_shape
 from miltext.schema.walk import Held, values
 from miltext.weights.blob_storage import ALIGNMENT, Blob, BlobFile
 from miltext.weights.paths import MODEL_PATH, resolve
-from miltext.weights.tensors import literal, tensor_dtype, tensor_shape
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from miltext.files.writing import Progress
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Program, Value
-    from miltext.weights.tensors import Tensor
+    from miltext.schema.tensors import Tensor
 
 FEWEST = 10
 """The least elements of a constant in coremltools' weight file; smaller ones are settings, not weights."""
 
 
 def blob_values(program: Program) -> Iterator[Held]:
-    """Yield the Values of a Program that stand in weight files."""
+    """Yield the Values of a Program that are in weight files."""
     return (held for held in values(program) if held.value.WhichOneof("value") == "blobFileValue")
 
 
@@ -149,10 +149,10 @@ class Weights(Mapping[str, Any]):
 
     def __getitem__(self, key: str | Value) -> npt.NDArray[Any]:
         value = self.entries[key].value if isinstance(key, str) else key
-        shape = tensor_shape(value.type)
-        if tensor_dtype(value.type) is None or shape is None:
+        form = tensor_form(value.type)
+        if form is None:
             raise KeyError("this Value is not a tensor of a known shape")
-        return self.tensor(value).array(shape)
+        return self.tensor(value).array(form[1])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.entries)
@@ -192,9 +192,10 @@ class Weights(Mapping[str, Any]):
 def _weight(held: Held) -> Weight | None:
     """Return the weight of a Value, None if it is none."""
     value = held.value
-    dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
-    if dtype is None or shape is None:
+    form = tensor_form(value.type)
+    if form is None:
         return None
+    dtype, shape = form
     in_file = value.WhichOneof("value") == "blobFileValue"
     if not in_file and not (held.is_weight and prod(shape) >= FEWEST and literal(value)):
         return None

@@ -13,7 +13,6 @@ from miltext.printing.tensors import PLAIN, Style
 from miltext.syntax.programs import own_copy
 from miltext.weights.model_weights import BlobFolder, blob_values
 from miltext.weights.statistics import statistics
-from miltext.weights.tensors import tensor_value
 
 if TYPE_CHECKING:
     from miltext.files.writing import Progress
@@ -37,7 +36,7 @@ def inline_weights(program: Program, folder: BlobFolder, most: int | None = None
     for held in list(blob_values(made)):
         blob = folder.blob(held.value)
         if most is None or blob.count <= most:
-            held.value.immediateValue.tensor.CopyFrom(tensor_value(blob.dtype, blob.data))
+            held.value.immediateValue.tensor.CopyFrom(blob.message())
     return made
 
 

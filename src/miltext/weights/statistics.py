@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from miltext.files.writing import Progress
-    from miltext.weights.tensors import Tensor
+    from miltext.schema.tensors import Tensor
 
 
 class Statistics(NamedTuple):

@@ -7,9 +7,9 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from miltext.schema.packing import packed_size
+from miltext.schema.tensors import tensor_form
 from miltext.weights.blob_storage import ALIGNMENT, aligned
 from miltext.weights.model_weights import blob_values
-from miltext.weights.tensors import tensor_dtype, tensor_shape
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Program, Value
@@ -24,14 +24,14 @@ def used_sizes(programs: Iterable[Program]) -> dict[str, dict[int, int]]:
     for program in programs:
         for held in blob_values(program):
             blob = held.value.blobFileValue
-            found.setdefault(blob.fileName, {})[blob.offset] = _size(held.value)
+            found.setdefault(blob.fileName, {})[blob.offset] = value_size(held.value)
     return found
 
 
-def _size(value: Value) -> int:
-    """Return the bytes of a value of a known type and shape, 0 for another."""
-    dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
-    return 0 if dtype is None or shape is None else packed_size(prod(shape), dtype.bits)
+def value_size(value: Value) -> int:
+    """Return the bytes in a weight file of a value of a known type and shape, 0 for another."""
+    form = tensor_form(value.type)
+    return packed_size(prod(form[1]), form[0].bits) if form else 0
 
 
 def used_bytes(sizes: dict[int, int]) -> int:

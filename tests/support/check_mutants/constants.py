@@ -34,7 +34,7 @@ def size(shape: Shape) -> int:
 
 
 def read(value: Value | None) -> Constant | None:
-    """Return a constant that stands in its Program and is small."""
+    """Return a constant that is in its Program and is small."""
     stated = None if value is None else read_type(value.type)
     if value is None or not isinstance(stated, TensorType) or not value.immediateValue.HasField("tensor"):
         return None

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from support.check_mutants.loader import refusal
 
 from miltext.checking.inference import infer_types
-from miltext.checking.verifier import check, infer_draft
+from miltext.checking.verifier import check
 from miltext.diagnostics import ParseError, PrintError, Span
+from miltext.drafting.draft import infer_draft
 from miltext.parsing.parser import parse, parse_tree
 from miltext.parsing.spans import phrases_by_path
 from miltext.printing.printing import to_text

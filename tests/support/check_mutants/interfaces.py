@@ -178,7 +178,7 @@ def _others(stated: Type) -> Iterator[tuple[str, Type]]:
 
 
 def structure_mutants(site: Site) -> Iterator[Mutant]:
-    """Break names, their order and what blocks give back; what is wrong may be told anywhere."""
+    """Break names, their order and what blocks return; what is wrong may be told anywhere."""
     mutants = (*_names(site), *_order(site), *_const(site), *_nested(site))
     yield from (mutant._replace(anywhere=True) for mutant in mutants)
 
@@ -271,7 +271,7 @@ def _nested(site: Site) -> Iterator[Mutant]:
             copy = site.copy()
             del copy.block.outputs[:]
             copy.block.outputs.append(made[-1])
-            yield Mutant("value of an inner block given back outside", f"block {index}", copy)
+            yield Mutant("value of an inner block returned outside", f"block {index}", copy)
 
 
 def _given_back(site: Site, index: int, kind: str) -> Iterator[Mutant]:

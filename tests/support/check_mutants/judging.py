@@ -42,7 +42,7 @@ ON_PURPOSE = {
     "MIL508": "coremltools takes the default, or the last of several",
     "MIL509": "coremltools does not look at the kinds of values in a tuple",
     "MIL511": "coremltools does not look at blocks that an operation does not have",
-    "MIL512": "coremltools does not look at what blocks of a while_loop take and give back",
+    "MIL512": "coremltools does not look at what blocks of a while_loop take and return",
     "MIL602": "coremltools takes the later value of that name",
     "MIL606": "coremltools has one scope for all blocks",
     "MIL616": "coremltools does not look at the types that const and constexpr operations declare",

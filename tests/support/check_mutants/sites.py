@@ -151,7 +151,7 @@ def sites(programs: Iterable[tuple[str, Program]], most: int, only: Collection[s
     """Return at most that many sites of each operation (or `only` some), small Programs first.
 
     They differ as far as they can: in their opsets, then also in their parameters, then also in the types that they
-    give back.
+    return.
     """
     by_type = defaultdict[str, list[_Candidate]](list)
     for source, program in programs:
@@ -254,7 +254,7 @@ def _used(operation: Operation) -> set[str]:
 
 
 def _something(function: Function, operations: Iterable[Operation]) -> list[str]:
-    """Return the name of a value that a block can give back: of the last operation that makes one, or an input."""
+    """Return the name of a value that a block can return: of the last operation that makes one, or an input."""
     made = [output.name for each in operations for output in each.outputs if each.type != "const"]
     inputs = [value.name for value in function.inputs if not value.type.HasField("stateType")]
     return made[-1:] or inputs[:1]

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from miltext import Diagnostic, MiltextError, ParseError, build, check, format_text, open_model, parse, to_text
 from miltext.checking.fixing import is_fixable, mend
-from miltext.checking.verifier import examine, infer_draft
+from miltext.checking.verifier import examine
 from miltext.diagnostics import Span, codes, render
 from miltext.diagnostics.selection import keeps_from_reading
+from miltext.drafting.draft import infer_draft
 from miltext.drafting.judging import UNKNOWN
 from miltext.parsing.parser import attempt
 from miltext.schema.proto import Program
@@ -40,7 +41,7 @@ def agree_on_first(text: str, parsed: list[Diagnostic], found: list[Diagnostic])
         return
     if said.code in ("MIL107", "MIL111"):  # a value that is left out, which is a note to a check if its type is known
         again = [each for each in found if each.code == said.code and _touch(each.span, said.span)]
-        is_lost = any(keeps_from_reading(each) for each in found)  # with what stands around it
+        is_lost = any(keeps_from_reading(each) for each in found)  # with what is around it
         assert is_lost or any(each.severity == "note" or "the type of" in each.message for each in again), said
     elif said.code == "MIL025":  # a draft is told how a draft spells what is meant
         assert (said.code, said.span) in [(each.code, each.span) for each in found], said

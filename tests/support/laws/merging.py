@@ -84,7 +84,7 @@ def said(text: str) -> Counter[str]:
 
 
 def statements(text: str) -> list[re.Match[str]]:
-    """Return the statements that stand on lines of their own."""
+    """Return the statements that are on lines of their own."""
     return [match for line in re.finditer(r"^.+$", text, re.MULTILINE) if (match := _LINE.match(line[0]))]
 
 

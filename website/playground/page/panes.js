@@ -1,4 +1,4 @@
-// What stands on the right: a pane for each question, made of its answer.
+// What is on the right: a pane for each question, made of its answer.
 import { Reading } from "./editor.js";
 
 // What each pane is asked, what it says before, and how its text is shown.

@@ -1,4 +1,4 @@
-// miltext in a worker: Python under Pyodide, whose files stand beside this one. It answers one question at a time.
+// miltext in a worker: Python under Pyodide, whose files are beside this one. It answers one question at a time.
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
 const archive = fetch(new URL("./python.zip", import.meta.url)).then((reply) => {
@@ -18,7 +18,7 @@ async function start() {
   return { python, session };
 }
 
-// Puts dropped files into a folder of Python's; gives back its path.
+// Puts dropped files into a folder of Python's; returns its path.
 function place(python, files) {
   const folder = `/dropped/${(opened += 1)}`;
   python.FS.mkdirTree(folder);

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from miltext.building.compiling.lost_parts import unheld_of
 from miltext.building.new_model import ml_programs
 from miltext.compiled.coremldata import FILE_NAME, FORM_VERSIONS
-from miltext.compiled.doubts import Doubt
-from miltext.compiled.unproven_features import unseen
+from miltext.compiled.doubts import Doubt, unseen
 from miltext.diagnostics import Note, codes, warning
-from miltext.files.contents import kind_of_model, stages
+from miltext.files.contents import kind_of_model, pipeline_of, stages, unknown_fields
 from miltext.files.refusals import refusal
 from miltext.printing.coremlc import unproven_shapes
+from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.schema.proto.kinds import MODEL_KINDS, PROGRAM
 
 if TYPE_CHECKING:
-    from miltext.building.choices import BuildOptions
+    from miltext.building.choices import BuildChoices
     from miltext.building.new_model import NewModel
     from miltext.diagnostics import Diagnostic
     from miltext.models.model import Model
+    from miltext.schema.proto import Message
     from miltext.schema.proto import Model as Spec
 
 COMPILED = ("mlProgram", "pipeline")
@@ -42,7 +42,7 @@ def refuse_kinds(model: Model) -> None:
         raise refusal(codes.UNCOMPILABLE_MODEL, "the pipeline has no models", model.name)
 
 
-def refuse(new: NewModel, choices: BuildOptions) -> None:
+def refuse(new: NewModel, choices: BuildChoices) -> None:
     """Refuse a model that cannot be compiled, or not by these choices: MIL440, MIL441, MIL454, MIL215, MIL302."""
     wheres = ["", *(f" of the model {index}" for index in range(len(stages(new.spec))))]
     for each, where in zip((new.spec, *stages(new.spec)), wheres, strict=True):
@@ -90,3 +90,42 @@ def _doubts(spec: Spec) -> Iterator[Doubt]:
 
 def _distinct(doubts: Iterable[Doubt]) -> list[str]:
     return sorted({doubt.what for doubt in doubts})
+
+
+# ---- parts that no file of a compiled model holds
+
+
+_HELD = ("specificationVersion", "description")
+"""The fields of a Model in `coremldata.bin`, beside its Type's.
+
+The program is a text, which refuses unknown fields, and of a pipeline there are the models and their names.
+"""
+
+
+def unheld_of(new: NewModel) -> list[str]:
+    """Return the lost parts of a model to write, its functions' own shapes included."""
+    is_piped = bool(new.spec.pipeline.models)
+    shapes = [
+        f"`{ATTRIBUTE}` of `{name}`{f' of the model {index}' if is_piped else ''}, which is made of the description"
+        for index, functions in enumerate(new.own_shapes)
+        for name in functions
+    ]
+    return [*unheld(new.spec), *shapes]
+
+
+def unheld(spec: Spec, where: str = "") -> Iterator[str]:
+    """Yield the lost parts of a model, and of its inner ones, each by name; `where` names the inner model."""
+    kind = kind_of_model(spec)
+    for field, _ in spec.ListFields():
+        if field.name not in (*_HELD, kind):
+            yield f"`{field.name}`{where}"
+    yield from _unknown(spec, where)
+    pipeline = pipeline_of(spec, kind)
+    if pipeline is not None:
+        yield from _unknown(pipeline, where)
+        for index, stage in enumerate(pipeline.models):
+            yield from unheld(stage, f" of the model {index}")
+
+
+def _unknown(message: Message, where: str) -> Iterator[str]:
+    return (f"the unknown field {number} of {message.DESCRIPTOR.name}{where}" for number in unknown_fields(message))

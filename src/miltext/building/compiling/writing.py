@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from miltext.building.compiling.compiler_additions import restate, uncompiled
 from miltext.building.compiling.judging import refuse, warnings_of
-from miltext.building.decompiling import order_inputs
+from miltext.building.decompiling import order_inputs, strip, take_shapes
+from miltext.building.new_model import ml_programs, models_with_programs
 from miltext.building.writing import place_of, serialized, write_weights
 from miltext.compiled import analytics
 from miltext.compiled.coremldata import FILE_NAME, NAMES, TEXT, coremldata, names_data
@@ -24,23 +25,28 @@ from miltext.files.contents import kind_of_model, parse_spec, stages
 from miltext.files.refusals import BlamedPart, refusal
 from miltext.files.staging import Staging
 from miltext.files.writing import copy_file, write_new
-from miltext.printing.coremlc import as_coremlc
+from miltext.printing.coremlc import STRINGS, as_coremlc, says_what_is_described
+from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
+from miltext.schema.stamps import BUILD_INFO
+from miltext.schema.value_builders import immediate
 from miltext.weights.model_weights import blob_values
 from miltext.weights.paths import MODEL_PATH
 
 if TYPE_CHECKING:
-    from miltext.building.choices import BuildOptions
+    from miltext.building.choices import BuildChoices
+    from miltext.building.decompiling import Added
     from miltext.building.new_model import NewModel
     from miltext.diagnostics import Diagnostic
     from miltext.files.writing import Progress
+    from miltext.schema.proto import Value
 
 OWN_FILES = (TEXT, FILE_NAME, METADATA, "analytics", "modelNames")
 """The own files of a compiled model, which cannot be weight files."""
 
 
-def write_compiled(new: NewModel, output: Path, choices: BuildOptions) -> list[Diagnostic]:
+def write_compiled(new: NewModel, output: Path, choices: BuildChoices) -> list[Diagnostic]:
     """Write a model as an `.mlmodelc`; return warnings about lost facts and unproven parts.
 
     An existing one is replaced when all is written, if the choices allow it. Raise FileExistsError, OSError,
@@ -111,7 +117,7 @@ def _check_name(name: str) -> None:
         raise refusal(codes.WEIGHT_FILE_OUTSIDE, message, about=BlamedPart("weight", file_name))
 
 
-def _write_model(spec: Spec, folder: Path, choices: BuildOptions) -> list[Diagnostic]:
+def _write_model(spec: Spec, folder: Path, choices: BuildChoices) -> list[Diagnostic]:
     """Write the text and the description of a model, or of each stage; return the warnings."""
     left_out: list[Diagnostic] = _reordered(spec)
     for index, stage in enumerate(stages(spec)):
@@ -175,3 +181,52 @@ def _source(new: NewModel) -> tuple[bytes, str]:
         if serialized(parse_spec(origin, str(new.origin))) == data:
             return origin, new.origin.stem
     return data, place_of(new).stem
+
+
+# ---- what Apple's compiler adds
+
+
+def restate(new: NewModel) -> None:
+    """Give the programs of a once compiled model its compiler's entries, and the shapes of functions with an unchanged
+    description: their keys are unpublished hashes.
+
+    Shapes of the model's own move to `own_shapes`, and stay in the program if they agree with the description.
+    """
+    if not new.added:
+        new.own_shapes = [take_shapes(program) for program in ml_programs(new.spec)]
+    for spec, added in zip(models_with_programs(new.spec), new.added, strict=False):
+        _restate_entries(spec, added)
+    for spec, shapes in zip(models_with_programs(new.spec), _shapes(new), strict=False):
+        for name, attribute in shapes.items():
+            function = spec.mlProgram.functions.get(name)
+            if function is not None and says_what_is_described(attribute, spec.description, name, function):
+                function.attributes[ATTRIBUTE].CopyFrom(attribute)
+
+
+def _shapes(new: NewModel) -> list[dict[str, Value]]:
+    """Return the former shapes of each ML Program's functions, by name."""
+    return [added.shapes for added in new.added] or new.own_shapes
+
+
+def _restate_entries(spec: Spec, added: Added) -> None:
+    if not added.entries:
+        return
+    attributes = spec.mlProgram.attributes
+    if BUILD_INFO not in attributes:
+        attributes[BUILD_INFO].CopyFrom(immediate(STRINGS, {}))
+    held = attributes[BUILD_INFO].immediateValue
+    if held.HasField("dictionary"):
+        held.dictionary.values.extend(added.entries)
+
+
+def uncompiled(new: NewModel) -> Spec:
+    """Return the message of a model as in a package."""
+    if not new.added and not any(new.own_shapes):
+        return new.spec
+    spec = deepcopy(new.spec)
+    for program in ml_programs(spec) if new.added else ():
+        strip(program)
+    for program, shapes in zip(ml_programs(spec), new.own_shapes, strict=False):
+        for name, attribute in shapes.items():
+            program.functions[name].attributes[ATTRIBUTE].CopyFrom(attribute)
+    return spec

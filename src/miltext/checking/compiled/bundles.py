@@ -110,7 +110,7 @@ class _Check:
 
     @cached_property
     def _is_stage(self) -> bool:
-        """Whether it is inside a pipeline, by which it was opened or not: then less stands in its folder."""
+        """Whether it is inside a pipeline, by which it was opened or not: then less is in its folder."""
         folder = Path(os.path.abspath(self.bundle.folder))
         return folder != Path(os.path.abspath(self.bundle.path or folder)) or (
             STAGE.fullmatch(folder.name) is not None and is_bundle(folder.parent)

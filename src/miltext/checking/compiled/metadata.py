@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from miltext.checking.compiled.json_places import Way
+    from miltext.schema.dynamic import Json
     from miltext.schema.proto import Model as Spec
 
 VERSION = "metadataOutputVersion"
@@ -74,7 +75,7 @@ class _At(NamedTuple):
         return f"`{shown('.'.join(self.place), LONG)}`"
 
 
-def unlike(said: Mapping[str, Any], spec: Spec) -> Iterator[Unlike]:
+def unlike(said: Mapping[str, Json], spec: Spec) -> Iterator[Unlike]:
     """Yield the differences of a model's entry in the file from the model, where the model's value is known."""
     made = metadata(spec, "")
     (expected,) = json.loads(made.text)
@@ -87,7 +88,7 @@ class _Comparison:
     def __init__(self, doubts: Collection[tuple[str, ...]]) -> None:
         self._doubts = doubts
 
-    def models(self, said: Mapping[str, Any], expected: Mapping[str, Any], at: _At) -> Iterator[Unlike]:
+    def models(self, said: Mapping[str, Json], expected: Mapping[str, Json], at: _At) -> Iterator[Unlike]:
         """Yield the differences in the entry of a model or of a function."""
         proven = {key: value for key, value in expected.items() if at.key(key).place not in self._doubts}
         yield from _lacking(said, proven, at)
@@ -108,12 +109,12 @@ class _Comparison:
             elif key in expected or key in ONLY_WITH_CAUSE:
                 yield from _values(value, wanted, where)
 
-    def _functions(self, said: Any, expected: list[Any], at: _At) -> Iterator[Unlike]:
+    def _functions(self, said: Json, expected: list[Json], at: _At) -> Iterator[Unlike]:
         yield from _names(said, expected, at)
         for entry, wanted, where in _pairs(said, expected, at):
             yield from self.models(entry, wanted, where)
 
-    def _entries(self, said: Any, expected: list[Any], at: _At) -> Iterator[Unlike]:
+    def _entries(self, said: Json, expected: list[Json], at: _At) -> Iterator[Unlike]:
         """Yield the differences of a list of features; for an unseen type, only in the keys proven for all types."""
         yield from _names(said, expected, at)
         for entry, wanted, where in _pairs(said, expected, at):
@@ -122,7 +123,7 @@ class _Comparison:
             there, here = ({key: each[key] for key in keys if key in each} for each in (entry, wanted))
             yield from _values(there, here, where)
 
-    def _counts(self, said: Any, expected: Mapping[str, int], at: _At) -> Iterator[Unlike]:
+    def _counts(self, said: Json, expected: Mapping[str, int], at: _At) -> Iterator[Unlike]:
         """Yield other counts of operations; where in doubt, the opset in a name is uncertain, not the count."""
         if not isinstance(said, dict):
             yield Unlike(at.way, f"{FILE_NAME} says {_short(said)} for {at}, which is not an object")
@@ -138,11 +139,11 @@ class _Comparison:
             yield Unlike(at.way, f"{FILE_NAME} counts in {at} {'; '.join(found)}")
 
 
-def _strictly(counts: Mapping[str, Any], loosely: Collection[str]) -> dict[str, Any]:
+def _strictly(counts: Mapping[str, Json], loosely: Collection[str]) -> dict[str, Any]:
     return {name: count for name, count in counts.items() if _without_opset(name) not in loosely}
 
 
-def _by_operation(counts: Mapping[str, Any], names: Collection[str]) -> Counter[str]:
+def _by_operation(counts: Mapping[str, Json], names: Collection[str]) -> Counter[str]:
     found = Counter[str]()
     for name, count in counts.items():
         if _without_opset(name) in names:
@@ -159,7 +160,7 @@ def _without_opset(name: str) -> str:
 # ---- names of entries
 
 
-def _names(said: Any, expected: list[Any], at: _At) -> Iterator[Unlike]:
+def _names(said: Json, expected: list[Json], at: _At) -> Iterator[Unlike]:
     """Yield a list without the form of entries with names, with other names, or with the names in another order."""
     found, wanted = _names_in(said), _names_in(expected)
     if found is None or wanted is None:
@@ -179,13 +180,13 @@ def _names(said: Any, expected: list[Any], at: _At) -> Iterator[Unlike]:
         yield Unlike(at.way, f"{FILE_NAME} has {at} in another order: `{first}` in place of `{second}`")
 
 
-def _names_in(said: Any) -> list[str] | None:
+def _names_in(said: Json) -> list[str] | None:
     if not isinstance(said, list) or not all(isinstance(each, dict) and type(each.get("name")) is str for each in said):
         return None
     return [each["name"] for each in said]
 
 
-def _pairs(said: Any, expected: list[Any], at: _At) -> Iterator[tuple[Any, Any, _At]]:
+def _pairs(said: Json, expected: list[Json], at: _At) -> Iterator[tuple[Json, Json, _At]]:
     """Yield the entries that both have, by their names."""
     by_name = {each["name"]: each for each in expected}
     for index, name in enumerate(_names_in(said) or ()):
@@ -196,7 +197,7 @@ def _pairs(said: Any, expected: list[Any], at: _At) -> Iterator[tuple[Any, Any, 
 # ---- values
 
 
-def _values(said: Any, expected: Any, at: _At) -> Iterator[Unlike]:
+def _values(said: Json, expected: Json, at: _At) -> Iterator[Unlike]:
     """Yield differences of two values of JSON; None stands for a key that should be absent."""
     if isinstance(said, dict) and isinstance(expected, dict):
         yield from _lacking(said, expected, at)
@@ -209,15 +210,15 @@ def _values(said: Any, expected: Any, at: _At) -> Iterator[Unlike]:
             yield Unlike(at.way, f"{FILE_NAME} says {_short(said)} for {at}, {instead}")
 
 
-def _lacking(said: Mapping[str, Any], expected: Mapping[str, Any], at: _At) -> Iterator[Unlike]:
+def _lacking(said: Mapping[str, Json], expected: Mapping[str, Json], at: _At) -> Iterator[Unlike]:
     missing = [key for key in expected if key not in said and not (key in NEWER and expected[key] in ([], "1.0"))]
     if missing:
         yield Unlike(at.way, f"{FILE_NAME} lacks {listed(missing, 'and')}{f' in {at}' if at.place else ''}")
 
 
-def _short(value: Any) -> str:
+def _short(value: Json) -> str:
     return shown(_json(value), _LONG)
 
 
-def _json(value: Any) -> str:
+def _json(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)

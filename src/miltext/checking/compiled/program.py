@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding
 from miltext.compiled.coremldata import FILE_NAME, TEXT
@@ -22,6 +22,7 @@ from miltext.schema.walk import own_block, own_opset
 
 if TYPE_CHECKING:
     from miltext.printing.flexible_shapes import Flexible
+    from miltext.schema.dynamic import Json, Record
     from miltext.schema.paths import Path
     from miltext.schema.proto import FeatureDescription, Function, ModelDescription, Program, ValueType
 
@@ -54,7 +55,7 @@ def description_findings(program: Program, version: int, description: ModelDescr
             yield _found(("functions", Key(name), "key"), f"{FILE_NAME} does not describe the function `{name}`")
 
 
-def _described(description: ModelDescription) -> dict[str, Any]:
+def _described(description: ModelDescription) -> Record:
     """Return the description of each function, by name; without a list of them, `main` alone is described."""
     return {each.name: each for each in description.functions} or {DEFAULT_FUNCTION: description}
 
@@ -76,7 +77,7 @@ def _found(path: Path, message: str, severity: str = "warning") -> Finding:
     return Finding(path, codes.MISFIT_COMPILED_DESCRIPTION, message, severity=severity)
 
 
-def _function(name: str, function: Function, described: Any) -> Iterator[Finding]:
+def _function(name: str, function: Function, described: Json) -> Iterator[Finding]:
     path: Path = ("functions", Key(name))
     outputs, block = _outputs(name, function)
     places = {value.name: (*path, "inputs", index) for index, value in enumerate(function.inputs)}
@@ -105,7 +106,7 @@ def _doubled(names: list[str]) -> list[str]:
     return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
-def _names(entries: Any, names: list[str], side: str, function: str, path: Path) -> Iterator[Finding]:
+def _names(entries: Json, names: list[str], side: str, function: str, path: Path) -> Iterator[Finding]:
     described = [entry.name for entry in entries]
     if "" in described:
         yield _found(path, f"{FILE_NAME} has an {side} of `{function}` without a name")
@@ -131,7 +132,7 @@ def _type(entry: FeatureDescription, declared: ValueType, side: str, path: Path)
         yield _found(path, f"the {side} `{entry.name}` is {spelled(read_type(declared))}, but {there}")
 
 
-def _order(name: str, function: Function, described: Any, path: Path) -> Iterator[Finding]:
+def _order(name: str, function: Function, described: Json, path: Path) -> Iterator[Finding]:
     """Yield inputs out of the compiler's order, by their names, and outputs in another order."""
     taken, (given, _) = [value.name for value in function.inputs], _outputs(name, function)
     ordered = sorted(taken, key=str.encode)
@@ -152,7 +153,7 @@ def _first_unlike(one: list[str], other: list[str]) -> tuple[str, str]:
 # ---- flexible shapes
 
 
-def _flexible(function: Function, described: Any, path: Path) -> Iterator[Finding]:
+def _flexible(function: Function, described: Json, path: Path) -> Iterator[Finding]:
     """Yield shapes that an input takes by the description alone, or by the program alone.
 
     Of several such inputs, of images, and of ranges without an end, the output of the compiler is not known. The keys

@@ -93,7 +93,7 @@ def split(op: Arguments) -> Sequence[Type]:
     if op.has("split_sizes"):
         return [TensorType(x.dtype, replaced(x.shape, axis, size)) for size in _parts(op, axis, x.shape[axis])]
     if not op.has("num_splits"):
-        raise InputConflict("one of `num_splits` and `split_sizes` must say how to split", code=codes.MISSING_PARAMETER)
+        raise InputConflict("one of `num_splits` and `split_sizes` must be given", code=codes.MISSING_PARAMETER)
     parts, size = op.scalar("num_splits", int, least=1), x.shape[axis]
     if parts > MOST_PARTS:
         raise Unknown

@@ -7,7 +7,6 @@ unknown element is None, and so is an entirely unknown value.
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
@@ -15,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 from miltext.diagnostics import codes
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import opset_place
+from miltext.schema.tensors import numbers
 from miltext.schema.types import Dimension, ListType, Shape, StateType, TensorType, Type
-from miltext.syntax.encoding import decode
 
 if TYPE_CHECKING:
     from miltext.schema import proto
@@ -31,10 +30,6 @@ PlainKind: TypeAlias = type[Plain]
 
 LARGEST = 256
 """The most elements of a constant whose value is read: constants that state shapes are small."""
-
-_FORMATS = {"bool": "?", "fp16": "e", "fp32": "f", "fp64": "d"}
-_INTEGERS = {("int", 8): "b", ("int", 16): "h", ("int", 32): "i", ("int", 64): "q"}
-_INTEGERS |= {("uint", bits): code.upper() for (_, bits), code in _INTEGERS.items()}
 
 
 class Unknown(Exception):
@@ -319,18 +314,8 @@ def read_value(message: proto.Value, type: Type) -> Value:
     size = count(type.shape)
     if field is None or size is None or size > LARGEST:
         return None
-    held = _unpack(tensor.bytes.values, type.dtype, size) if field == "bytes" else getattr(tensor, field).values
+    is_packed = field == "bytes"
+    held = numbers(tensor.bytes.values, BY_NAME[type.dtype], size) if is_packed else getattr(tensor, field).values
     if len(held) != size:
         return None
     return tuple(held) if type.shape else held[0]
-
-
-def _unpack(data: bytes, dtype: str, size: int) -> Row:
-    described = BY_NAME[dtype]
-    if described.packed:
-        fits = len(data) == (size * described.bits + 7) // 8
-        return tuple(map(int, decode(data, described, size))) if fits else ()
-    code = _FORMATS.get(dtype) or _INTEGERS.get((described.kind, described.bits))
-    if code is None or len(data) % struct.calcsize(code):
-        return ()
-    return struct.unpack(f"<{len(data) // struct.calcsize(code)}{code}", data)

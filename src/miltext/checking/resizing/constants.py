@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.checking.inference.operands import number
 from miltext.checking.resizing.facts import Follow, Resized, SizeChange, follows
@@ -14,7 +14,7 @@ from miltext.diagnostics import codes
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from miltext.schema.packing import Array
 
 BROADCAST = (
     *("add", "sub", "mul", "real_div", "floor_div", "mod", "maximum", "minimum", "pow"),
@@ -147,7 +147,7 @@ def _and(axes: Mapping[int, SizeChange]) -> str:
     return " and ".join(f"{change} at axis {axis}" for axis, change in sorted(axes.items()))
 
 
-def _made_anew(array: npt.NDArray[Any] | None, axes: Mapping[int, int]) -> tuple[npt.NDArray[Any], str] | None:
+def _made_anew(array: Array | None, axes: Mapping[int, int]) -> tuple[Array, str] | None:
     """Return an array with other sizes, and its description in words; None without a known continuation."""
     from miltext.checking.resizing.patterns import diagonal, remade
 
@@ -270,7 +270,7 @@ def _places(op: Resized, axes: Mapping[int, SizeChange], *, cannot_stay: bool) -
         yield Follow("indices", codes.CONSTANT_MAY_FOLLOW, words)
 
 
-def _evenly(array: npt.NDArray[Any], change: SizeChange) -> npt.NDArray[Any] | None:
+def _evenly(array: Array, change: SizeChange) -> Array | None:
     """Return indices of every so many-th element, from an index in the first step to one in the last."""
     import numpy as np
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from miltext.checking.inference.operands import Operand, Value
     from miltext.checking.resizing.cuts import Cuts
     from miltext.checking.resizing.lineage import Lineage
+    from miltext.schema.packing import Array
     from miltext.schema.types import Dimension, Shape
 
 
@@ -58,7 +57,7 @@ class Follow(NamedTuple):
     parameter: str
     code: str | None
     message: str = ""
-    elements: Sequence[Any] | npt.NDArray[Any] | None = None
+    elements: Sequence[Any] | Array | None = None
     shape: tuple[int, ...] = ()
     place: int = 0
 
@@ -78,7 +77,7 @@ class Resized:
         lineages: Mapping[Operand, Lineage],
         old: TensorType,
         sizes: Sizes,
-        array: Callable[[str, int], npt.NDArray[Any] | None],
+        array: Callable[[str, int], Array | None],
         cuts: Cuts | None = None,
     ) -> None:
         self.op_type = op_type

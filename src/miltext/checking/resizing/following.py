@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.checking.inference.operands import elements
 from miltext.checking.resizing import constants, shapes, slices, windows  # noqa: F401  # they enter their rules
@@ -14,11 +14,10 @@ from miltext.schema.types import TensorType
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    import numpy.typing as npt
-
     from miltext.checking.inference.operands import Operand
     from miltext.checking.resizing.cuts import Cuts
     from miltext.checking.resizing.lineage import Lineage
+    from miltext.schema.packing import Array
     from miltext.schema.types import Shape, Type
 
 RECAST = ("reshape", "expand_dims", "squeeze", "flatten2d")
@@ -134,7 +133,7 @@ class Following:
         op_type: str,
         operands: Mapping[str, Sequence[Operand]],
         old: Type,
-        array: Callable[[str, int], npt.NDArray[Any] | None],
+        array: Callable[[str, int], Array | None],
         cuts: Cuts | None = None,
     ) -> list[Follow]:
         """Return the changes of an operation's constants; the type of its first output was `old`."""
@@ -175,12 +174,12 @@ def _steady(old: Shape, new: Shape) -> tuple[frozenset[int], frozenset[tuple[int
 
 
 def _runs(rank: int) -> Iterator[tuple[int, int]]:
-    """Yield where dimensions that stand side by side begin and end."""
+    """Yield where dimensions that are side by side begin and end."""
     return ((start, end) for start in range(rank) for end in range(start + 1, rank + 1))
 
 
 def _products(old: Shape, new: Shape) -> frozenset[SizeChange]:
-    """Return changed sizes, of one dimension and of several that stand side by side."""
+    """Return changed sizes, of one dimension and of several that are side by side."""
     changes = changes_of(old, new)
     found: set[SizeChange] = set()
     for start, end in _runs(len(old) if changes else 0):
@@ -194,7 +193,7 @@ def _products(old: Shape, new: Shape) -> frozenset[SizeChange]:
     return frozenset(each for each in found if each.before != each.now)
 
 
-def small_array(operand: Operand) -> npt.NDArray[Any] | None:
+def small_array(operand: Operand) -> Array | None:
     """Return the few elements of a constant in the Program itself; None for any other."""
     if operand.value is None or not isinstance(operand.type, TensorType):
         return None

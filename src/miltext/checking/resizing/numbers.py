@@ -41,7 +41,7 @@ COUNTING = frozenset(each for each in FORMS if not any(sign in each for sign in 
 """Those of them that means and variances have."""
 
 USUAL = frozenset({0.5, 2.0, 3.0, 6.0, 10.0, 100.0})
-"""Numbers that usually stand in programs for other reasons: they stay, and their possible meaning is reported."""
+"""Numbers that usually are in programs for other reasons: they stay, and their possible meaning is reported."""
 
 DECAYS = (0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1.01, 1.05, 1.1)
 """Bases of powers found in programs; those of 2 are numbers of their own."""

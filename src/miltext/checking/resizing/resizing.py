@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
     from pathlib import Path as FilePath
 
-    import numpy.typing as npt
-
     from miltext.checking.inference.operands import Operand
     from miltext.checking.inference.operands import Value as Held
     from miltext.checking.inference.program import Scope
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
     from miltext.checking.resizing.cuts import Cuts
     from miltext.checking.resizing.facts import Follow
     from miltext.ir.parts import Block, Op
+    from miltext.schema.packing import Array
     from miltext.schema.paths import Path
     from miltext.schema.proto import Program, Value
     from miltext.schema.types import Type
@@ -96,7 +95,7 @@ class Resizing:
             return
         operands, op = bound(operation, scope), self._ops[place]
 
-        def array(name: str, at: int) -> npt.NDArray[Any] | None:
+        def array(name: str, at: int) -> Array | None:
             given = op.inputs.get(name, [])
             held = literal_of(given[at]) if at < len(given) else None
             return None if held is None else self._array(held, operands[name][at].type)
@@ -143,7 +142,7 @@ class Resizing:
         if size is not None and size > GREATEST and not is_told:
             self._found[codes.IMPOSSIBLE_PACKAGE_SIZE, too_large(f"{what} would have", size)] = [path]
 
-    def _array(self, value: Value, type: Type) -> npt.NDArray[Any] | None:
+    def _array(self, value: Value, type: Type) -> Array | None:
         """Return the elements of a constant; None where they cannot be had."""
         if not isinstance(type, TensorType) or type.dtype not in PLAIN:
             return None
@@ -228,7 +227,7 @@ WAYS = {
 """The advice for each kind of constant."""
 
 
-def _literal(elements: Sequence[Any] | npt.NDArray[Any], shape: tuple[int, ...], dtype: str) -> str:
+def _literal(elements: Sequence[Any] | Array, shape: tuple[int, ...], dtype: str) -> str:
     """Spell elements as a literal of a shape."""
     import numpy as np
 
@@ -238,7 +237,7 @@ def _literal(elements: Sequence[Any] | npt.NDArray[Any], shape: tuple[int, ...],
     return _nested(array.reshape(shape), dtype)
 
 
-def _nested(array: npt.NDArray[Any], dtype: str) -> str:
+def _nested(array: Array, dtype: str) -> str:
     if array.ndim:
         return f"[{', '.join(_nested(part, dtype) for part in array)}]"
     return ("true" if array else "false") if dtype == "bool" else str(array[()])

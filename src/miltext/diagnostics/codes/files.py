@@ -41,7 +41,7 @@ UNPROVEN_PART = code(
     "MIL214",
     "unproven part of a compiled model",
     WARNING,
-    "compare the part with what Apple's compiler writes of the same package: `miltext diff`",
+    "compare the part with the output of Apple's compiler for the same package: `miltext diff`",
 )
 UNKNOWN_COMPILER = code(
     "MIL215",
@@ -107,8 +107,8 @@ UNUSUAL_COMPILED_DESCRIPTION = code(
     "MIL260",
     "unusual description of a compiled model",
     ERROR,
-    "none is needed if the result is right. What `miltext check` tells: fetch the bundle again, or compile its "
-    "model again",
+    "none is needed if the result is right. After a finding of `miltext check`, fetch the bundle again, or compile "
+    "its model again",
 )
 MISFIT_METADATA = code(
     "MIL261",
@@ -180,7 +180,7 @@ UNSTORABLE_VALUE = code(
     "MIL308",
     "value cannot be stored in a weight file",
     ERROR,
-    "convert the values to a type that holds them and that a weight file has",
+    "convert the values to a type that contains them and that a weight file allows",
 )
 MISFIT_RECORD = code(
     "MIL309",
@@ -205,6 +205,6 @@ UNUSED_WEIGHTS = code(
     "MIL312",
     "unused weights",
     NOTE,
-    "`miltext build --prune-weights` leaves them out, and says how much that is. See [How files are "
+    "`miltext build --prune-weights` removes them, and reports their size. See [How files are "
     "written](writing-files.md#weights-that-nothing-needs)",
 )

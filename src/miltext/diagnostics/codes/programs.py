@@ -16,7 +16,7 @@ NOT_IN_OPSET = code(
 )
 MISSING_PARAMETER = code("MIL503", "missing required parameter", ERROR, "add the arguments")
 UNKNOWN_PARAMETER = code("MIL504", "unknown parameter", ERROR, "correct the name, or remove the argument")
-UNSUPPORTED_DTYPE = code("MIL505", "unsupported data type", ERROR, "cast the value, or make it of a supported type")
+UNSUPPORTED_DTYPE = code("MIL505", "unsupported data type", ERROR, "cast the value, or compute it in a supported type")
 DTYPES_DIFFER = code(
     "MIL506", "data types must match", ERROR, "cast one of the values, or write the constant in the other's type"
 )
@@ -41,30 +41,29 @@ WRONG_ARGUMENT_RANK = code(
     "MIL514",
     "argument of the wrong rank",
     ERROR,
-    "write the argument as the message shows, or reshape what the name stands for",
+    "write the argument as in the message, or reshape the named value",
 )
 WRONG_ARGUMENT_SHAPE = code(
     "MIL515",
     "argument of the wrong shape",
     ERROR,
-    "change the argument, or the one that it does not fit: a note points at it",
+    "change the argument, or the argument in the note, which does not fit",
 )
-AXIS_OUT_OF_RANGE = code("MIL516", "axis out of range", ERROR, "name one of the axes that the message gives")
+AXIS_OUT_OF_RANGE = code("MIL516", "axis out of range", ERROR, "choose one of the axes in the message")
 REPEATED_AXIS = code("MIL517", "repeated axis", ERROR, "leave one of them out")
 VALUE_OUT_OF_RANGE = code("MIL518", "value out of range", ERROR, "write a number in the range that the message gives")
-UNKNOWN_WORD = code("MIL519", "unknown word", ERROR, "write one of the words that the message lists")
+UNKNOWN_WORD = code("MIL519", "unknown word", ERROR, "write one of the words in the message")
 POSITION_OUTSIDE_TENSOR = code(
     "MIL520",
     "position outside the tensor",
     ERROR,
-    "use a position that is there. What takes all the rest of a dimension is `end_mask` of a slice by index, and "
-    "-1 as a `size`",
+    "use an existing position. For the rest of a dimension, use `end_mask` in a slice by index, or -1 as a `size`",
 )
 SIZES_DO_NOT_ADD_UP = code(
     "MIL521",
     "sizes that do not add up",
     ERROR,
-    "compare the numbers in the message, and change one of them. In a `reshape`, -1 stands for what is left over",
+    "compare the numbers in the message, and change one of them. In a `reshape`, -1 stands for the remaining size",
 )
 WRONG_EQUATION = code(
     "MIL522",
@@ -81,7 +80,7 @@ INVALID_IDENTIFIER = code(
     "MIL601", "invalid identifier", ERROR, "rename the value. `miltext rename` does so everywhere"
 )
 DUPLICATE_VALUE = code("MIL602", "duplicate value", ERROR, "rename one of them")
-SHADOWED_VALUE = code("MIL603", "shadowed value", WARNING, "rename one of them, to make clear which one is meant")
+SHADOWED_VALUE = code("MIL603", "shadowed value", WARNING, "rename one of them to avoid confusion")
 UNDEFINED_VALUE = code("MIL604", "undefined value", ERROR, "correct the name, or define the value")
 USE_BEFORE_DEFINITION = code("MIL605", "use before definition", ERROR, "move the definition up")
 VALUE_OF_OTHER_BLOCK = code(
@@ -109,13 +108,13 @@ DTYPE_NOT_IN_WEIGHT_FILES = code(
 )
 INCOMPLETE_TYPE = code("MIL616", "missing or incomplete type", ERROR, "write the type. A draft may leave it out")
 MISSING_VALUE = code("MIL617", "missing value", ERROR, "bind or remove the argument; write the value")
-MISPLACED_STATE = code("MIL618", "state not allowed here", ERROR, "write the type of what the operation returns")
+MISPLACED_STATE = code("MIL618", "state not allowed here", ERROR, "write the type of the operation's result")
 UNUSUAL_FIELD = code("MIL619", "unusual field for a value", WARNING, "write a plain literal, without the field's name")
 STATE_NOT_FP16 = code(
     "MIL620",
     "state of another data type than fp16",
     ERROR,
-    "make the state fp16. Cast what is read to fp32, and what is written to fp16",
+    "make the state fp16. Cast read values to fp32, and written values to fp16",
 )
 STATE_OF_UNKNOWN_SIZE = code("MIL621", "state of unknown size", ERROR, "write the sizes of the state")
 LATER_CONSTANT_TYPE = code(
@@ -124,29 +123,23 @@ LATER_CONSTANT_TYPE = code(
     ERROR,
     "name ios18 or a later opset, or write the constant as int8 or uint8",
 )
-STATE_AS_OUTPUT = code("MIL623", "state among the outputs", ERROR, "give back what `read_state` reads of the state")
-NO_OUTPUTS = code("MIL624", "function without outputs", ERROR, "give back a value, such as the one that was written")
-OUTPUT_TWICE = code(
-    "MIL625", "value given back twice", WARNING, "give back the `identity` of the value under another name"
-)
-INPUT_AS_OUTPUT = code(
-    "MIL626", "input given back", WARNING, "give back the `identity` of the input under another name"
-)
+STATE_AS_OUTPUT = code("MIL623", "state among the outputs", ERROR, "return the value of `read_state`")
+NO_OUTPUTS = code("MIL624", "function without outputs", ERROR, "return a value, such as the one that was written")
+OUTPUT_TWICE = code("MIL625", "value returned twice", WARNING, "return the `identity` of the value under another name")
+INPUT_AS_OUTPUT = code("MIL626", "input returned", WARNING, "return the `identity` of the input under another name")
 MISSPELLED_ATTRIBUTE = code("MIL630", "misspelled attribute", WARNING, "write `name`")
 
 # ---- inferred types
 
 TYPE_MISMATCH = code("MIL701", "type mismatch", ERROR, "write the type that follows, or correct the inputs")
-INCOMPATIBLE_INPUTS = code(
-    "MIL702", "incompatible inputs", ERROR, "correct the inputs. The message says what does not fit"
-)
+INCOMPATIBLE_INPUTS = code("MIL702", "incompatible inputs", ERROR, "correct the inputs listed in the message")
 OUTPUT_COUNT_FOR_INPUTS = code("MIL703", "wrong number of outputs for these inputs", ERROR, "declare as many outputs")
 NOT_INFERRED = code("MIL711", "type cannot be inferred", ERROR, "write the type")
 DRAFT = code(
     "MIL712",
     "draft",
     NOTE,
-    "run `miltext infer` to fill in what is missing. `miltext build` does that by itself, and makes a model",
+    "run `miltext infer` to fill in the missing parts. `miltext build` also does that, and builds a model",
 )
 USELESS_IGNORE = code(
     "MIL713",
@@ -187,13 +180,13 @@ WRONG_INPUT_DTYPE = code(
     "MIL834",
     "input of the wrong data type",
     ERROR,
-    "convert the array, with `astype` say, to numbers that the declared type has",
+    "convert the array to numbers of the declared type, for example with `astype`",
 )
 NOT_FINITE_INPUT = code(
     "MIL835",
     "NaN or infinity in an input",
     ERROR,
-    "mend the array. Where the program is made for them, as for a mask of infinities, allow them",
+    "fix the array. If the program expects them, as in a mask of infinities, allow them",
 )
 UNREADABLE_INPUT_FILE = code(
     "MIL836",
@@ -202,13 +195,13 @@ UNREADABLE_INPUT_FILE = code(
     "write the file again with `numpy.save` or `numpy.savez`; scale the numbers of such a picture to 0 to 255",
 )
 UNKNOWN_RUN_NAME = code(
-    "MIL837", "unknown function or value", ERROR, "name one that is there; `miltext print` shows them"
+    "MIL837", "unknown function or value", ERROR, "choose one in the program; `miltext print` shows them"
 )
 NO_RESULT = code(
     "MIL838",
     "operation without a result",
     ERROR,
-    "give inputs for which it has one, or mend the operation. `values=` shows what it was given",
+    "pass inputs with a defined result, or fix the operation. `values=` shows its arguments",
 )
 NO_PILLOW = code("MIL839", "pillow is not installed", ERROR, f"{install('images')}")
 TOO_FAR = code(
@@ -222,7 +215,7 @@ PORTS_DIFFER = code(
     "MIL842",
     "inputs or outputs that differ between two models",
     ERROR,
-    "compare models of the same inputs and outputs, or name those of both alike, so that the right ones are paired",
+    "compare models with the same inputs and outputs, or give these the same names in both, so that they are paired",
 )
 NOTHING_TO_COMPARE = code(
     "MIL843", "nothing to compare", ERROR, "give an output of both models the same name, or compare other models"
@@ -243,7 +236,7 @@ FILE_IN_NO_REVISION = code(
     "MIL846",
     "file that neither revision has",
     ERROR,
-    "name a file or folder that git has in one of the two revisions; of a submodule, run this inside of it",
+    "name a file or folder of one of the two revisions; for a submodule, run the command inside of it",
 )
 
 # ---- conflicts that git left
@@ -257,7 +250,7 @@ NO_CONFLICT = code(
 )
 COMMITS_UNKNOWN = code(
     "MIL861",
-    "commits that git does not tell",
+    "ambiguous commits of a merge",
     ERROR,
     "take a side from its commit: `git restore --source=COMMIT --staged --worktree -- MODEL`",
 )

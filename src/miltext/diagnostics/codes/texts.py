@@ -12,7 +12,7 @@ UNEXPECTED_CHARACTER = code(
     "MIL003",
     "unexpected character",
     ERROR,
-    "remove the characters, or write the intended ones. Comments begin with `//`, strings stand in double quotes",
+    "remove the characters, or write the intended ones. Comments begin with `//`, strings belong in double quotes",
 )
 UNTERMINATED = code(
     "MIL004",
@@ -26,7 +26,7 @@ UNEXPECTED_END = code(
 NESTED_TOO_DEEPLY = code(
     "MIL006", "nested too deeply", ERROR, "reduce the nesting: fewer types inside types, or blocks inside blocks"
 )
-SYNTAX_ERROR = code("MIL010", "syntax error", ERROR, "write what the message expects")
+SYNTAX_ERROR = code("MIL010", "syntax error", ERROR, "write the expected text from the message")
 NUMBER_OUT_OF_RANGE = code(
     "MIL020", "number out of range", ERROR, "choose a wider type or another number. Infinity is written `inf`"
 )
@@ -43,7 +43,7 @@ UNKNOWN_ESCAPE = code("MIL023", "unknown escape", ERROR, "write two backslashes 
 CONTROL_CHARACTER = code(
     "MIL024", "control character", ERROR, "remove the character; in a string, write it as the message shows"
 )
-OTHER_LANGUAGE = code("MIL025", "spelling of another language", ERROR, "write it as the message says")
+OTHER_LANGUAGE = code("MIL025", "spelling of another language", ERROR, "write it as in the message")
 
 # ---- text that does not become a Program
 
@@ -71,7 +71,7 @@ ELIDED_LITERAL = code(
 )
 MALFORMED_BLOBFILE = code("MIL108", "malformed BLOBFILE", ERROR, "write it as the message shows")
 OPERATION_OPSET = code(
-    "MIL109", "opset of a single operation", ERROR, "remove it. The function's opset holds for all its operations"
+    "MIL109", "opset of a single operation", ERROR, "remove it. The function's opset applies to all its operations"
 )
 RUNTIME_TYPE = code("MIL110", "type of the Core ML runtime", ERROR, "write a `tensor` type")
 VALUE_IN_ARRAY_FILE = code(
@@ -106,6 +106,4 @@ UNTYPED_RECORD = code(
     ERROR,
     'write the type, as in `tensor<fp16, [2, 3]>($blob("weights/weight.bin", 64))`',
 )
-UNKNOWN_DRAFT_WORD = code(
-    "MIL117", "unknown word in the marker of a draft", ERROR, "remove the word, or write the one that is meant"
-)
+UNKNOWN_DRAFT_WORD = code("MIL117", "unknown word in the marker of a draft", ERROR, "remove or correct the word")

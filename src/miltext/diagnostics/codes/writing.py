@@ -16,7 +16,9 @@ WRONG_ENDING = code(
     "describe` .toml, `miltext print --html` and `miltext diff --format html` .html, `miltext parse` .pb and "
     ".txtpb, `miltext run` .npz",
 )
-TARGET_WOULD_BE_LOST = code("MIL402", "target would be lost", ERROR, "name another output, or move away what is there")
+TARGET_WOULD_BE_LOST = code(
+    "MIL402", "target would be lost", ERROR, "name another output, or move the existing file away"
+)
 LINK_IN_PACKAGE = code(
     "MIL403", "link in a package", ERROR, "copy the model with its links followed (cp -RL) and build from that"
 )
@@ -48,7 +50,7 @@ MISFIT_ARRAY = code(
     "MIL412",
     "array does not match its type",
     ERROR,
-    "give the value the array's type and shape, or save the array with those of the value",
+    "give the value the array's type and shape, or save the array with the value's type and shape",
 )
 MISSING_ARRAY_FILE = code(
     "MIL413",
@@ -67,7 +69,7 @@ UNKNOWN_ARRAY_TYPE = code(
 )
 UNKNOWN_ARRAY_KEY = code("MIL416", "unknown key of an array", ERROR, "name one of the arrays in the file")
 ARRAY_VALUE_OUT_OF_RANGE = code(
-    "MIL417", "array with a value out of range", ERROR, "ask for a type that has the value, or mend it"
+    "MIL417", "array with a value out of range", ERROR, "choose a type that contains the value, or fix the value"
 )
 ARRAY_FILE_CHANGED = code(
     "MIL418", "array file changed", ERROR, "run the command again, once nothing writes to the file"
@@ -87,7 +89,7 @@ UNKNOWN_SPECIFICATION = code(
     "name the opset of each function in the text, as in `func main<ios18>`",
 )
 UNDEFINED_OUTPUT = code(
-    "MIL422", "undefined output", ERROR, "return only what an operation of the function's own block makes, or an input"
+    "MIL422", "undefined output", ERROR, "return only inputs, and outputs of operations in the function's own block"
 )
 COMPILED_NOT_ML_PROGRAM = code(
     "MIL423",
@@ -97,9 +99,9 @@ COMPILED_NOT_ML_PROGRAM = code(
 )
 NOT_AN_IMAGE_TYPE = code(
     "MIL424",
-    "type that is not one of an image",
+    "type that does not fit an image",
     ERROR,
-    "give it the shape of such an image, or say with --description that it is an array",
+    "give it the shape of such an image, or describe it as an array with --description",
 )
 IMPOSSIBLE_RANGE = code(
     "MIL425",
@@ -176,7 +178,7 @@ UNCONVERTIBLE_VALUE = code(
     "MIL438",
     "value cannot be converted",
     ERROR,
-    "mend the value, or write the operation otherwise; `miltext check` tells what is wrong with it",
+    "fix the value, or write the operation differently; `miltext check` reports its errors",
 )
 FP16_BORDER = code(
     "MIL439",
@@ -210,7 +212,7 @@ IMPOSSIBLE_PART_INPUT = code(
     "MIL446",
     "value that a part cannot take",
     ERROR,
-    "name another value with --input, or leave it out: then the part has what makes it",
+    "name another value with --input, or leave it out: then the part contains its operations",
 )
 NEEDLESS_PART_INPUT = code(
     "MIL447", "input that a part does not need", ERROR, "leave it out, or name an output that needs it"
@@ -250,7 +252,7 @@ DESCRIPTION_LOSS = code(
     "MIL454",
     "description would lose something",
     ERROR,
-    "leave out --no-loss if that is meant, or keep what is lost: in the program, or with --description",
+    "omit --no-loss if the loss is intended, or restore the lost facts in the program or with --description",
 )
 PIPELINE_TYPE_CLASH = code(
     "MIL456",
@@ -262,15 +264,15 @@ PIPELINE_CONNECTION_LOST = code(
     "MIL457",
     "connection of a pipeline would be lost",
     ERROR,
-    "keep what the other model takes, or edit that model first",
+    "keep the feature for the other model, or edit that model first",
 )
 UNRENAMABLE_MODEL = code(
     "MIL458",
     "model that cannot be renamed inside",
     ERROR,
-    "leave the name as it is: an app, or another file, asks this model for it by name",
+    "keep the name: an app, or another file, uses it to address this model",
 )
-UNREADABLE_SETTINGS = code("MIL460", "unreadable settings", ERROR, "mend the file; `--isolated` checks without it")
+UNREADABLE_SETTINGS = code("MIL460", "unreadable settings", ERROR, "fix the file; `--isolated` ignores it")
 UNKNOWN_SETTING = code("MIL461", "unknown setting", ERROR, "write one of the [settings](settings.md)")
 SETTING_TYPE = code("MIL462", "setting of the wrong type", ERROR, "write a value as the message shows")
 UNKNOWN_CODE_IN_SETTINGS = code(
@@ -298,7 +300,7 @@ DESCRIPTION_VALUE_TYPE = code(
     "MIL472", "value of the wrong type in a description", ERROR, "write a value as the message shows"
 )
 UNKNOWN_DESCRIPTION_WORD = code(
-    "MIL473", "unknown word in a description", ERROR, "write one of the words that the message names"
+    "MIL473", "unknown word in a description", ERROR, "write one of the words in the message"
 )
 DESCRIPTION_NUMBER_RANGE = code(
     "MIL474", "number out of range in a description", ERROR, "write a number within the range"
@@ -308,7 +310,7 @@ DESCRIPTION_ENTRY_COUNT = code(
 )
 DESCRIPTION_OF_NOTHING = code(
     "MIL476",
-    "description of what is not there",
+    "description of something that does not exist",
     ERROR,
     "describe everything that the program takes and gives, and nothing else, by the same names",
 )
@@ -338,7 +340,7 @@ NOTHING_TO_GENERATE = code(
     "MIL482",
     "nothing of the kind to generate",
     ERROR,
-    "ask for what there is; `miltext ops` lists the operations with their opsets",
+    "use existing names; `miltext ops` lists the operations with their opsets",
 )
 NOTHING_GENERATED = code("MIL483", "nothing could be generated", ERROR, "allow more operations, data types or inputs")
 NO_HYPOTHESIS = code(
@@ -351,22 +353,22 @@ TEST_FAILS_ON_MODEL = code(
     "MIL486",
     "test fails on the model itself",
     ERROR,
-    "have the test pass on the model itself, and fail where what is looked for is gone: `--test` is a shell "
-    "command, which exits with 0 then",
+    "write a test that passes on the original model, and fails without the fault: `--test` is a shell command, "
+    "and exit status 0 means that it passes",
 )
 UNSTEADY_TEST = code(
     "MIL487",
-    "test that does not always say the same",
+    "test with varying results",
     WARNING,
-    "have the command try several times, and exit with 0 if what you look for was there once. Then reduce again, "
-    "from the original",
+    "repeat the check several times in the command, and exit with 0 if the fault occurred once. Then reduce the "
+    "original again",
 )
 CONSTANT_RESIZED = code(
     "MIL490",
     "constant written for the new sizes",
     WARNING,
-    "check that it is what a conversion at these sizes would have. If it is not, reshape to a text, `-o "
-    "model.mil`, and write the right constant there",
+    "compare it with a conversion at these sizes. If it is wrong, reshape to a text, `-o model.mil`, and correct "
+    "the constant there",
 )
 CONSTANT_MAY_FOLLOW = code(
     "MIL491",
@@ -378,7 +380,7 @@ CONSTANT_CANNOT_FOLLOW = code(
     "MIL492",
     "constant that cannot follow a size",
     ERROR,
-    "write what holds for the new sizes in the text, and reshape that; or convert the model anew at these sizes. "
-    "In place of a range, ask for one size",
+    "write the constant for the new sizes in the text, and reshape that; or convert the model anew at these sizes. "
+    "In place of a range, choose one size",
 )
-IMPOSSIBLE_PACKAGE_SIZE = code("MIL493", "size that no package can have", ERROR, "ask for smaller sizes")
+IMPOSSIBLE_PACKAGE_SIZE = code("MIL493", "size that no package can have", ERROR, "choose smaller sizes")

@@ -3,44 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import codes
 from miltext.evaluation.comparing.comparison import Comparison
 from miltext.evaluation.comparing.lockstep import Lockstep
+from miltext.evaluation.comparing.options import CompareOptions
 from miltext.evaluation.comparing.runners import Feeder, arranged, arranged_against, numbers_given, refused, side
 from miltext.evaluation.comparing.thresholds import UNEVEN, OwnNumbers, usual_against, usual_between
 from miltext.evaluation.comparing.verdict import Verdict
 from miltext.evaluation.evaluator import require_seed
 from miltext.pairing.keyed import Keys
+from miltext.syntax.keywords import taking
 
 if TYPE_CHECKING:
-    import os
-
-    from miltext.evaluation.comparing.runners import Arrangement, Runner
+    from miltext.evaluation.carried import Named
     from miltext.evaluation.subjects import Runnable, Subject
 
 AGAINST = "the numbers given"
 """Name shown for arrays that a program is compared with."""
 
 
-def compare(
-    a: Runnable | Subject,
-    b: Runnable | Subject | None = None,
-    inputs: Mapping[str, Any] | None = None,
-    *,
-    against: Mapping[str, Any] | None = None,
-    function: str = "main",
-    min_snr: float | None = None,
-    seed: int | None = None,
-    state: Mapping[str, Any] | None = None,
-    runs: int = 1,
-    compute: str = "float32",
-    weights: str | os.PathLike[str] | None = None,
-    allow_nan: bool = False,
-    progress: Callable[[int], object] | None = None,
-) -> Comparison:
+@dataclass(frozen=True)
+class _CompareRequest(CompareOptions):
+    a: Runnable | Subject
+    b: Runnable | Subject | None = None
+    inputs: Named | None = None
+    options: CompareOptions | None = field(default=None, kw_only=True)
+
+
+@taking(_CompareRequest)
+def compare(asked: _CompareRequest) -> Comparison:
     """Run two programs on the same inputs, and return how far the values of `b` are from those in `a`.
 
     Each program is the path of a model, a Model, a Program, or MIL text. Their values are paired as `diff` pairs them,
@@ -59,68 +54,85 @@ def compare(
     Raise MiltextError for a program that cannot be run, for inputs that do not fit (MIL842 where the inputs of the two
     models differ), and where nothing can be compared (MIL843, MIL844); OSError for files.
     """
-    _require(b, against, min_snr, runs)
-    require_seed(seed)
-    arrays = None if against is None else numbers_given(against)
-    keys = Keys()
-    sides = [side(source, name, keys, weights) for source, name in ((a, "old"), (b, "new")) if source is not None]
-    if arrays is None:
-        arrangement = arranged(sides[0], sides[1], function, compute)
-    else:
-        arrangement = arranged_against(sides[0], arrays, function, compute)
-    runners = arrangement.runners
-    usual = _usual(arrangement, arrays, own=isinstance(against, OwnNumbers))
-    thresholds = usual if min_snr is None else [min_snr] * len(usual)
-    lockstep = Lockstep(runners[0].walked if against is None else None, arrangement.partners, thresholds)
-    feeder = Feeder(arrangement, state or {}, allow_nan)
-    for run in range(runs):
-        given = feeder.given(inputs or {}, seed, run)
-        feeder.run(lockstep, given, arrays or {}, seed or 0, progress or _nobody)
-    verdict = Verdict(lockstep, {index for index, threshold in enumerate(usual) if threshold == UNEVEN})
-    outputs, missed = tuple(verdict.values(outputs=True)), (*verdict.missed(),)
-    if not outputs:
-        raise refused(codes.NOTHING_TO_COMPARE, "; ".join(missed))
-    guesses = _guesses(arrays, inputs or seed is not None, runners)
-    return Comparison(
-        old=AGAINST if against is not None else sides[0].name,
-        new=sides[-1].name,
-        min_snr=min(output.min_snr for output in outputs),
-        outputs=outputs,
-        values=tuple(verdict.values(outputs=False)),
-        origins=tuple(verdict.origins()),
-        steepest=verdict.steepest(),
-        oddities=tuple(verdict.oddities()),
-        notes=(*arrangement.notes(), *guesses, *missed, *verdict.uneven()),
-        lost=tuple(arrangement.partners.lost),
-        told=sides[-1].subject.told,
-    )
+    _require(asked)
+    require_seed(asked.seed)
+    return _Comparing(asked).comparison()
 
 
-def _require(b: object, against: object, min_snr: float | None, runs: int) -> None:
+class _Comparing:
+    """A comparison while it is made."""
+
+    def __init__(self, asked: _CompareRequest) -> None:
+        self.asked = asked
+        self.arrays = None if asked.against is None else numbers_given(asked.against)
+        keys = Keys()
+        self.sides = [
+            side(source, name, keys, asked.weights)
+            for source, name in ((asked.a, "old"), (asked.b, "new"))
+            if source is not None
+        ]
+        if self.arrays is None:
+            self.arrangement = arranged(self.sides[0], self.sides[1], asked.function, asked.compute)
+        else:
+            self.arrangement = arranged_against(self.sides[0], self.arrays, asked.function, asked.compute)
+
+    def comparison(self) -> Comparison:
+        """Run the programs, and return the comparison."""
+        verdict, partners = self._verdict(), self.arrangement.partners
+        outputs, missed = tuple(verdict.values(outputs=True)), (*verdict.missed(),)
+        if not outputs:
+            raise refused(codes.NOTHING_TO_COMPARE, "; ".join(missed))
+        return Comparison(
+            old=AGAINST if self.arrays is not None else self.sides[0].name,
+            new=self.sides[-1].name,
+            min_snr=min(output.min_snr for output in outputs),
+            outputs=outputs,
+            values=tuple(verdict.values(outputs=False)),
+            origins=tuple(verdict.origins()),
+            steepest=verdict.steepest(),
+            oddities=tuple(verdict.oddities()),
+            notes=(*self.arrangement.notes(), *self._guesses(), *missed, *verdict.uneven()),
+            lost=tuple(partners.lost),
+            told=self.sides[-1].subject.told,
+        )
+
+    def _verdict(self) -> Verdict:
+        """Run the programs, and return the verdict about their values."""
+        asked, arrangement, usual = self.asked, self.arrangement, self._usual()
+        thresholds = usual if asked.min_snr is None else [asked.min_snr] * len(usual)
+        walked = arrangement.runners[0].walked if self.arrays is None else None
+        lockstep = Lockstep(walked, arrangement.partners, thresholds)
+        feeder = Feeder(arrangement, asked.state or {}, asked.allow_nan)
+        for run in range(asked.runs):
+            given = feeder.given(asked.inputs or {}, asked.seed, run)
+            feeder.run(lockstep, given, self.arrays or {}, asked.seed or 0, asked.progress or _nobody)
+        return Verdict(lockstep, {index for index, threshold in enumerate(usual) if threshold == UNEVEN})
+
+    def _usual(self) -> list[float]:
+        """Return the default threshold of each pair."""
+        runners, pairs = self.arrangement.runners, self.arrangement.partners.pairs
+        if self.arrays is None:
+            return usual_between(runners[0], runners[1], pairs)
+        return usual_against(self.arrays, runners[0], pairs, own=isinstance(self.asked.against, OwnNumbers))
+
+    def _guesses(self) -> Iterator[str]:
+        """Yield a note where numbers from elsewhere are compared with results of random inputs that the caller did not
+        choose.
+        """
+        is_chosen = self.asked.inputs or self.asked.seed is not None
+        if self.arrays is not None and not is_chosen and self.arrangement.runners[0].evaluator.inputs:
+            yield "the inputs are random: pass the inputs of the stored numbers"
+
+
+def _require(asked: _CompareRequest) -> None:
     """Raise TypeError or ValueError for arguments that name no comparison, or would check nothing."""
-    if (b is None) == (against is None):
+    if (asked.b is None) == (asked.against is None):
         raise TypeError("compare takes two programs, or one and `against`: give either `b` or `against`")
-    if runs < 1 or (min_snr is not None and math.isnan(min_snr)):
-        raise ValueError(f"`runs` is 1 or more, and `min_snr` a number: not {runs} and {min_snr}")
-    if against is not None and runs > 1:
+    if asked.runs < 1 or (asked.min_snr is not None and math.isnan(asked.min_snr)):
+        raise ValueError(f"`runs` is 1 or more, and `min_snr` a number: not {asked.runs} and {asked.min_snr}")
+    if asked.against is not None and asked.runs > 1:
         raise TypeError("`against` has the numbers of one run: leave out `runs`")
-
-
-def _guesses(arrays: Mapping[str, Any] | None, is_chosen: object, runners: Sequence[Runner]) -> Iterator[str]:
-    """Yield a note where numbers from elsewhere are compared with results of random inputs that the caller did not
-    choose.
-    """
-    if arrays is not None and not is_chosen and runners[0].evaluator.inputs:
-        yield "the inputs are random: give those that the numbers were made from"
 
 
 def _nobody(_: int) -> None:
     """Ignore progress."""
-
-
-def _usual(arrangement: Arrangement, arrays: Mapping[str, Any] | None, *, own: bool) -> list[float]:
-    """Return the default threshold of each pair."""
-    runners, pairs = arrangement.runners, arrangement.partners.pairs
-    if arrays is None:
-        return usual_between(runners[0], runners[1], pairs)
-    return usual_against(arrays, runners[0], pairs, own=own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import line_and_column
 from miltext.evaluation.comparing.text import located, render_text
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from miltext.checking.verifier import Checked
     from miltext.diagnostics import Diagnostic
     from miltext.evaluation.comparing.measures import Measure
+    from miltext.schema.dynamic import Json, Record
     from miltext.schema.paths import Path
 
 FORM = 1
@@ -118,7 +119,7 @@ class Comparison:
         """Return the comparison for people, with ANSI colours if `color`; `full` lists all values."""
         return render_text(self, color, full)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Record:
         """Return everything, for `json.dumps`: infinities are the strings `inf` and `-inf`.
 
         Of an origin, `line` is its line in the text of the new program, None without one.
@@ -137,7 +138,7 @@ def _line(diagnostic: Diagnostic, text: str | None) -> int | None:
     return line_and_column(text, diagnostic.span.start)[0] if text is not None and diagnostic.span else None
 
 
-def _plain(thing: Any) -> Any:
+def _plain(thing: Json) -> Json:
     """Return anything in a Comparison as JSON has it; the value of an origin is a part of it."""
     if isinstance(thing, float):
         return thing if math.isfinite(thing) else str(thing)

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import TensorType, Type, spelled
 
 if TYPE_CHECKING:
+    from miltext.evaluation.carried import Carried
     from miltext.evaluation.comparing.partners import Held, Pair, Partners, Walked
     from miltext.evaluation.machine import Made
     from miltext.ir.parts import Op
@@ -31,7 +32,7 @@ class Waiting:
     partners for which it waits.
     """
 
-    value: Any
+    value: Carried
     type: Type
     moment: int
     left: int
@@ -114,7 +115,7 @@ class Lockstep:
             self._of[0].setdefault(pair.old, []).append(index)
             self._of[1].setdefault(pair.new, []).append(index)
 
-    def run(self, steps: Mapping[int, Generator[Made, None, Any]], progress: Callable[[int], object]) -> None:
+    def run(self, steps: Mapping[int, Generator[Made, None, Carried]], progress: Callable[[int], object]) -> None:
         """Run both sides to their ends, or one, against given values. Raise their errors.
 
         The side whose partners wait runs first; where values wait on both sides, the side with fewer waiting bytes.
@@ -140,7 +141,7 @@ class Lockstep:
         if op.blocks:
             self._close(side, op)
 
-    def put(self, side: int, value: Held, array: Any, type: Type, *, is_constant: bool = False) -> None:
+    def put(self, side: int, value: Held, array: Carried, type: Type, *, is_constant: bool = False) -> None:
         """Add a value made on one side, and measure all pairs that are complete now."""
         own = self.sides[side]
         turn, own.turns[value] = own.turns[value], own.turns[value] + 1
@@ -199,7 +200,7 @@ class Lockstep:
         if track.fall is None and has_fallen(found, self.thresholds[index]):
             track.fall = sighting
 
-    def _look_for_oddities(self, side: WaitingRun, value: Value, array: Any, turn: int) -> None:
+    def _look_for_oddities(self, side: WaitingRun, value: Value, array: Carried, turn: int) -> None:
         if len(side.oddities) == 2 or not isinstance(array, np.ndarray) or array.dtype.kind != "f":
             return
         if not np.isfinite(array).all():

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from miltext.evaluation.carried import Carried
     from miltext.evaluation.rules import Array
 
 PIECE = 1 << 13
@@ -65,7 +66,7 @@ class Measure:
         return math.inf if self.equal == 1 and not self.misfit else -math.inf
 
 
-def measure(reference: Any, other: Any) -> Measure:
+def measure(reference: Carried, other: Carried) -> Measure:
     """Return how far a value is from its reference: tensors, lists of tensors, or dictionaries by their keys."""
     if isinstance(reference, Mapping) and isinstance(other, Mapping):
         return _measure_dictionaries(reference, other)
@@ -83,7 +84,7 @@ def measure(reference: Any, other: Any) -> Measure:
     return Measure(misfit=f"numbers of the type {a.dtype} against {b.dtype}")
 
 
-def _kind(value: Any) -> str:
+def _kind(value: Carried) -> str:
     return "a dictionary" if isinstance(value, Mapping) else "a list" if isinstance(value, list) else "a tensor"
 
 
@@ -93,7 +94,7 @@ def _alike(a: Array, b: Array) -> Measure:
     return Measure(a.size, same / a.size if a.size else 1.0)
 
 
-def _measure_dictionaries(reference: Mapping[Any, Any], other: Mapping[Any, Any]) -> Measure:
+def _measure_dictionaries(reference: Mapping[Carried, Carried], other: Mapping[Carried, Carried]) -> Measure:
     if reference.keys() != other.keys():
         lost, new = len(reference.keys() - other.keys()), len(other.keys() - reference.keys())
         return Measure(misfit=f"other keys: {lost} only in the reference, {new} only here")
@@ -101,7 +102,7 @@ def _measure_dictionaries(reference: Mapping[Any, Any], other: Mapping[Any, Any]
     return measure(a, b)
 
 
-def _measure_lists(reference: list[Any], other: list[Any]) -> Measure:
+def _measure_lists(reference: list[Carried], other: list[Carried]) -> Measure:
     if len(reference) != len(other):
         return Measure(misfit=f"{len(reference)} elements against {len(other)}")
     for place, (a, b) in enumerate(zip(reference, other, strict=True)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
+    from miltext.evaluation.carried import Carried
     from miltext.evaluation.comparing.partners import Pair, Partners, Walked
     from miltext.schema import proto
 
@@ -23,7 +24,7 @@ FLOATS = frozenset(name for name, dtype in BY_NAME.items() if dtype.kind == "flo
 
 
 @np.errstate(all="ignore")
-def is_rounded(one: Any, other: Any) -> bool:
+def is_rounded(one: Carried, other: Carried) -> bool:
     """Return whether two constants are the same but for rounding to the coarser type of the two.
 
     A number too large for that type may be infinity in it, or its largest number; a number too small may be 0, or its

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from miltext.schema.types import StateType, TensorType, Type, compatible, show, 
 if TYPE_CHECKING:
     import os
 
+    from miltext.evaluation.carried import Carried, Named
     from miltext.evaluation.comparing.lockstep import Lockstep
     from miltext.schema.paths import Path
 
@@ -61,7 +62,7 @@ class Runner:
     name: str
     evaluator: Evaluator
     walked: Walked
-    state: dict[str, Any] = field(default_factory=dict)
+    state: dict[str, Carried] = field(default_factory=dict)
 
     @property
     def types(self) -> dict[str, Type]:
@@ -135,13 +136,13 @@ def arranged(old: ComparedProgram, new: ComparedProgram, function: str, compute:
     if all(pair.kind == VALUE for pair in partners.pairs):
         raise refused(
             codes.NOTHING_TO_COMPARE,
-            f"no output of {new.name} corresponds to one of {old.name}; name an output as the other model does",
+            f"no output of {new.name} corresponds to one of {old.name}; give the outputs equal names",
         )
     _refuse_other_outputs(first, second, partners)
     return Arrangement([first, second], partners, names)
 
 
-def arranged_against(side: ComparedProgram, arrays: Mapping[str, Any], function: str, compute: str) -> Arrangement:
+def arranged_against(side: ComparedProgram, arrays: Named, function: str, compute: str) -> Arrangement:
     """Return one program, to be compared with arrays. Raise MiltextError (MIL844) for a name that it does not have."""
     only = runner(side, function, compute)
     outputs = only.walked.block.outputs
@@ -157,7 +158,7 @@ def arranged_against(side: ComparedProgram, arrays: Mapping[str, Any], function:
     return Arrangement([only], partners, {name: name for name in only.types})
 
 
-def numbers_given(against: Mapping[str, Any]) -> dict[str, Any]:
+def numbers_given(against: Named) -> dict[str, Carried]:
     """Return numbers from elsewhere as arrays; dictionaries and lists of arrays stay. Raise MiltextError (MIL844)."""
     found = {}
     for name, value in against.items():
@@ -212,7 +213,7 @@ def _refuse_other_outputs(first: Runner, second: Runner, partners: Partners) -> 
         raise MiltextError(told)
 
 
-def _refuse_other_arrays(only: Runner, arrays: Mapping[str, Any], partners: Partners) -> None:
+def _refuse_other_arrays(only: Runner, arrays: Named, partners: Partners) -> None:
     told = []
     for (name, array), pair in zip(arrays.items(), partners.pairs, strict=True):
         declared = only.type(pair.new)
@@ -247,8 +248,8 @@ def refused(code: str, message: str) -> MiltextError:
 
 
 def filled(
-    evaluator: Evaluator, inputs: Mapping[str, Any], seed: int, shapes: Mapping[str, Sequence[int]] | None = None
-) -> dict[str, Any]:
+    evaluator: Evaluator, inputs: Named, seed: int, shapes: Mapping[str, Sequence[int]] | None = None
+) -> dict[str, Carried]:
     """Return inputs with random numbers for missing ones, except inputs with a default."""
     features = evaluator.features
     left = {name: declared for name, declared in evaluator.inputs.items() if name not in inputs}
@@ -259,14 +260,14 @@ def filled(
 class Feeder:
     """Gives the programs of an arrangement their inputs, and runs them; `state` contains the initial states."""
 
-    def __init__(self, arrangement: Arrangement, state: Mapping[str, Any], allow_nan: bool) -> None:
+    def __init__(self, arrangement: Arrangement, state: Named, allow_nan: bool) -> None:
         self._runners = arrangement.runners
         self._names = arrangement.names
         self._allow_nan = allow_nan
         for each, held in zip(self._runners, self._both(state), strict=True):
             each.state.update({name: np.array(value) for name, value in held.items()})
 
-    def _both(self, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def _both(self, given: Named) -> list[dict[str, Carried]]:
         """Return the inputs of each program, by its own names; `given` has the names of the old program, or else the
         new.
         """
@@ -282,7 +283,7 @@ class Feeder:
             second | {name: value for name, value in named.items() if name in new.types and name not in back},
         ]
 
-    def given(self, inputs: Mapping[str, Any], seed: int | None, run: int) -> list[dict[str, Any]]:
+    def given(self, inputs: Named, seed: int | None, run: int) -> list[dict[str, Carried]]:
         """Return the inputs of each program: the given ones, and random numbers for missing ones, where none is given
         or a seed is.
         """
@@ -304,7 +305,7 @@ class Feeder:
                 found[name] = known_sizes(said)
         return {name: sizes for name, sizes in found.items() if sizes is not None}
 
-    def _share(self, own: dict[str, Any], first: Mapping[str, Any], runner: Runner) -> None:
+    def _share(self, own: dict[str, Carried], first: Named, runner: Runner) -> None:
         """Give the new program the inputs made for the old one."""
         if runner is not self._runners[0]:
             own.update({new: first[old] for old, new in self._names.items() if old in first})
@@ -312,8 +313,8 @@ class Feeder:
     def run(
         self,
         lockstep: Lockstep,
-        inputs: Sequence[Mapping[str, Any]],
-        arrays: Mapping[str, Any],
+        inputs: Sequence[Named],
+        arrays: Named,
         seed: int,
         progress: Callable[[int], object],
     ) -> None:

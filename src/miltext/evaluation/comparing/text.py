@@ -99,7 +99,7 @@ def _origins(comparison: Comparison, full: bool) -> Iterator[str]:
     found = located(comparison, shown)
     yield from (render(diagnostic, found.text, comparison.new) for diagnostic in found.diagnostics)
     if len(origins) > len(shown):
-        yield f"... and {_count(len(origins) - len(shown), 'more value')} that fell without what they are computed from"
+        yield f"... and {_count(len(origins) - len(shown), 'more value')}that fell while their inputs did not"
     steepest = comparison.steepest
     if steepest and steepest.value.lost > LOUD and not any(each.value == steepest.value for each in origins):
         yield (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from miltext.evaluation.carried import Carried, Named
 from miltext.ir.parts import Value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.types import StateType, TensorType, Type
@@ -32,7 +32,7 @@ SIZES_ONLY = frozenset({"shape", "fill_like", "list_length"})
 """The operations that use the sizes of their inputs only, and not the numbers."""
 
 
-class OwnNumbers(dict[str, Any]):
+class OwnNumbers(dict[str, Carried]):
     """Numbers from elsewhere that the program computed itself, as it was: they are as coarse as its own."""
 
 
@@ -42,7 +42,7 @@ def usual_between(old: Runner, new: Runner, pairs: list[Pair]) -> list[float]:
     return [_threshold(before[pair.old], after[pair.new]) for pair in pairs if isinstance(pair.old, Value)]
 
 
-def usual_against(arrays: Mapping[str, Any], runner: Runner, pairs: list[Pair], *, own: bool) -> list[float]:
+def usual_against(arrays: Named, runner: Runner, pairs: list[Pair], *, own: bool) -> list[float]:
     """Return the usual threshold of each pair of an array and a value; arrays count as fp32 unless fp16, or `own`."""
     found = coarseness(runner)
     if own:

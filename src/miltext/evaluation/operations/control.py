@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @rule("const")
-def const(val: Value) -> Any:
+def const(val: Value) -> Value:
     """Return `val`."""
     return val
 
@@ -24,13 +24,13 @@ def const(val: Value) -> Any:
 
 
 @rule("cond")
-def cond(pred: bool, blocks: Blocks) -> Generator[Any, None, tuple[Any, ...]]:
+def cond(pred: bool, blocks: Blocks) -> Generator[Value, None, tuple[Value, ...]]:
     """Return the outputs of the first block if `pred` is true, else of the second."""
     return tuple((yield from blocks[0 if pred else 1]()))
 
 
 @rule("while_loop")
-def while_loop(loop_vars: Values, blocks: Blocks) -> Generator[Any, None, tuple[Any, ...]]:
+def while_loop(loop_vars: Values, blocks: Blocks) -> Generator[Value, None, tuple[Value, ...]]:
     """Return `loop_vars` after the last run of the second block, which runs as long as the first returns true."""
     condition, body = blocks
     while (yield from condition(*loop_vars))[0].item():
@@ -132,7 +132,7 @@ def _written(ls: list[Held | None], indices: Ints, values: list[Held], name: str
 
 
 @rule("classify")
-def classify(probabilities: Array, classes: Value) -> tuple[Any, dict[Any, float]]:
+def classify(probabilities: Array, classes: Value) -> tuple[Value, dict[Value, float]]:
     """Return the class of the greatest of `probabilities`, and each class with its own."""
     labels, chances = [label.item() for label in classes], probabilities.reshape(-1)
     if not labels or len(labels) != chances.size:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import gcd, prod
-from typing import Any
 
 import numpy as np
 
 from miltext.evaluation.operations.depthwise import by_rows, has_rows
 from miltext.evaluation.operations.windows import WORKING_ELEMENTS, Sliding, blocks, every, seen, sliding
-from miltext.evaluation.rules import Array, Held, Ints, UnfitValues, rule
+from miltext.evaluation.rules import Array, Held, Index, Ints, UnfitValues, rule
 
 
 @rule("conv")
@@ -92,8 +91,8 @@ def conv_transpose(
     for remainders in product(*map(range, strides)):
         axes = zip(remainders, x.shape[2:], kernel, strides, dilations, before, counts, strict=True)
         taps, windows = zip(*(_phase(*axis) for axis in axes), strict=True)
-        chosen: Any = (..., *taps)
-        places: Any = (..., *map(slice, remainders, counts, strides))
+        chosen: Index = (..., *taps)
+        places: Index = (..., *map(slice, remainders, counts, strides))
         _convolve(x, turned[chosen], bias, windows, groups, out[places])
     return out
 
@@ -174,7 +173,7 @@ def _by_products(
         made = rows @ columns.reshape(groups, rows.shape[2], prod(columns.shape[2 + len(kernel) :]))
         if bias is not None:
             made += bias.reshape(groups, -1, 1)
-        places: Any = (batch, slice(None), *block)
+        places: Index = (batch, slice(None), *block)
         target = out[places]
         target[...] = made.reshape(outputs, target.shape[0], *target.shape[2:]).swapaxes(0, 1)
 
@@ -196,12 +195,12 @@ def _by_channel(x: Held, weight: Array, bias: Array | None, windows: Sequence[Sl
         np.matmul(rows[channels], columns, out=sums[..., : columns.shape[3]])
         if bias is not None:
             sums += bias.reshape(groups, several, 1)[channels]
-        wanted: Any = (..., *(slice(each.places) for each in here))
-        places: Any = (batch, channels, slice(None), *block)
+        wanted: Index = (..., *(slice(each.places) for each in here))
+        places: Index = (batch, channels, slice(None), *block)
         target[places] = sums.reshape(*sums.shape[:3], here[0].places, *sizes[1:])[wanted]
 
 
-def _runs(x: Held, windows: Sequence[Sliding], sizes: Sequence[int], dtype: Any) -> Array:
+def _runs(x: Held, windows: Sequence[Sliding], sizes: Sequence[int], dtype: np.dtype[np.generic]) -> Array:
     """Return the runs that elements of a kernel meet in rows of these sizes: [batch, channels, elements, length]."""
     kernel = [each.kernel for each in windows]
     steps = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]

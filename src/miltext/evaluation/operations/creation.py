@@ -71,7 +71,7 @@ def random_bernoulli(shape: Ints, prob: float, seed: int, random: Random) -> Arr
 
 @rule("random_categorical")
 def random_categorical(x: Array, mode: str, size: int, seed: int, random: Random) -> Array:
-    """Return `size` positions along the last axis of `x`, drawn with replacement by the distribution that stands there.
+    """Return `size` positions along the last axis of `x`, drawn with replacement by the distribution that is there.
 
     `x` are probabilities ("probs"), or their logarithms ("logits"), but for a factor.
     """

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from miltext.evaluation.operations.windows import Sliding, blocks, tap
 from miltext.evaluation.values import narrowed, widened
 
 if TYPE_CHECKING:
-    from miltext.evaluation.rules import Array, Held
+    from miltext.evaluation.rules import Array, Held, Index
 
 ROWS = 4
 """How many rows of outputs one product makes: with more, it multiplies more zeros than it saves products."""
@@ -49,7 +50,7 @@ def by_rows(x: Held, weight: Array, bias: Array | None, windows: Sequence[Slidin
         laid = _room(
             laid, (*part.shape[:2], (here.places - 1) * down.stride + down.reach, across.kernel, across.places)
         )
-        place: Any = (batch, channels, slice(None), rows)
+        place: Index = (batch, channels, slice(None), rows)
         sums = target[place] if is_direct else _room(sums, (*part.shape[:2], several, here.places, across.places))
         _lay(part, here, across, laid)
         _multiply(kernels[channels], here, laid, sums)
@@ -98,7 +99,7 @@ def _multiply(kernels: Array, down: Sliding, laid: Array, sums: Array) -> None:
         np.matmul(matrix, seen, out=made)
 
 
-def _spread(kernels: Array, down: Sliding, count: int, dtype: Any) -> Array:
+def _spread(kernels: Array, down: Sliding, count: int, dtype: npt.DTypeLike) -> Array:
     """Return the kernels as matrices, [channels, several, 1, count, elements]: in each row a stride farther on."""
     channels, several, rows, columns = kernels.shape
     span = (count - 1) * down.stride + down.reach

@@ -6,8 +6,6 @@ computes constants with numpy's operators: iOS15/elementwise_unary.py and elemen
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from miltext.evaluation import pointwise
@@ -162,7 +160,7 @@ def select(cond: Held, a: Held, b: Held) -> Held:
 
 
 @rule("identity")
-def identity(x: Value) -> Any:
+def identity(x: Value) -> Value:
     """Return x, of any type."""
     return x
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from miltext.checking.inference.rules import TOLERANCE
 from miltext.evaluation.operations.counts import count_of
@@ -83,7 +83,7 @@ def upsample_bilinear(
     # By the definition, the factor is the quotient of the two sizes, as it is with torch's recompute_scale_factor.
     # By default, half_pixel_centers is the opposite of align_corners.
     if align_corners and half_pixel_centers:
-        raise UnfitValues("`half_pixel_centers` is true, and so is `align_corners`: only one of them can be")
+        raise UnfitValues("`half_pixel_centers` is true, and so is `align_corners`: only one of them may be true")
     centers = not align_corners if half_pixel_centers is None else half_pixel_centers
     mode = "STRICT_ALIGN_CORNERS" if align_corners else "UNALIGN_CORNERS" if centers else "DEFAULT"
     return _linear(x, _scaled(x, (scale_factor_height, scale_factor_width), made), mode)
@@ -268,7 +268,7 @@ def affine(
     return result
 
 
-def _coordinates(size: int, align_corners: bool, dtype: np.dtype[Any]) -> Array:
+def _coordinates(size: int, align_corners: bool, dtype: npt.DTypeLike) -> Array:
     """Return the coordinates of pixels between -1 and 1, as torch's affine_grid has them: one alone is at 0."""
     centers = (2 * np.arange(size) + 1) / size - 1
     return (np.linspace(-1, 1, size) if align_corners and size != 1 else centers).astype(dtype)

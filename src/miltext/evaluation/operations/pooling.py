@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
 from miltext.evaluation.operations.windows import Sliding, parts, sliding, tap
-from miltext.evaluation.rules import Array, Held, Ints, Widen, rule
+from miltext.evaluation.rules import Array, Held, Index, Ints, Widen, rule
 
 
 @rule("max_pool")
@@ -78,7 +77,7 @@ def pooled(combine: np.ufunc, x: Array, windows: Sequence[Sliding]) -> Array:
     return x
 
 
-def _at(axis: int, part: slice) -> Any:
+def _at(axis: int, part: slice) -> Index:
     return (*(slice(None),) * axis, part)
 
 

@@ -121,7 +121,7 @@ def lstm(
     c(t) = u c(t-1) + i z, kept within `clip` of 0, where i, u and o are g(W x + R h(t-1) + b + p c), z is the same by
     the activation of the cell and without p, and c is c(t-1) for i and u, c(t) for o. The weights of i, u, o and z
     stand one below the other, and so do the peepholes p of i, u and o. A bidirectional layer is two, of which the
-    second goes back in time; h and c of both stand side by side.
+    second goes back in time; h and c of both are side by side.
     """
     words = (recurrent_activation, cell_activation, activation)
     functions = [ACTIVATIONS[word.lower()] for word in words]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import prod
-from typing import Any
 
 import numpy as np
 
-from miltext.evaluation.rules import Held, Helds, Ints, Made, OpsetText, UnfitValues, Value, rule
+from miltext.evaluation.rules import Held, Helds, Index, Ints, Made, OpsetText, UnfitValues, Value, rule
 from miltext.schema.types import TensorType, compatible, show
 
 
@@ -83,7 +82,7 @@ def flatten2d(x: Held, axis: int) -> Held:
 def expand_dims(x: Held, axes: Ints) -> Held:
     """Return `x` with dimensions of one at the places `axes` of the result."""
     if len(axes) == 1 and 0 <= axes[0] <= x.ndim:  # as in loops over time, where numpy's function takes longer
-        place: Any = (slice(None),) * axes[0] + (None,)
+        place: Index = (slice(None),) * axes[0] + (None,)
         return x[place]
     return np.expand_dims(x, axes)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 if TYPE_CHECKING:
-    from miltext.evaluation.rules import Array, Held, Ints
+    from miltext.evaluation.rules import Array, Held, Index, Ints
 
 WORKING_ELEMENTS = 1 << 19
 """Number of elements that a block of work may make beside its result: 2 MB of fp32, the size of a core's own cache."""
@@ -20,7 +20,7 @@ PART_ELEMENTS = 1 << 17
 
 
 class Sliding(NamedTuple):
-    """A window along an axis of a `size`: it stands at so many `places`, the first of them `before` the axis begins.
+    """A window along an axis of a `size`: it is at so many `places`, the first of them `before` the axis begins.
 
     It sees `kernel` elements, each `dilation` from the next, and moves on by `stride`. `whole` is the size with the
     padding on both sides; windows may reach past it where sizes are rounded up.
@@ -40,7 +40,7 @@ class Sliding(NamedTuple):
         return (self.kernel - 1) * self.dilation + 1
 
     def among(self, places: slice) -> Sliding:
-        """Return the windows that stand at some of the places."""
+        """Return the windows that are at some of the places."""
         before, count = self.before - places.start * self.stride, places.stop - places.start
         return self._replace(before=before, places=count)
 
@@ -118,13 +118,13 @@ def _part(x: Array, starts: Sequence[int], sizes: Sequence[int], dtype: np.dtype
         (max(0, start), max(0, start, min(start + size, length)))
         for start, size, length in zip(starts, sizes, lengths, strict=True)
     ]
-    found: Any = (..., *(slice(*each) for each in inside))
+    found: Index = (..., *(slice(*each) for each in inside))
     taken: Array = x[found]
     if taken.shape[-len(sizes) :] == tuple(sizes):
         return taken.astype(dtype, copy=False)
     part: Array = np.zeros((*x.shape[: -len(sizes)], *sizes), dtype)
     placed = zip(inside, starts, taken.shape[-len(sizes) :], strict=True)
-    places: Any = (..., *(slice(first - start, first - start + count) for (first, _), start, count in placed))
+    places: Index = (..., *(slice(first - start, first - start + count) for (first, _), start, count in placed))
     part[places] = taken
     return part
 
@@ -138,7 +138,7 @@ def every(
     """
     starts = [first - each.before for first, each in zip(firsts, windows, strict=True)]
     spans = [(size - 1) * each.stride + 1 for size, each in zip(sizes, windows, strict=True)]
-    steps: Any = (..., *(slice(None, None, each.stride) for each in windows))
+    steps: Index = (..., *(slice(None, None, each.stride) for each in windows))
     part = _part(x, starts, spans, x.dtype)[steps].astype(dtype, copy=False)
     return part.reshape(*x.shape[: -len(sizes)], prod(sizes))
 

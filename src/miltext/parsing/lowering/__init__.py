@@ -58,7 +58,7 @@ class OpsetSpelling(NamedTuple):
 
 
 _FIELDS = 4
-"""How many children of a program stand before its fields: `program(1.3)`."""
+"""How many children of a program come before its fields: `program(1.3)`."""
 
 
 class Lowering:
@@ -90,7 +90,7 @@ class Lowering:
 
     def draft_marker(self, children: Children) -> tuple[str, bytes]:
         """`$draft(names, consts)`"""
-        message = f"this asks for more than a Program holds: remove it, {INFER}"
+        message = f"a Program cannot contain this: remove it, {INFER}"
         raise marker_error(children) or LoweringError(codes.SHORT_SPELLING, message)
 
     # ---- functions, blocks, operations
@@ -212,7 +212,7 @@ class Lowering:
     def call_binding(self, children: Children) -> bytes:
         """`relu(x)`"""
         raise LoweringError(
-            codes.SHORT_SPELLING, f"an operation stands inside another: give it a statement of its own, {INFER}"
+            codes.SHORT_SPELLING, f"an operation is inside another: give it a statement of its own, {INFER}"
         )
 
     def call(self, children: Children) -> None:

@@ -43,9 +43,9 @@ def plain_operation(token: str) -> bytes:
     pairs = argument_pairs(inputs)
     members = attribute_parts(token, head.end())
     if len(pairs) > 1 and len(dict(pairs)) < len(pairs):
-        raise LoweringError(codes.DUPLICATE_DEFINITION, "a parameter stands twice")
+        raise LoweringError(codes.DUPLICATE_DEFINITION, "a parameter occurs twice")
     if len(members) > 1 and len({key for key, _, _ in members}) < len(members):
-        raise LoweringError(codes.DUPLICATE_DEFINITION, "an attribute stands twice")
+        raise LoweringError(codes.DUPLICATE_DEFINITION, "an attribute occurs twice")
     output = sized(NAME, name_bytes(result)) + plain_type(kind).field
     fields = [operation_type(operation)]
     fields += [_argument(key, name) for key, name in pairs]

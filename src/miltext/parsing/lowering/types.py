@@ -111,7 +111,7 @@ def lower_dimension(token: str) -> Dimension:
         return Dimension(None, None, False)
     if token[:1] == "-":
         meant = "?" if token == "-1" else None
-        message = "a size cannot be negative; one that is not known is written `?`"
+        message = "a size cannot be negative; write `?` for an unknown size"
         raise LoweringError(codes.NUMBER_OUT_OF_RANGE, message, token, suggestion=meant)
     size = whole_number(token, 64, signed=False)
     return Dimension(sized(tag(1), number_tag(1) + varint(size)), size, True)

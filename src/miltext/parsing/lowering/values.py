@@ -91,7 +91,7 @@ def string_value(token: str) -> bytes:
 
 
 def element(value_type: LoweredType | None, raw: str | Raw) -> bytes:
-    """Return a Value that stands inside another: its type follows from the container, unless it brings its own."""
+    """Return a Value that is inside another: its type follows from the container, unless it brings its own."""
     if isinstance(raw, WholeValue):
         return raw.children[2]  # type: ignore[no-any-return]
     if value_type is None:
@@ -233,10 +233,10 @@ def _names_in_brackets(token: str) -> LoweringError | None:
         return None
     if len(inside) == 1:
         return NamesInBrackets(
-            codes.OTHER_LANGUAGE, f"one value stands by itself: `{shown(inside[0])}`", token, suggestion=inside[0]
+            codes.OTHER_LANGUAGE, f"one value is written alone: `{shown(inside[0])}`", token, suggestion=inside[0]
         )
     meant = f"({', '.join(inside)})"
-    message = f"several values stand in parentheses: `{shown(meant)}`"
+    message = f"several values belong in parentheses: `{shown(meant)}`"
     return NamesInBrackets(codes.OTHER_LANGUAGE, message, token, suggestion=meant)
 
 
@@ -261,7 +261,7 @@ def misplaced(literal: str | Raw) -> LoweringError | None:
     return None
 
 
-_ONLY_PLAIN = "a tensor's literal holds only numbers, truth values or strings"
+_ONLY_PLAIN = "a tensor's literal contains only numbers, truth values or strings"
 
 
 class Container(Raw):
@@ -281,7 +281,7 @@ class Container(Raw):
 
 
 class RawList(Container):
-    """`[a, b]`: a list's values, or a tensor's elements where these are strings or a comment stands between them."""
+    """`[a, b]`: a list's values, or a tensor's elements where these are strings or a comment comes between them."""
 
     kind = "list"
     member = fields.LIST
@@ -398,7 +398,7 @@ def _hexadecimal(raw: str | Raw) -> bytes:
 class WholeValue(Raw):
     """`$value(TYPE(...))` inside a container: a Value whose type or docString is its own."""
 
-    message = "`$value` stands only inside a list, a tuple or a dictionary"
+    message = "`$value` is allowed only inside a list, a tuple or a dictionary"
 
 
 class NoValue(Raw):
@@ -434,7 +434,7 @@ class ArrayFile(Raw):
 
     code = codes.VALUE_IN_ARRAY_FILE
     message = (
-        "this value is in a file of arrays, and a text by itself has only what is written in it; "
+        "this value is in a file of arrays, and a text contains only its own literals; "
         "`miltext build` puts the array into a model's weight file"
     )
 

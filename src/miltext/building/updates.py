@@ -1,18 +1,19 @@
-"""An edit of a model inside pipelines, carried out in the models and pipelines around it.
+"""An edited program, followed by its description, by the pipelines around it, and by the specification version.
 
-Inputs and outputs of the model keep their connections. A new name is given to both ends, in the other models too. An
-input or output of the pipeline itself follows a new type; another model cannot, and the edit is refused. A new input
-that no earlier model outputs becomes an input of the pipeline, and a new output that no later model takes becomes its
-output, as `coremltools.utils.make_pipeline` does.
+In pipelines, inputs and outputs of the model keep their connections. A new name is given to both ends, in the other
+models too. An input or output of the pipeline itself follows a new type; another model cannot, and the edit is refused.
+A new input that no earlier model outputs becomes an input of the pipeline, and a new output that no later model takes
+becomes its output, as `coremltools.utils.make_pipeline` does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.descriptions.losses import DescriptionLoss
+from miltext.descriptions.program_descriptions import required_version, update
 from miltext.diagnostics import codes, warning
 from miltext.files.contents import stages
 from miltext.files.refusals import refusal
@@ -33,10 +34,16 @@ from miltext.pipelines.connections import (
 from miltext.pipelines.renaming import name_in_use, rename_connections
 from miltext.pipelines.type_words import type_words
 from miltext.schema.features import PREDICTIONS
+from miltext.schema.function_io import interfaces
 
 if TYPE_CHECKING:
-    from miltext.descriptions.counterparts import Counterpart, Names
+    from miltext.building.choices import BuildChoices
+    from miltext.building.new_model import NewModel
+    from miltext.descriptions.changes import Counterparts
+    from miltext.descriptions.counterparts import Counterpart, Names, Version
     from miltext.diagnostics import Diagnostic
+    from miltext.schema.dynamic import Fields
+    from miltext.schema.function_io import Interface
     from miltext.schema.proto import FeatureDescription, FeatureType
     from miltext.schema.proto import Model as Spec
 
@@ -174,12 +181,12 @@ class PipelineAround:
                 self._remove(entries, connection.name)
             self._warn(f"{self._place} no longer takes `{connection.name}`, which {self._name} alone took")
 
-    def _remove(self, entries: Any, name: str) -> None:
+    def _remove(self, entries: Fields, name: str) -> None:
         """Remove the entries of a name from a repeated field of the pipeline's description."""
         for index in reversed(range(len(entries))):
             if entries[index].name == name:
                 if entries[index].shortDescription:
-                    message = f"`{name}` of {self._place} is gone, and had a short description"
+                    message = f"`{name}` of {self._place}was removed, and had a short description"
                     self.losses.append(DescriptionLoss(message, is_meant=True))
                 del entries[index]
 
@@ -288,3 +295,30 @@ class PipelineAround:
             raise name_in_use(self._spec, first, entry.name, self._place)
         first.giver = self._index
         self._check_models(first, entry.type)
+
+
+def follow(new: NewModel, way: Sequence[Spec], before: Version, choices: BuildChoices) -> Counterparts:
+    """Fit the descriptions and versions of a model, and of the pipelines on the way to it, to its edited program and
+    the requested sizes. Return the former counterparts of its functions.
+    """
+    spec = way[-1]
+    known: Counterparts = {}
+    after = interfaces(spec.mlProgram)
+    needed = required_version(before.program, spec.description) if before.program else 0
+    if choices.asked or _listed(after) != _listed(before.interfaces):
+        pipelines = pipelines_around(way, choices.check)
+        losses, known = update(
+            spec.description, before, spec.mlProgram, after, choices.asked, keeps_names=choices.edit is not None
+        )
+        carried = carry(pipelines, spec, known)
+        new.losses += [*losses, *carried.losses]
+        new.warnings += carried.warnings
+    version = required_version(spec.mlProgram, spec.description)
+    for each in way if version > needed else ():
+        each.specificationVersion = max(each.specificationVersion, version)
+    return known
+
+
+def _listed(interfaces: Mapping[str, Interface]) -> list[tuple[str, list[list[object]]]]:
+    """Return the inputs and outputs of functions, in their order."""
+    return [(name, [[*types.items()] for types in each.sides.values()]) for name, each in interfaces.items()]

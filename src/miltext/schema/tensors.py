@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any, Protocol
 
-from miltext.printing.tensors import field_data
 from miltext.schema.dtypes import BY_NUMBER, DType
+from miltext.schema.fields import VALUES, field_data
 from miltext.schema.proto import TensorValue
-from miltext.schema.wire import sized, tag
+from miltext.schema.wire import sized
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
 
-    from miltext.files.writing import Progress
     from miltext.schema.packing import Bytes
     from miltext.schema.proto import Value, ValueType
 
@@ -29,18 +27,19 @@ CHUNK = 1 << 20
 SAMPLES, SAMPLE = 16, 64
 """The number and size in bytes of the pieces that represent a tensor while others like it are sought."""
 
-VALUES = tag(1)
+CODES = {"bool": "?", "fp16": "e", "fp32": "f", "fp64": "d", "int8": "b", "int16": "h", "int32": "i", "int64": "q"}
+CODES |= {f"u{name}": code.upper() for name, code in CODES.items() if name.startswith("int")}
+"""The codes of `struct` for the elements of data types that it has."""
 
-INTEGERS = {"bool": "?", "int16": "h", "uint16": "H", "int32": "i", "int64": "q", "uint64": "q"}
-"""The codes of `struct` for elements held as numbers; a uint64 is held as its two's complement."""
+HELD = {**CODES, "uint64": "q"}
+"""The codes for elements held as numbers; a uint64 is held as its two's complement."""
 
 
 class Tensor(Protocol):
     """A tensor of numbers or truth values: a literal, a record of a weight file, an array beside a text, or what is
     made of one of these.
 
-    `path` is the file of an array, which belongs to its owner; None for elements of the model itself. Tensors with an
-    equal `identity` have equal elements.
+    Tensors with an equal `identity` have equal elements.
     """
 
     __slots__ = ()
@@ -53,13 +52,18 @@ class Tensor(Protocol):
     def identity(self) -> tuple[object, ...]: ...
 
     def pieces(
-        self, dtype: DType | None = None, progress: Progress | None = None, folder: Path | None = None
+        self, dtype: DType | None = None, progress: Callable[[int], object] | None = None, folder: Path | None = None
     ) -> Iterator[bytes]:
         """Yield the elements in C order, packed as in a weight file; in another type, if the tensor has them so.
 
         `progress` and `folder` are used for an array that has to be put into C order first.
         """
         ...
+
+    @property
+    def origin(self) -> Path | None:
+        """The file of an array, which belongs to its owner; None for elements of the model itself."""
+        return None
 
     @property
     def count(self) -> int:
@@ -69,9 +73,13 @@ class Tensor(Protocol):
     @property
     def size(self) -> int:
         """The number of bytes of the packed elements."""
+        return Tensor.work(self)
+
+    def work(self, dtype: DType | None = None) -> int:
+        """Return the bytes that `pieces` reports as progress."""
         from miltext.schema.packing import packed_size
 
-        return packed_size(self.count, self.dtype.bits)
+        return packed_size(self.count, (dtype or self.dtype).bits)
 
     @property
     def data(self) -> Bytes:
@@ -102,7 +110,7 @@ class Tensor(Protocol):
 
         return unpack(self.data, self.dtype, self.count).reshape(self.shape if shape is None else shape)
 
-    def digest(self, progress: Progress | None = None) -> str:
+    def digest(self, progress: Callable[[int], object] | None = None) -> str:
         """Return the SHA-256, in hexadecimal, of the data type's name followed by the packed elements.
 
         `progress` is called with the number of bytes of each piece read.
@@ -114,6 +122,10 @@ class Tensor(Protocol):
         step = max(SAMPLE, self.size // SAMPLES)
         return b"".join([bytes(self.data[start : start + SAMPLE]) for start in range(0, self.size, step)])
 
+    def message(self) -> TensorValue:
+        """Return the elements as a literal has them."""
+        return tensor_value(self.dtype, self.data)
+
     def equals(self, other: Tensor) -> bool:
         """Return whether two tensors in memory, or mapped, have the same type and bits."""
         if (self.dtype, self.size) != (other.dtype, other.size):
@@ -121,8 +133,10 @@ class Tensor(Protocol):
         return all(bytes(own) == bytes(others) for own, others in zip(self.views(), other.views(), strict=True))
 
 
-def digest_of_pieces(dtype: DType, pieces: Iterable[Bytes], progress: Progress | None = None) -> str:
+def digest_of_pieces(dtype: DType, pieces: Iterable[Bytes], progress: Callable[[int], object] | None = None) -> str:
     """Return the digest of a tensor in packed pieces, of which only one is in memory."""
+    import hashlib
+
     state = hashlib.sha256(dtype.name.encode())
     for piece in pieces:
         state.update(piece)
@@ -149,7 +163,7 @@ class Literal(Tensor):
     def identity(self) -> tuple[object, ...]:
         return "immediate", self.data
 
-    def pieces(self, *_: object) -> Iterator[bytes]:
+    def pieces(self, *_: object, **__: object) -> Iterator[bytes]:
         yield self.data
 
     def views(self) -> Iterator[memoryview]:
@@ -164,15 +178,13 @@ def literal(value: Value) -> Literal | None:
     """
     from miltext.schema.packing import packed_size
 
-    dtype, shape = tensor_dtype(value.type), tensor_shape(value.type)
-    if dtype is None or shape is None or value.immediateValue.WhichOneof("value") != "tensor":
+    form, tensor = tensor_form(value.type), value.immediateValue.tensor
+    if form is None or form[0].kind == "string" or tensor.WhichOneof("value") != form[0].field:
         return None
-    tensor = value.immediateValue.tensor
-    if tensor.WhichOneof("value") != dtype.field or dtype.kind == "string":
-        return None
+    dtype, shape = form
     held = field_data(tensor, dtype.field)
     try:
-        data = held if isinstance(held, bytes) else struct.pack(f"<{len(held)}{INTEGERS[dtype.name]}", *held)
+        data = held if isinstance(held, bytes) else struct.pack(f"<{len(held)}{HELD[dtype.name]}", *held)
     except struct.error:
         return None
     return Literal(dtype, shape, data) if len(data) == packed_size(prod(shape), dtype.bits) else None
@@ -193,7 +205,55 @@ def tensor_shape(value_type: ValueType) -> tuple[int, ...] | None:
     return tuple(dimension.constant.size for dimension in tensor.dimensions)
 
 
-def tensor_value(dtype: DType, data: bytes | memoryview) -> TensorValue:
+def tensor_form(value_type: ValueType) -> tuple[DType, tuple[int, ...]] | None:
+    """Return the data type and the sizes of a tensor's type; None for any other type, or where one is unknown."""
+    dtype, shape = tensor_dtype(value_type), tensor_shape(value_type)
+    return None if dtype is None or shape is None else (dtype, shape)
+
+
+def numbers(data: bytes, dtype: DType, count: int) -> Sequence[bool | int | float]:
+    """Return packed elements as Python's numbers; none of a type that Python lacks, or of incomplete elements."""
+    if dtype.packed:
+        if len(data) != -(-count * dtype.bits // 8):
+            return ()
+        whole, mask = int.from_bytes(data, "little"), (1 << dtype.bits) - 1
+        patterns = [whole >> dtype.bits * place & mask for place in range(count)]
+        return [pattern - mask - 1 if pattern > dtype.maximum else pattern for pattern in patterns]
+    code = CODES.get(dtype.name)
+    if code is None or len(data) * 8 % dtype.bits:
+        return ()
+    return struct.unpack(f"<{len(data) * 8 // dtype.bits}{code}", data)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class InType(Tensor):
+    """A tensor in another data type, in which its `source` has its elements, too."""
+
+    source: Tensor
+    dtype: DType = field()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.source.shape
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return self.dtype, self.source.identity
+
+    @property
+    def origin(self) -> Path | None:
+        return self.source.origin
+
+    def work(self, dtype: DType | None = None) -> int:
+        return self.source.work(dtype or self.dtype)
+
+    def pieces(
+        self, dtype: DType | None = None, progress: Callable[[int], object] | None = None, folder: Path | None = None
+    ) -> Iterator[bytes]:
+        return self.source.pieces(dtype or self.dtype, progress, folder)
+
+
+def tensor_value(dtype: DType, data: Bytes) -> TensorValue:
     """Return the TensorValue with these packed elements, in coremltools' field for values of the type."""
     made = TensorValue()
     member = getattr(made, dtype.field)
@@ -203,5 +263,5 @@ def tensor_value(dtype: DType, data: bytes | memoryview) -> TensorValue:
     elif dtype.field in ("floats", "doubles"):  # as bytes: a signalling NaN must not pass through a Python float
         member.MergeFromString(sized(VALUES, bytes(data)) if len(data) else b"")
     else:
-        member.values.extend(struct.unpack(f"<{len(data) * 8 // dtype.bits}{INTEGERS[dtype.name]}", data))
+        member.values.extend(struct.unpack(f"<{len(data) * 8 // dtype.bits}{HELD[dtype.name]}", data))
     return made

@@ -1,0 +1,229 @@
+"""The Draft: a text that may leave out types and values, and the whole text that it is completed to."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from miltext.checking.arrays import Arrays
+from miltext.checking.drafts import draft_notice, marker_of
+from miltext.checking.findings import in_order, located
+from miltext.checking.ignores import GAPS, without_ignored
+from miltext.checking.retyping import retype
+from miltext.checking.verifier import check, check_read, check_text, errors_in, folder_of, without_defaults
+from miltext.containers.programs import TextModel
+from miltext.diagnostics import MiltextError, ParseError, codes
+from miltext.parsing.parser import OF_DRAFTS
+from miltext.parsing.recovery import recover
+from miltext.syntax.recursion import with_room
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from miltext.checking.retyping import Inputs, Retyped
+    from miltext.checking.verifier import CheckedText
+    from miltext.diagnostics import Diagnostic
+    from miltext.models.model import Model
+    from miltext.parsing.recovery import Recovered
+    from miltext.schema.proto import Program
+    from miltext.syntax.editing import EditedText
+
+
+class Draft:
+    """A text that may leave out types and values: as it was written, as it was read, and completed.
+
+    `path` is its name in errors, and the arrays that it names are looked for beside it. The `asked` parts besides types
+    are some of DRAFT_WORDS. All diagnostics have places in the written text.
+    """
+
+    def __init__(self, text: str, path: str | None = None, asked: Collection[str] = ()) -> None:
+        self.text = text
+        self.path = path
+        self.asked = asked
+        self._steps: list[Recovered | EditedText] = []
+        self._source: Model | None = None
+
+    @classmethod
+    def of(cls, source: Model) -> Draft:
+        """Return the text of a model as a draft."""
+        draft = cls(source.text or "", source.name)
+        draft._source = source
+        return draft
+
+    @classmethod
+    def behind(cls, failure: ParseError, source: Model) -> Draft | None:
+        """Return the draft for which a model cannot be parsed, beside any other errors; None if it is not a draft.
+
+        Nothing is read for that while texts are right.
+        """
+        if source.kind != "mil" or failure.text != source.text:
+            return None
+        draft = cls.of(source)
+        return draft if failure.diagnostics[0].code in OF_DRAFTS or draft_notice(draft.read) else None
+
+    @cached_property
+    def read(self) -> Recovered:
+        """The text, read past its errors, in the long spelling, with its Program."""
+        return recover(self.text)
+
+    @cached_property
+    def checked(self) -> CheckedText:
+        """The findings of `check`, and the inferred types."""
+        return check_text(self.text, self.path, keep=False)
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """The findings of `check`, except that it is a draft."""
+        found = [each for each in self.checked.diagnostics if each.code != codes.DRAFT]
+        return without_defaults(found) if "defaults" in self.asked else found
+
+    @property
+    def findings(self) -> list[Diagnostic]:
+        """The diagnostics of a completed draft: types are inferred, and omitted values are looked for."""
+        return [each for each in self.diagnostics if each.severity == "error" or each.code not in GAPS]
+
+    @cached_property
+    def whole(self) -> str | None:
+        """The text with its types, as its author laid it out; None for a wrong draft. Raise ParseError for errors that
+        only the whole text has.
+        """
+        return self._completed()
+
+    @with_room
+    def _completed(self) -> str | None:
+        from miltext.checking.spelled_out import spelled_out
+
+        if errors_in(self.diagnostics):
+            return None
+        types = self.checked.types
+        self._steps = [types.read, types.written()] if types is not None else []
+        is_asked = bool(self.asked) or (types is not None and marker_of(types.read.root) is not None)
+        if is_asked and (more := spelled_out(self._steps[-1].text if self._steps else self.text, self.asked)):
+            self._steps.append(more)
+        if not self._steps:
+            return self.text
+        whole = self._steps[-1].text
+        if left := errors_in(without_ignored(self.text, self.told(errors_in(check(whole, path=self.path))))):
+            raise ParseError(left, text=self.text, path=self.path)
+        return whole
+
+    @with_room
+    def laid_out(self) -> str | None:
+        """Return the whole text in the canonical layout. Raise MiltextError if that cannot be proved to be equal."""
+        from miltext.formatting.document import keep_line_ends
+        from miltext.formatting.formatter import verified_format
+
+        return None if self.whole is None else keep_line_ends(self.text, verified_format(self.whole, path=self.path))
+
+    @cached_property
+    def model(self) -> TextModel:
+        """The whole text as a model. Raise ParseError with all findings for a wrong draft."""
+        if self.whole is None:
+            raise ParseError(self.findings, text=self.text, path=self.path)
+        model = TextModel(self.whole.encode(), self.path or "", self._source.path if self._source else None)
+        model.model_path = self._source.model_path if self._source else None
+        return model
+
+    def told(self, found: list[Diagnostic]) -> list[Diagnostic]:
+        """Return diagnostics of the whole text, with places in the draft."""
+        for step in reversed(self._steps):
+            found = step.told(found)
+        return found
+
+    def telling(self) -> AbstractContextManager[None]:
+        """Report errors that a `with` block finds in the whole text at their places in the draft."""
+        return _told_in(self.text, self.whole, self.told)
+
+
+@contextmanager
+def _told_in(text: str, whole: str | None, told: Callable[[list[Diagnostic]], Iterable[Diagnostic]]) -> Iterator[None]:
+    """Report errors that a `with` block finds in the `whole` text at their places in the text that it was made of."""
+    try:
+        yield
+    except MiltextError as failure:
+        if failure.text == whole:
+            failure.diagnostics, failure.text = [*told(failure.diagnostics)], text
+        raise
+
+
+class Completed(NamedTuple):
+    """A draft with its types, None for a wrong draft; and the findings in the draft."""
+
+    text: str | None
+    diagnostics: list[Diagnostic]
+
+
+@with_room
+def infer_draft(
+    text: str,
+    *,
+    path: str | None = None,
+    all: bool = False,
+    names: bool = False,
+    consts: bool = False,
+    defaults: bool = False,
+) -> str:
+    """Return the canonical MIL text of a draft, with the types that it leaves out; comments, numbers, line ends stay.
+
+    A text that leaves nothing out is only laid out. With `all`, types of outputs that it states are inferred anew, and
+    stay only where none follows. With `names`, each operation has the attribute `name`; with `consts`, each literal
+    that is an argument is an operation `const` before; with `defaults`, defaults are written out. A text requests the
+    same in its head, `$draft(names, consts, defaults)`. `path` is the name that errors show; the arrays that the text
+    names, `$npy("w.npy")`, are looked for beside it. Raise ParseError with all errors that `check` finds; MiltextError
+    if the layout cannot be proved to have the same meaning.
+    """
+    options = {"names": names, "consts": consts, "defaults": defaults}
+    asked = [word for word, is_asked in options.items() if is_asked]
+    whole, found = complete_anew(text, path, asked) if all else complete(text, path, asked)
+    if whole is None:
+        raise ParseError(errors_in(found), text=text, path=path)
+    return whole
+
+
+@with_room
+def complete(text: str, path: str | None = None, asked: Collection[str] = ()) -> Completed:
+    """Complete a draft as `infer_draft` does, with all findings of `check` except that it is a draft.
+
+    The `asked` parts besides types are some of DRAFT_WORDS.
+    """
+    draft = Draft(text, path, asked)
+    return Completed(draft.laid_out(), draft.diagnostics)
+
+
+@with_room
+def complete_anew(text: str, path: str | None = None, asked: Collection[str] = ()) -> Completed:
+    """Complete a text as `complete` does, with all types of outputs that follow inferred anew."""
+    retyped = retype(recover(text), text, Arrays(folder_of(path)))
+    with _told_in(text, retyped.written.text, retyped.written.told):
+        whole, found = complete(retyped.written.text, path, asked)
+    return Completed(whole, _found_anew(retyped, found))
+
+
+@with_room
+def infer_anew(text: str, path: str | None, ask: Callable[[Program], Inputs], weights: Path | None = None) -> Completed:
+    """Infer the types of outputs that a text states anew; its layout and its omissions stay.
+
+    `ask` returns the new types of its Program's inputs, and constants that follow from their sizes are written anew;
+    constants in weight files are in the folder `weights`. The result may have errors; it is None where an error
+    prevents inference.
+    """
+    read = recover(text)
+    if read.program is None or errors_in(read.diagnostics):
+        return Completed(None, check(text, path=path))
+    retyped = retype(read, text, Arrays(folder_of(path)), ask(read.program), weights)
+    made = retyped.written.text
+    return Completed(None if retyped.types.open else made, _found_anew(retyped, check(made, path=path)))
+
+
+def _found_anew(retyped: Retyped, found: list[Diagnostic]) -> list[Diagnostic]:
+    """Return the findings in a text with types inferred anew, at their places in the original text.
+
+    Errors name the constants to change, if they were made for other sizes.
+    """
+    read = retyped.read
+    kept = read.told(located(retyped.kept, read.root) if read.root is not None else [])
+    explained = check_read(read, retyped.types, retyped.arrays, retyped.baked).diagnostics if errors_in(found) else []
+    return in_order([*kept, *(explained if errors_in(explained) else retyped.written.told(found))])

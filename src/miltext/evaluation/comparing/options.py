@@ -1,0 +1,44 @@
+"""The options of a comparison: keywords in Python, and options of the verb."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from miltext.syntax.keywords import option
+
+if TYPE_CHECKING:
+    import os
+
+    from miltext.evaluation.carried import Named
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """The options of `miltext.compare`, which describes them."""
+
+    against: Named | None = None
+    function: str = option("main", "The function of A to run.  [main]", metavar="NAME")
+    min_snr: float | None = option(
+        None,
+        "The signal-to-noise ratio that a value has at least.  [80 if it comes from fp32 alone in both, 50 from fp16 "
+        "in both, 40 if it does so in one, or from compressed weights]",
+        type=float,
+        metavar="DB",
+    )
+    seed: int | None = None
+    state: Named | None = None
+    runs: int = option(
+        1, "Run N times, with the states of the run before and other random inputs.  [1]", least=1, metavar="N"
+    )
+    compute: str = option(
+        "float32",
+        "The precision in which fp16 is computed before rounding.  [float32]",
+        among=("float32", "native"),
+    )
+    weights: str | os.PathLike[str] | None = option(
+        None, "The folder of the weight files that A or B names, if it is a text.  [its own]", metavar="DIR"
+    )
+    allow_nan: bool = option(False, "Take inputs with NaN and infinities.")
+    progress: Callable[[int], object] | None = None

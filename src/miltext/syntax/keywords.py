@@ -1,0 +1,42 @@
+"""Functions whose parameters are declared once, as the fields of a dataclass, from which verbs make their options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field, fields
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
+
+Parameters = ParamSpec("Parameters")
+Request = TypeVar("Request")
+Result = TypeVar("Result")
+
+
+def option(default: object, help: str, **words: object) -> Any:
+    """Return a field of a dataclass that verbs have as an option, with its help and further words for click."""
+    return field(default=default, metadata={"help": help, **words})
+
+
+def taking(
+    request: Callable[Parameters, Request],
+) -> Callable[[Callable[[Request], Result]], Callable[Parameters, Result]]:
+    """Return a decorator that turns a function of a dataclass into a function of its fields.
+
+    The field named `options` takes an object with some of the others; keywords beside it count first.
+    """
+
+    def decorate(function: Callable[[Request], Result]) -> Callable[Parameters, Result]:
+        @wraps(function)
+        def asked(*values: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+            options: Any = keywords.pop("options", None)
+            for each in () if options is None else fields(options):
+                keywords.setdefault(each.name, getattr(options, each.name))
+            return function(request(*values, **keywords))
+
+        vars(request)["__init__"].__qualname__ = function.__name__  # for errors about arguments
+        own = signature(request).replace(return_annotation=signature(function).return_annotation)
+        asked.__signature__ = own  # type: ignore[attr-defined]
+        return asked
+
+    return decorate

@@ -1,0 +1,63 @@
+"""Functions whose parameters are the fields of a dataclass."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, field, fields
+
+import pytest
+
+import miltext
+from miltext.syntax.keywords import taking
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    force: bool = False
+    name: str = "x"
+
+
+@dataclass(frozen=True)
+class Request(Options):
+    source: str
+    options: Options | None = field(default=None, kw_only=True)
+
+
+@taking(Request)
+def asked(request: Request) -> tuple[str, bool, str]:
+    return request.source, request.force, request.name
+
+
+def test_values_and_keywords_are_fields() -> None:
+    assert asked("a", force=True) == asked(source="a", force=True) == ("a", True, "x")
+
+
+def test_an_object_outputs_what_no_keyword_gives() -> None:
+    options = Options(force=True, name="y")
+    assert asked("a", options=options) == ("a", True, "y")
+    assert asked("a", options=options, force=False) == ("a", False, "y")
+    assert asked("a", options=None) == ("a", False, "x")
+
+
+def test_an_unknown_keyword_is_refused_by_the_function() -> None:
+    with pytest.raises(TypeError, match=r"^asked\(\) got an unexpected keyword argument 'forse'"):
+        asked("a", forse=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^asked\(\) missing 1 required positional argument: 'source'"):
+        asked()  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "given"),
+    [
+        ("build", miltext.BuildOptions, ["source", "output"]),
+        ("extract", miltext.ExtractOptions, ["model", "values", "output"]),
+        ("convert_weights", miltext.ConvertOptions, ["model", "to", "output"]),
+        ("compare", miltext.CompareOptions, ["a", "b", "inputs"]),
+    ],
+)
+def test_help_shows_every_keyword(name: str, options: type[Options], given: list[str]) -> None:
+    parameters = inspect.signature(getattr(miltext, name)).parameters.values()
+    positional = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    keywords = {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
+    assert positional == given
+    assert keywords == {**{each.name: each.default for each in fields(options)}, "options": None}
