@@ -13,10 +13,10 @@ from typing import Any, ForwardRef, is_typeddict
 import miltext
 import miltext.testing
 from miltext.descriptions import ranges
+from miltext.diagnostics import dynamic
 from miltext.evaluation import carried, subjects
 from miltext.pytest_plugin import MilGolden
 from miltext.reduction import trials
-from miltext.schema import dynamic
 from website.markdown import cell, docstring
 
 WIDTH = 88

@@ -12,7 +12,7 @@ from copy import deepcopy
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.building.new_model import NewModel, refusing_depth, rename_files
+from miltext.building.new_model import Added, NewModel, refusing_depth, rename_files
 from miltext.building.storing import named_files
 from miltext.descriptions.program_descriptions import describe, known_version
 from miltext.diagnostics import codes
@@ -64,15 +64,6 @@ def compilers_entries(program: Program) -> list[DictionaryValue.KeyValuePair]:
     info = program.attributes[BUILD_INFO] if BUILD_INFO in program.attributes else Value()
     keys = ((pair, pair.key.immediateValue.tensor.strings.values) for pair in info.immediateValue.dictionary.values)
     return [pair for pair, key in keys if key and key[0].startswith(COMPILERS_ENTRY)]
-
-
-class Added(NamedTuple):
-    """The additions of Apple's compiler to a program: `entries` of buildInfo, and `shapes` of functions by their
-    names.
-    """
-
-    entries: list[DictionaryValue.KeyValuePair]
-    shapes: dict[str, Value]
 
 
 def _added(program: Program, first: Program) -> Added:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.arrays.opening import ArrayFolder
 from miltext.diagnostics import ModelError, Note, ParseError, codes
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.parsing.lowering.arrays import ArrayReference
     from miltext.parsing.lowering.types import LoweredType
+    from miltext.parsing.lowering.values import Children
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import TensorValue
 
@@ -101,10 +102,10 @@ class Filling(Lowering):
         self.arrays: dict[str, InType] = {}
         self.originals = originals
 
-    def elided(self, children: list[Any]) -> Elided:
+    def elided(self, children: Children) -> Elided:
         return FilledLiteral(children, self)
 
-    def array_file(self, children: list[Any]) -> ArrayFile:
+    def array_file(self, children: Children) -> ArrayFile:
         return FilledArray(children, self, self.folder) if self.folder else NamedArray(children)
 
     @cached_property
@@ -121,7 +122,7 @@ class Filling(Lowering):
 class LeftOut(Raw):
     """A literal without its values, which its Filling knows."""
 
-    def __init__(self, children: Sequence[Any], filling: Filling) -> None:
+    def __init__(self, children: Children, filling: Filling) -> None:
         super().__init__(children)
         self._filling = filling
 
@@ -155,7 +156,7 @@ class FilledLiteral(LeftOut, Elided):
 class FilledArray(LeftOut, ArrayFile):
     """`$npy("weights/w.npy")`, found beside the text; its data is not read yet."""
 
-    def __init__(self, children: Sequence[Any], filling: Filling, folder: ArrayFolder) -> None:
+    def __init__(self, children: Children, filling: Filling, folder: ArrayFolder) -> None:
         super().__init__(children, filling)
         self._folder = folder
 
@@ -213,14 +214,14 @@ class Blaming(LeavingOut):
         self.mark = mark
         self.found = found
 
-    def array_file(self, children: list[Any]) -> ArrayFile:
+    def array_file(self, children: Children) -> ArrayFile:
         return BlamedArray(children, self)
 
 
 class BlamedArray(ArrayFile):
     """Refuse the array with the mark, and leave out any other."""
 
-    def __init__(self, children: Sequence[Any], blaming: Blaming) -> None:
+    def __init__(self, children: Children, blaming: Blaming) -> None:
         super().__init__(children)
         self._blaming = blaming
 

@@ -6,27 +6,53 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.building.storing import WEIGHT_FILE, Storing, named_files
 from miltext.diagnostics import codes, refusing, warning
 from miltext.files.contents import stages
 from miltext.files.refusals import refusal
+from miltext.schema.packing import packed_size
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.weights.model_weights import blob_values
 from miltext.weights.paths import MODEL_PATH
 
 if TYPE_CHECKING:
-    from miltext.building.decompiling import Added
-    from miltext.building.pruning import WeightRecord
     from miltext.descriptions.changes import Around, Counterparts, DescriptionChange
     from miltext.descriptions.losses import DescriptionLoss
     from miltext.diagnostics import Diagnostic
     from miltext.files.refusals import WeightsError
     from miltext.models.model import Model
+    from miltext.schema.dtypes import DType
+    from miltext.schema.proto import DictionaryValue, Program, Value
     from miltext.schema.proto import Model as Spec
-    from miltext.schema.proto import Program, Value
     from miltext.weights.model_weights import BlobFolder
+
+
+@dataclass
+class WeightRecord:
+    """A record that values refer to: the place of its data, and its offset; that of the new file, once known."""
+
+    dtype: DType
+    elements: int
+    path: Path
+    start: int
+    offset: int
+    values: list[Value] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """The bytes of its data."""
+        return packed_size(self.elements, self.dtype.bits)
+
+
+class Added(NamedTuple):
+    """The additions of Apple's compiler to a program: `entries` of buildInfo, and `shapes` of functions by their
+    names.
+    """
+
+    entries: list[DictionaryValue.KeyValuePair]
+    shapes: dict[str, Value]
 
 
 @dataclass

@@ -10,14 +10,13 @@ from pathlib import Path
 from posixpath import normpath
 from typing import TYPE_CHECKING
 
-from miltext.building.new_model import ml_programs
+from miltext.building.new_model import WeightRecord, ml_programs
 from miltext.building.packaging import contents_of
 from miltext.building.sibling_weights import NAMING, is_own, leads_elsewhere, mentions
 from miltext.diagnostics import Diagnostic, Note, codes
 from miltext.files.contents import stages
 from miltext.files.refusals import refusal
 from miltext.models.manifest import model_file
-from miltext.schema.packing import packed_size
 from miltext.schema.proto import Program
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.weights.blob_storage import BlobFile, pieces_at
@@ -29,7 +28,6 @@ from miltext.weights.usage import layout, used_bytes, used_sizes
 if TYPE_CHECKING:
     from miltext.building.new_model import NewModel
     from miltext.files.writing import Progress
-    from miltext.schema.dtypes import DType
     from miltext.schema.proto import Model as Spec
     from miltext.schema.proto import Value
     from miltext.weights.blob_storage import BlobWriter
@@ -37,23 +35,6 @@ if TYPE_CHECKING:
 
 MANY = 1 << 20
 """The least unused bytes that a build reports on its own."""
-
-
-@dataclass
-class WeightRecord:
-    """A record that values refer to: the place of its data, and its offset; that of the new file, once known."""
-
-    dtype: DType
-    elements: int
-    path: Path
-    start: int
-    offset: int
-    values: list[Value] = field(default_factory=list)
-
-    @property
-    def size(self) -> int:
-        """The bytes of its data."""
-        return packed_size(self.elements, self.dtype.bits)
 
 
 def copy_records(records: Iterable[WeightRecord], writer: BlobWriter) -> KnownRecords[int]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from miltext.descriptions.changes import Counterparts
     from miltext.descriptions.counterparts import Counterpart, Names, Version
     from miltext.diagnostics import Diagnostic
-    from miltext.schema.dynamic import Fields
+    from miltext.diagnostics.dynamic import Fields
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import FeatureDescription, FeatureType
     from miltext.schema.proto import Model as Spec

@@ -220,7 +220,7 @@ def _used(operation: Node) -> Iterator[str]:
         yield from (name for _, _, name in [*operation.names()][1:])
         return
     for argument in phrases.arguments(operation):
-        yield from (name_in(binding) for binding in phrases.bindings(argument) if binding.name == "name_binding")
+        yield from map(name_in, filter(None, map(phrases.used_name, phrases.bindings(argument))))
 
 
 def _owner(operation: Node, parts: _Parts) -> str:

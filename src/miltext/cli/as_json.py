@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from miltext.diagnostics import Diagnostic
+    from miltext.diagnostics.dynamic import Json, Record
     from miltext.diagnostics.reports import Report
-    from miltext.schema.dynamic import Record
 
 Decorator: TypeAlias = "Callable[[Callable[..., None]], Callable[..., None]]"
 
@@ -94,7 +94,7 @@ def _kept() -> list[Report] | None:
     return found
 
 
-def _plain(thing: Any) -> Any:
+def _plain(thing: Json) -> Json:
     """Return a value that JSON can hold: infinite numbers and NaN as the strings `nan`, `inf` and `-inf`, and U+FFFD
     for bytes of a file's name outside UTF-8.
     """

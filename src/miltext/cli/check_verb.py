@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,6 +23,7 @@ from miltext.diagnostics.wording import tally
 
 if TYPE_CHECKING:
     from miltext.checking.verifier import Checked
+    from miltext.cli.habits import Chosen
     from miltext.compiled.stated import CompiledSource
     from miltext.diagnostics import Diagnostic
     from miltext.diagnostics.reports import Report
@@ -87,7 +88,7 @@ Exit status: 0 nothing was found, or is left; 1 errors or warnings were found, o
 @click.option("--watch", is_flag=True, help="Check again whenever a file that was read has changed, until Ctrl-C.")
 @click.option("--force-exclude", is_flag=True, help="Skip excluded files even if they are named.")
 def command(
-    paths: tuple[str, ...], fix: bool, diff: bool, form: str, loader: bool, watch: bool, **choices: Any
+    paths: tuple[str, ...], fix: bool, diff: bool, form: str, loader: bool, watch: bool, **choices: Chosen
 ) -> None:
     """Report all problems of each PATH, and how to fix them.
 
@@ -116,7 +117,7 @@ def _check(
     *,
     original: str | None,
     unsafe_fixes: bool | None,
-    **choices: Any,
+    **choices: Chosen,
 ) -> tuple[int, list[str]]:
     """Check the paths, report the findings, and return the exit status, and the written files."""
     rules = rules_of(unsafe=unsafe_fixes, **choices)

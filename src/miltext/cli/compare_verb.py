@@ -6,7 +6,7 @@ import math
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -29,6 +29,8 @@ from miltext.diagnostics import MiltextError
 from miltext.evaluation.comparing.options import CompareOptions
 
 if TYPE_CHECKING:
+    from miltext.cli.habits import Chosen
+    from miltext.evaluation.carried import Carried
     from miltext.evaluation.comparing.comparison import Comparison
     from miltext.evaluation.subjects import Subject
 
@@ -59,7 +61,7 @@ model cannot be read or run, inputs or the shapes of outputs differ, or nothing 
 @format_option
 @json_option
 @nested_option("A model inside each pipeline, by index or name: 1, 1/0.")
-def command(old: str, new: str | None, against: str | None, full: bool, nested: str | None, **options: Any) -> None:
+def command(old: str, new: str | None, against: str | None, full: bool, nested: str | None, **options: Chosen) -> None:
     """Run the models A and B on the same inputs, and show the distances of B's values from A's.
 
     Each is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb, or a draft; one may be `-`, standard input. Values
@@ -88,7 +90,7 @@ def command(old: str, new: str | None, against: str | None, full: bool, nested: 
 
 
 def _compared(
-    old: str, new: str | None, against: str | None, nested: str | None, given: InputChoices, options: dict[str, Any]
+    old: str, new: str | None, against: str | None, nested: str | None, given: InputChoices, options: dict[str, Chosen]
 ) -> Comparison:
     from miltext.evaluation.comparing.comparing import compare
     from miltext.evaluation.comparing.runners import compared_subject
@@ -106,7 +108,7 @@ def _compared(
         return compare(first, second, inputs, against=numbers, seed=given.seed, progress=progress.add, **options)
 
 
-def _inputs(subject: Subject, given: InputChoices, function: str) -> dict[str, Any]:
+def _inputs(subject: Subject, given: InputChoices, function: str) -> dict[str, Carried]:
     """Return the given inputs, and random ones for given shapes; `compare` makes all others."""
     from miltext.evaluation.evaluator import Evaluator
 

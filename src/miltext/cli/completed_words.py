@@ -13,6 +13,8 @@ from click.shell_completion import CompletionItem
 from miltext.files.writing import MODEL_FILES, MODEL_FOLDERS
 
 if TYPE_CHECKING:
+    from miltext.cli.habits import Chosen
+
     _Type: TypeAlias = click.ParamType[Any]
 else:
     _Type = click.ParamType  # older releases of click do not allow Any as its parameter
@@ -80,7 +82,7 @@ def in_model(kind: str, after: str = "", value: Source | None = None) -> Source:
 def _named(context: click.Context, kind: str, begun: str, after: str) -> Iterator[Item]:
     from miltext.cli.model_names import names_in
 
-    params: Mapping[str, Any] = context.obj or {}
+    params: Mapping[str, Chosen] = context.obj or {}
     model = params.get("model") or params.get("old")
     given = {each for value in params.values() if isinstance(value, tuple) for each in value}
     for name in names_in(model, kind) if isinstance(model, str) else ():
@@ -216,7 +218,7 @@ class Word(_Type):
         self._source = source
         self._type = type
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: Chosen, param: click.Parameter | None, ctx: click.Context | None) -> Chosen:
         return self._type.convert(value, param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Item]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +18,7 @@ from miltext.cli.writing_verbs import (
 )
 
 if TYPE_CHECKING:
+    from miltext.cli.habits import Chosen
     from miltext.conversion.converting import Conversion
     from miltext.descriptions.changes import DescriptionChange
     from miltext.models.model import Model
@@ -85,7 +86,7 @@ def command(
         write_text("-", [made.to_text(full=full)])
 
 
-def _convert(whole: Model, nested: str | None, **choices: Any) -> tuple[Conversion, list[DescriptionChange]]:
+def _convert(whole: Model, nested: str | None, **choices: Chosen) -> tuple[Conversion, list[DescriptionChange]]:
     """Convert a model, and show bars and warnings; return also the changes to its description."""
     from miltext.conversion.converting import convert_weights
 
@@ -93,7 +94,14 @@ def _convert(whole: Model, nested: str | None, **choices: Any) -> tuple[Conversi
     changes: list[DescriptionChange] = []
     reading = Progress("reading weights") if source.kind == "mil" else weights_bar("reading weights", source)
     with reading, Progress("writing weights") as bar:
-        told: dict[str, Any] = {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
-        made = convert_weights(whole, stage=nested, reading=reading.add, **told, **choices)
+        made = convert_weights(
+            whole,
+            stage=nested,
+            reading=reading.add,
+            progress=bar.add,
+            expect=bar.expect,
+            on_change=changes.append,
+            **choices,
+        )
     show(made.warnings, whole.text, whole.name)
     return made, changes

@@ -11,7 +11,7 @@ from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.streams import STATUSES, model_argument, open_whole, output_option, write_json, write_text
 
 if TYPE_CHECKING:
-    from miltext.schema.dynamic import Record
+    from miltext.diagnostics.dynamic import Record
 
 EPILOG = """\b
 Examples:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -24,6 +24,7 @@ from miltext.cli.streams import (
 from miltext.diagnostics import MiltextError
 
 if TYPE_CHECKING:
+    from miltext.cli.habits import Chosen
     from miltext.diffing import Difference
     from miltext.models.model import Model
     from miltext.review.revisions import Compare
@@ -100,7 +101,7 @@ def command(
     breaking: bool,
     nested: str | None,
     output: str,
-    **options: Any,
+    **options: Chosen,
 ) -> None:
     """Show the differences between the models A and B, with operations matched by structure.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +19,7 @@ from miltext.cli.writing_verbs import (
 )
 
 if TYPE_CHECKING:
+    from miltext.cli.habits import Chosen
     from miltext.descriptions.changes import DescriptionChange
     from miltext.models.model import Model
 
@@ -65,7 +66,7 @@ def command(
     output: str,
     function: str | None,
     nested: str | None,
-    **choices: Any,
+    **choices: Chosen,
 ) -> None:
     """Write the part of MODEL that computes each VALUE, as a separate model with these values as outputs.
 
@@ -101,16 +102,24 @@ def _write(
     *,
     ranges: tuple[str, ...],
     weights: tuple[str, ...],
-    **how: Any,
+    **how: Chosen,
 ) -> None:
     """Write a part, and show a bar, warnings and the changes to the description."""
     from miltext.descriptions.sizes import read_sizes
     from miltext.extraction.extracting import extract
 
     changes: list[DescriptionChange] = []
+    how["ranges"] = read_sizes(ranges)
     with Progress("writing weights") as bar:
-        told: dict[str, Any] = {"progress": bar.add, "expect": bar.expect, "on_change": changes.append}
-        given: dict[str, Any] = {"ranges": read_sizes(ranges), "weights": given_weights(weights)}
-        warnings = extract(source, values, output, **given, **told, **how)
+        warnings = extract(
+            source,
+            values,
+            output,
+            weights=given_weights(weights),
+            progress=bar.add,
+            expect=bar.expect,
+            on_change=changes.append,
+            **how,
+        )
     show(warnings, source.text, source.name)
     tell_written(output, changes)

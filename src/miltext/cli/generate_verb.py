@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +12,8 @@ from miltext.cli.declared import declared
 from miltext.cli.streams import show, write_text
 
 if TYPE_CHECKING:
+    from miltext.cli.habits import Chosen
+    from miltext.generation.options import Options
     from miltext.schema.proto import Program
 
 LARGEST = 64
@@ -51,7 +53,7 @@ Exit status: 0 the program is made; 1 OUT cannot hold it; 2 usage, impossible op
     "-o", "--output", metavar="OUT", default="-", help="The .mil, .mlpackage, .mlmodel or .mlmodelc to write."
 )
 @declared(BuildOptions, "allow_unproven", "force")
-def command(seed: int, output: str, allow_unproven: bool, force: bool, **asked: Any) -> None:
+def command(seed: int, output: str, allow_unproven: bool, force: bool, **asked: Chosen) -> None:
     """Make a valid program at random: any operations on any types that fit together.
 
     The same options give the same program, on every system. It passes `miltext check`, `miltext run` computes it, and
@@ -88,7 +90,7 @@ def _ranges(made: Program) -> dict[str, str]:
     }
 
 
-def _options(**asked: Any) -> Any:
+def _options(**asked: Chosen) -> Options:
     """Return the choices of the options."""
     from miltext.generation.options import OPSET_NAMES, Options
 

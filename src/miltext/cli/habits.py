@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
+
+Chosen: TypeAlias = Any
+"""The value of an option, as click gives it."""
 
 STDIN = "<stdin>"
 """The name of standard input in messages, without `--stdin-filename`."""
@@ -25,13 +28,13 @@ FROM_STDIN = {
 """The arguments, by verb, that may be `-`: these verbs have `--stdin-filename`."""
 
 
-def _note(context: click.Context, option: click.Parameter, value: Any) -> None:
+def _note(context: click.Context, option: click.Parameter, value: Chosen) -> None:
     """Note the value of an option; of several, the last counts."""
     if value:
         context.meta[f"miltext.{option.name}"] = value
 
 
-def asked(name: str) -> Any:
+def asked(name: str) -> Chosen:
     """Return the value of an option of every verb: `color`, `quiet` or `stdin_filename`; None if it is missing."""
     context = click.get_current_context(silent=True)
     return context.meta.get(f"miltext.{name}") if context else None
@@ -51,13 +54,13 @@ class StdinFilename(click.Option):
         self.sources = sources
 
     def handle_parse_result(
-        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
-    ) -> tuple[Any, list[str]]:
+        self, ctx: click.Context, opts: Mapping[str, Chosen], args: list[str]
+    ) -> tuple[Chosen, list[str]]:
         if opts.get(self.name or "") is not None and not ctx.resilient_parsing:
             self._require_stdin(opts)
         return super().handle_parse_result(ctx, opts, args)
 
-    def _require_stdin(self, opts: Mapping[str, Any]) -> None:
+    def _require_stdin(self, opts: Mapping[str, Chosen]) -> None:
         """Refuse named files in place of standard input; without any argument, standard input is read."""
         if not opts[self.name or ""]:
             raise click.UsageError("--stdin-filename is empty: give the path that standard input is to have")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +12,7 @@ from miltext.cli.streams import STATUSES, compiled_text, load_model, nested_opti
 from miltext.diagnostics import codes
 
 if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Record
     from miltext.parsing.locating import Located
 
 EPILOG = """\b
@@ -67,7 +68,7 @@ def command(model: str, place: str, nested: str | None) -> None:
         write_text("-", [_shown(text, found)])
 
 
-def _record(text: str, found: Located) -> dict[str, Any]:
+def _record(text: str, found: Located) -> Record:
     from miltext.diagnostics.reports import place
 
     code = text[found.span.start : found.span.end]

@@ -13,8 +13,8 @@ from miltext.cli.as_json import asks_json, format_option
 from miltext.cli.streams import colored, write_json, write_text
 
 if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Record
     from miltext.reference.searching import Found
-    from miltext.schema.dynamic import Record
 
 EPILOG = """\b
 Examples:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -28,6 +28,7 @@ from miltext.printing.printing import pieces
 from miltext.printing.tensors import Style
 
 if TYPE_CHECKING:
+    from miltext.cli.habits import Chosen
     from miltext.diagnostics import Diagnostic
     from miltext.files.refusals import WeightsError
     from miltext.models.model import Model
@@ -101,7 +102,7 @@ _WITH_COREMLC = "--as-coremlc cannot be combined with --dialect, --floats, --eli
 )
 @click.option("--annotate", is_flag=True, help="End each weight's line with a comment: digest, min, max and mean.")
 @nested_option()
-def command(model: str, output: str, nested: str | None, **options: Any) -> None:
+def command(model: str, output: str, nested: str | None, **options: Chosen) -> None:
     """Print MODEL's program as MIL text that reads back as the same Program.
 
     MODEL is a .mil, .mlmodel, .mlpackage, .mlmodelc, .pb or .txtpb; `-` or nothing, in a pipe, is standard input.

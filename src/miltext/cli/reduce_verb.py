@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,11 +22,12 @@ from miltext.diagnostics import MiltextError, Note, codes, warning
 from miltext.diagnostics.wording import tally
 
 if TYPE_CHECKING:
+    from miltext.cli.habits import Chosen
+    from miltext.diagnostics.dynamic import Record
     from miltext.models.model import Model
     from miltext.reduction.commands import Command
     from miltext.reduction.reducing import Reduction
     from miltext.reduction.trials import Candidate
-    from miltext.schema.dynamic import Record
     from miltext.schema.proto import Program
 
 EPILOG = """\b
@@ -150,7 +151,7 @@ class _Work:
         self._done: Reduction | None = None
         self._shows_progress = sys.stderr.isatty() and not quiet()
 
-    def reduce(self, source: Model, ranges: Any, **how: Any) -> None:
+    def reduce(self, source: Model, ranges: Chosen, **how: Chosen) -> None:
         """Reduce a model, and write the result; if the first test fails, show the command's output."""
         from miltext.diagnostics import ModelError, Note
         from miltext.reduction.reducing import reduce_source

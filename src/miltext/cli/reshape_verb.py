@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from miltext.cli.habits import Chosen
     from miltext.descriptions.sizes import Sizes
     from miltext.diagnostics import Diagnostic
 
@@ -49,7 +50,7 @@ def command(
     function: str | None,
     nested: str | None,
     conversion: str | None,
-    **how: Any,
+    **how: Chosen,
 ) -> None:
     """Write MODEL with other sizes for inputs: in its program, where all inferable types are inferred anew, and in its
     description. OUT may also be a .mil.

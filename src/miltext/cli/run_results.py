@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -15,6 +15,7 @@ from miltext.cli.streams import fail, write_bytes
 from miltext.diagnostics import refusing
 
 if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Json
     from miltext.evaluation.carried import Carried, Named
     from miltext.evaluation.features import Feature
     from miltext.schema.proto import ImageFeatureType
@@ -199,7 +200,7 @@ class ShownResults:
     def __init__(self, as_json: bool) -> None:
         from miltext.evaluation.summaries import record, row
 
-        self._look: Callable[[str, Carried, Type], Any] = record if as_json else row
+        self._look: Callable[[str, Carried, Type], Json] = record if as_json else row
         self._looks: dict[str, dict[str, Carried]] = {side: {} for side in SIDES}
 
     def looked_at(self, results: Iterable[Result]) -> Iterator[Result]:

@@ -15,7 +15,7 @@ from miltext.cli.streams import WRONG, existing, tell, write_json
 from miltext.files.writing import MODEL_FOLDERS
 
 if TYPE_CHECKING:
-    from miltext.schema.dynamic import Record
+    from miltext.diagnostics.dynamic import Record
 
 EPILOG = """\b
 Examples:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from miltext.diagnostics import Diagnostic, MiltextError
+    from miltext.diagnostics.dynamic import Record
     from miltext.models.model import Model
-    from miltext.schema.dynamic import Record
     from miltext.schema.proto import Program
 
 WRONG, FAILED = 1, 2

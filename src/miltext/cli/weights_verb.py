@@ -14,7 +14,7 @@ from miltext.cli.progress import Progress
 from miltext.cli.streams import STATUSES, load_model, model_argument, nested_option, write_json, write_text
 
 if TYPE_CHECKING:
-    from miltext.schema.dynamic import Record
+    from miltext.diagnostics.dynamic import Record
     from miltext.weights.model_weights import Weight, Weights
 
 EPILOG = """\b

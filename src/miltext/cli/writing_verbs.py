@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -31,10 +31,11 @@ from miltext.cli.streams import (
 
 if TYPE_CHECKING:
     from miltext.building.given_weights import GivenWeights
+    from miltext.cli.habits import Chosen
     from miltext.descriptions.changes import DescriptionChange
+    from miltext.diagnostics.dynamic import Record
     from miltext.models.model import Model
     from miltext.printing.coremlc import Versions
-    from miltext.schema.dynamic import Record
 
 ELIDED = 64
 """The most elements of a literal in the edited text; larger ones are left out, and filled in again."""
@@ -110,7 +111,7 @@ def build(
     ranges: tuple[str, ...],
     coremlc_version: str | None,
     coremlc_mil_version: str | None,
-    **choices: Any,
+    **choices: Chosen,
 ) -> None:
     """Write MODEL, usually an edited text, as an .mlpackage, .mlmodel or .mlmodelc.
 
@@ -167,7 +168,9 @@ def edit_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.argument("old")
 @click.argument("new")
 @edit_options
-def rename(model: str, old: str, new: str, output: str, function: str | None, nested: str | None, **how: Any) -> None:
+def rename(
+    model: str, old: str, new: str, output: str, function: str | None, nested: str | None, **how: Chosen
+) -> None:
     """Write MODEL with the value OLD named NEW, wherever it is made and used, in inner blocks and the description too.
 
     Without --function, in every function with such a value. OUT may also be a .mil. In a pipeline, OLD is an input or
@@ -213,7 +216,7 @@ def edit_model(
     edit: Callable[..., str],
     *,
     elide: int | None = ELIDED,
-    **choices: Any,
+    **choices: Chosen,
 ) -> None:
     """Write a model with its text edited; `edit` gets the text and the `path` for errors.
 
@@ -240,7 +243,7 @@ def edit_model(
 # ---- the model
 
 
-def write_model(source: Model, output: str, *, original: Model | None = None, **choices: Any) -> None:
+def write_model(source: Model, output: str, *, original: Model | None = None, **choices: Chosen) -> None:
     """Build a model, and show a bar, its warnings and the changes to its description.
 
     The `choices` are as in `miltext.build`.

@@ -8,17 +8,18 @@ enumerated shapes; coremltools' `mlmodel/src/FeatureType.cpp` for the rest, with
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.compiled.doubts import Doubt
 from miltext.compiled.metadata_json import COLORS, ELEMENTS, KEY_TYPES, PLAIN_TYPES
+from miltext.diagnostics.dynamic import Json
 from miltext.printing.flexible_shapes import default_shape
 from miltext.schema.proto import ImageFeatureType
 
 if TYPE_CHECKING:
     from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FeatureType, SizeRange
 
-Entry = dict[str, Any]
+Entry = dict[str, Json]
 
 _TIMES = " \N{MULTIPLICATION SIGN} "
 
@@ -128,5 +129,5 @@ def _ranges(ranges: list[SizeRange]) -> str:
     return _listed([[size.lowerBound, size.upperBound] for size in ranges])
 
 
-def _listed(numbers: list[Any]) -> str:
+def _listed(numbers: list[Json]) -> str:
     return str(numbers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.compiled.doubts import Doubt
 from miltext.compiled.feature_schemas import schemas
@@ -14,6 +14,7 @@ from miltext.compiled.histogram import histogram
 from miltext.compiled.metadata_json import METADATA_KEYS
 from miltext.compiled.precision import STORAGE, joined, stored_as, used_types
 from miltext.compiled.stated import class_name
+from miltext.diagnostics.dynamic import Json
 from miltext.files.contents import kind_of_model, pipeline_of
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import operations_in, own_block
@@ -21,7 +22,7 @@ from miltext.schema.walk import operations_in, own_block
 if TYPE_CHECKING:
     from miltext.schema.proto import Function, FunctionDescription, Model, ModelDescription, Operation, Program
 
-Entry = dict[str, Any]
+Entry = dict[str, Json]
 
 AVAILABILITY = {
     5: {"macOS": "11.0", "iOS": "14.0", "watchOS": "7.0", "visionOS": "1.0"},

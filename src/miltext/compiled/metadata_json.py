@@ -12,9 +12,10 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from miltext.diagnostics import codes, refusing
+from miltext.diagnostics.dynamic import Json
 from miltext.files.contents import specification_version
 from miltext.files.refusals import reason_of, refusal
 from miltext.schema.proto import (
@@ -28,6 +29,9 @@ from miltext.schema.proto import (
     SizeRange,
     StateFeatureType,
 )
+
+if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Record
 
 FILE_NAME = "metadata.json"
 
@@ -52,7 +56,7 @@ METADATA_KEYS = {
 KEY_TYPES = {"String": "stringKeyType", "Int64": "int64KeyType"}
 PLAIN_TYPES = {"Int64": "int64Type", "Double": "doubleType", "String": "stringType"}
 
-Entry = Mapping[str, Any]
+Entry = Mapping[str, Json]
 
 _MOST_DIGITS = 300
 """The most digits of a whole number; Python refuses thousands of them in words of its own."""
@@ -89,7 +93,7 @@ class MetadataJson:
             return _description(self._model)
 
 
-def read_metadata(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_metadata(data: bytes, path: str | os.PathLike[str]) -> Record:
     """Return the object of the one model in the bytes of a file.
 
     Raise ModelError (MIL258) for bytes that are not JSON, for a repeated key, and for anything but a list of one
@@ -120,7 +124,7 @@ def _reason(failure: Exception) -> str:
     return reason_of(failure)
 
 
-def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: Sequence[tuple[str, Json]]) -> Record:
     found = dict(pairs)
     if len(found) != len(pairs):
         key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.compiled.analytics import FILE_NAME as ANALYTICS
 from miltext.compiled.analytics import HASH, NAME, SOURCE, Tables, parse_analytics, source_hash
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from miltext.diagnostics.dynamic import Json, Record
     from miltext.models.model import Model
 
 CLASS = "generatedClassName"
@@ -31,7 +32,7 @@ class CompiledFacts(NamedTuple):
     """The contents of the files; a missing file is empty. `problems` are the errors of reading, by the files' names."""
 
     analytics: Tables
-    metadata: dict[str, Any]
+    metadata: Record
     problems: dict[str, ModelError]
 
 
@@ -39,7 +40,7 @@ def stated(folder: Path) -> CompiledFacts:
     """Return the statements in the files of a compiled model, or of a stage."""
     problems: dict[str, ModelError] = {}
 
-    def read(name: str, parse: Callable[[bytes, Path], Any]) -> Any:
+    def read(name: str, parse: Callable[[bytes, Path], Json]) -> Json:
         if not os.path.lexists(folder / name):
             return {}
         try:
@@ -71,11 +72,11 @@ def class_name(folder: str) -> str:
     return re.sub(r"\W", "_", folder)
 
 
-def summary(folder: Path) -> dict[str, Any]:
+def summary(folder: Path) -> Record:
     """Return the facts of the files for people, as JSON; the analytics whole."""
     read = stated(folder)
     details = read.analytics.get(SOURCE, {})
-    found: dict[str, Any] = {key: details[key] for key in (HASH, NAME) if key in details}
+    found: Record = {key: details[key] for key in (HASH, NAME) if key in details}
     found |= {"analytics": dict(read.analytics)} if read.analytics else {}
     found |= {key: read.metadata[key] for key in _SHOWN if isinstance(read.metadata.get(key), str)}
     availability = read.metadata.get("availability")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.building.decompiling import compilers_entries
 from miltext.compiled.stated import summary as stated_in
 from miltext.containers.bundle import BundleModel
+from miltext.diagnostics.dynamic import Json
 from miltext.files.contents import pipeline_of
 from miltext.pipelines.connections import OUTER, connections
 from miltext.pipelines.type_words import type_words
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from miltext.models.model import Model
     from miltext.schema.proto import Function, ModelDescription
 
-Summary = dict[str, Any]
+Summary = dict[str, Json]
 
 
 def summarize(model: Model, whole: Model | None = None) -> Summary:
@@ -103,7 +104,7 @@ def _metadata(model: Model) -> Summary:
 def _program(model: Model, whole: Model) -> Summary:
     program = model.program
     sides = interfaces(program)
-    types: dict[Any, Counter[str]] = {name: Counter() for name in sides}
+    types: dict[object, Counter[str]] = {name: Counter() for name in sides}
     for path, operation in operations(program):
         types[path[1]][operation.type] += 1
     functions = [_function(name, program.functions[name], sides[name].sides, types[name]) for name in sides]

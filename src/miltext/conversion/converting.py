@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from miltext.building.given_weights import GivenWeights
     from miltext.conversion.programs import Border
     from miltext.diagnostics import Diagnostic
+    from miltext.diagnostics.dynamic import Record
     from miltext.files.writing import Progress
     from miltext.models.model import Model
-    from miltext.schema.dynamic import Record
     from miltext.schema.proto import FunctionDescription, ModelDescription, Program
     from miltext.schema.tensors import InType
 

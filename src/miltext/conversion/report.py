@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from miltext.conversion.contents import ConvertedConstant
     from miltext.conversion.converting import Conversion
-    from miltext.schema.dynamic import Record
+    from miltext.diagnostics.dynamic import Record
 
 FORM = 1
 """The version of the JSON form: another one where a reader of this would go wrong."""

@@ -19,7 +19,7 @@ from miltext.schema.types import show
 from miltext.toml.reading import Mistake
 
 if TYPE_CHECKING:
-    from miltext.schema.dynamic import Fields
+    from miltext.diagnostics.dynamic import Fields
     from miltext.schema.proto import FeatureDescription
     from miltext.schema.proto import Model as Spec
     from miltext.toml.reading import Keys

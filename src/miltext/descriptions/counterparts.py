@@ -11,8 +11,8 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.ir.parts import Value
-from miltext.pairing.contents import ProgramContents
-from miltext.pairing.keyed import EXACT, TYPED, KeyedGraph, Keys, names_of
+from miltext.pairing.contents import Keys, ProgramContents
+from miltext.pairing.keyed import EXACT, TYPED, KeyedGraph, names_of
 from miltext.pairing.likeness import Sources, local
 from miltext.schema.wire import wire_of
 

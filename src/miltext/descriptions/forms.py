@@ -20,7 +20,7 @@ from miltext.syntax.floats import FORMATS, decimal_text
 from miltext.toml.reading import noun
 
 if TYPE_CHECKING:
-    from miltext.schema.dynamic import Fields, Json
+    from miltext.diagnostics.dynamic import Fields, Json
     from miltext.schema.proto import Message
 
 INT32, SIZES = [(BY_NAME[name].minimum, BY_NAME[name].maximum) for name in ("int32", "int64")]

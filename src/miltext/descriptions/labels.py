@@ -14,8 +14,8 @@ from miltext.schema.walk import operations_in, own_block
 
 if TYPE_CHECKING:
     from miltext.descriptions.surroundings import Labels
+    from miltext.diagnostics.dynamic import Fields, Json
     from miltext.ir.parts import Op
-    from miltext.schema.dynamic import Fields, Json
     from miltext.schema.proto import Function, NamedValueType, Program, ValueType
 
 FIELDS = {"strings": str, "longInts": int, "ints": int}

@@ -18,7 +18,7 @@ from miltext.toml.reading import Mistake
 from miltext.toml.writing import key_text, value_text
 
 if TYPE_CHECKING:
-    from miltext.schema.dynamic import Fields
+    from miltext.diagnostics.dynamic import Fields
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import FeatureDescription, ModelDescription, ValueType
     from miltext.schema.types import Shape, Type

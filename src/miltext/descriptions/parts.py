@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from miltext.descriptions.forms import shortest
 from miltext.files.contents import unknown_fields
@@ -22,6 +22,7 @@ from miltext.syntax.literals import quote
 if TYPE_CHECKING:
     from google.protobuf.descriptor import FieldDescriptor
 
+    from miltext.diagnostics.dynamic import Fields
     from miltext.schema.proto import Message
     from miltext.schema.proto import Model as Spec
 
@@ -280,7 +281,7 @@ def _part(holder: type[Message], field: FieldDescriptor | None, pieces: list[tup
 def _inner_class(holder: type[Message], name: str) -> type[Message]:
     """Return the class of the messages in a field."""
     message = holder()
-    value: Any = getattr(message, name)
+    value: Fields = getattr(message, name)
     if hasattr(value, "GetEntryClass"):
         return value.GetEntryClass()  # type: ignore[no-any-return]
     return type(value.add() if hasattr(value, "add") else value)
@@ -300,7 +301,7 @@ def _name_of(item: Whole) -> str | None:
     return str(name) if name or isinstance(item, MapEntry) else None
 
 
-def _text(field: FieldDescriptor, value: Any) -> str:
+def _text(field: FieldDescriptor, value: Fields) -> str:
     if field.enum_type is not None:
         known = field.enum_type.values_by_number.get(value)
         return known.name if known else str(value)

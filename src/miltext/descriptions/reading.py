@@ -34,7 +34,7 @@ from miltext.toml.reading import Keys, Mistake, NotToml, noun, read_toml
 from miltext.toml.writing import value_text
 
 if TYPE_CHECKING:
-    from miltext.schema.dynamic import Fields, Json, Record
+    from miltext.diagnostics.dynamic import Fields, Json, Record
 
 MOST_TOLD = 20
 """The most reported mistakes of one file: it takes a while to find the place of each."""

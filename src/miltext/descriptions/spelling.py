@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from miltext.descriptions.parts import Whole, part_of
 from miltext.descriptions.values import Wrong
@@ -26,15 +26,16 @@ from miltext.descriptions.words import (
     UNSPELLED,
     USER_DEFINED,
 )
+from miltext.diagnostics.dynamic import Json
 from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
     from miltext.descriptions.surroundings import Surroundings
     from miltext.descriptions.words import Words
-    from miltext.schema.dynamic import Fields
+    from miltext.diagnostics.dynamic import Fields
     from miltext.schema.proto import FeatureDescription, FunctionDescription, Message, Metadata
 
-Table = dict[str, Any]
+Table = dict[str, Json]
 AnyMessage = TypeVar("AnyMessage", bound="Message")
 
 

@@ -9,12 +9,15 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from miltext.diagnostics import Diagnostic, Span, line_and_column
 from miltext.diagnostics.codes import TITLES, explanation
 from miltext.diagnostics.home import HOME
+
+if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Record
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -23,10 +26,6 @@ FORM = 1
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 """GitHub's words for severities; SARIF's are ours."""
-
-
-Record = dict[str, Any]
-"""An object of JSON."""
 
 
 class Report(NamedTuple):

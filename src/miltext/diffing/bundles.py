@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.building.compiling.other_files import KNOWN, files_below, weight_paths
 from miltext.compiled.analytics import FILE_NAME as ANALYTICS
@@ -23,6 +23,7 @@ from miltext.syntax.literals import quote
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from miltext.diagnostics.dynamic import Json
     from miltext.models.model import Model
 
 _TOOLS = MADE_BY.replace("metadata.userDefined[", "userDefinedMetadata[").removesuffix(".")
@@ -78,7 +79,7 @@ def _metadata(read: CompiledFacts, build_info: bool) -> Facts:
     return {path: text for path, text in found if build_info or not path.startswith(_TOOLS)}
 
 
-def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
+def _leaves(value: Json, path: str) -> Iterator[tuple[str, str]]:
     """Yield the JSON value at each path; an empty list or dictionary is a value."""
     if isinstance(value, Mapping) and value:
         for key, inner in value.items():

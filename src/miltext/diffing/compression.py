@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import MiltextError
 from miltext.ir.parts import Value
@@ -14,10 +14,9 @@ from miltext.schema.walk import is_compressed
 from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from miltext.ir.parts import Op, Operand
     from miltext.pairing.keyed import KeyedGraph
+    from miltext.schema.packing import Array
     from miltext.schema.proto import ValueType
 
 _FORMS = {
@@ -93,7 +92,7 @@ class Compressed:
             todo += [value.maker for value in each.operands if value.maker is not None]
         return [*reversed(found)]
 
-    def numbers(self, op: Op) -> npt.NDArray[Any] | None:
+    def numbers(self, op: Op) -> Array | None:
         """Return the array that a constant stands for; None if a part of it cannot be read, or does not fit."""
         from miltext.evaluation.evaluator import Evaluator
         from miltext.evaluation.subjects import Subject

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.diffing.markdown import LIMIT, render_markdown
 from miltext.diffing.report import report
@@ -22,6 +22,7 @@ from miltext.diffing.unified import Line, draft_lines, lines, render_unified
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from miltext.diagnostics.dynamic import Json, Record
     from miltext.diffing.lining_up import Texts
 
 FORM = 1
@@ -105,7 +106,7 @@ class Difference:
         """Return the number of differences: a line for each function, and one for the weights."""
         return "".join(f"{count_line(*each)}\n" for each in counts(self))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Record:
         """Return everything, for `json.dumps`: infinities are the strings `inf` and `-inf`."""
         return {"form": FORM, "breaking": self.breaking, **_plain(self)}
 
@@ -128,7 +129,7 @@ _SAID = ("same", "old", "new", "notes", "changes", "functions", "weights", "mode
 """The fields of a Difference in its JSON form."""
 
 
-def _plain(thing: Any) -> Any:
+def _plain(thing: Json) -> Json:
     """Return anything in a Difference as JSON has it, the operations of a block by kind."""
     if isinstance(thing, float):
         return thing if math.isfinite(thing) else str(thing)

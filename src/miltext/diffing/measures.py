@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from miltext.diffing.structure import TensorDistance
-from miltext.schema.packing import decode, packed_size
+from miltext.schema.packing import Array, decode, packed_size
 
 if TYPE_CHECKING:
     from miltext.files.writing import Progress
     from miltext.schema.dtypes import DType
     from miltext.schema.tensors import Tensor
-
-Array: TypeAlias = npt.NDArray[Any]
 
 _PIECE = 1 << 16
 """How many elements are compared at once, so that intermediate arrays stay in the processor's cache."""

@@ -12,8 +12,8 @@ from miltext.diffing.descriptions import compare_models
 from miltext.diffing.difference import Difference
 from miltext.diffing.lining_up import Texts
 from miltext.diffing.values import Values
-from miltext.pairing.contents import ProgramContents
-from miltext.pairing.keyed import KeyedGraph, Keys
+from miltext.pairing.contents import Keys, ProgramContents
+from miltext.pairing.keyed import KeyedGraph
 from miltext.pairing.pairing import pair_functions
 from miltext.schema.stamps import BUILD_INFO
 from miltext.syntax.programs import own_copy

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from miltext.diffing.measures import Array
     from miltext.files.writing import Progress
     from miltext.pairing.contents import ProgramContents
+    from miltext.schema.packing import Array
     from miltext.schema.proto import NamedValueType, Value
     from miltext.weights.blob_storage import Blob
 

@@ -8,11 +8,10 @@ parentheses around one binding.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from heapq import merge
 from operator import attrgetter
-from typing import Any
 
 from miltext.diagnostics import MiltextError, ParseError, Span, codes, error
 from miltext.formatting.document import (
@@ -26,7 +25,7 @@ from miltext.formatting.document import (
     on_lines,
     render,
 )
-from miltext.formatting.layout import FinePhrase, Layout, literal, name_of
+from miltext.formatting.layout import Children, FinePhrase, Laid, Layout, literal, name_of
 from miltext.parsing.parser import parse_tree
 from miltext.parsing.syntax_errors import no_dialect
 from miltext.schema.opsets import DIALECTS
@@ -108,7 +107,7 @@ def _fault(what: str, path: str | None) -> MiltextError:
     return MiltextError([error(codes.INTERNAL_ERROR, f"{what}: a bug in miltext; the text is not changed")], path=path)
 
 
-def _laid_out(layout: Layout, phrase: Node, values: list[Any]) -> Any:
+def _laid_out(layout: Layout, phrase: Node, values: list[Laid]) -> Laid:
     """Return the document of a phrase."""
     if not isinstance(phrase, Statement):
         return getattr(layout, phrase.name)(values)
@@ -118,7 +117,7 @@ def _laid_out(layout: Layout, phrase: Node, values: list[Any]) -> Any:
     return inside(partial(_operation, layout, phrase), token)
 
 
-def _operation(layout: Layout, statement: Statement, token: str) -> Any:
+def _operation(layout: Layout, statement: Statement, token: str) -> Laid:
     try:
         return layout.plain_operation(token)
     except FinePhrase:
@@ -128,12 +127,12 @@ def _operation(layout: Layout, statement: Statement, token: str) -> Any:
 class Comments:
     """The comments of a tree, each handed to a token: `spelled` contains the tokens with comments by their starts.
 
-    A comment on a line of its own belongs to the following token. Any other belongs to the token before it on its line;
+    A comment on a line of its own belongs to the following token. All others belong to the token before it on its line;
     but after a comma or an opening bracket, and with code behind it, to that code.
     """
 
     def __init__(self, text: str, tree: Tree) -> None:
-        self.spelled: dict[int, Any] = {}  # documents
+        self.spelled: dict[int, Laid] = {}
         self.found: list[str] = []
         self._text = text
         self._waiting: list[tuple[str, int, int]] = []
@@ -226,7 +225,7 @@ _NOTHING = frozenset([None, "attributes()", "marked_attributes()", "tensor_attri
 _ONE = {"single_argument": "argument", "scalar_type": "tensor_type"}
 
 
-def _written(phrase: Node, children: Sequence[Any]) -> str:
+def _written(phrase: Node, children: Children) -> str:
     """Write a phrase as `rule(part part)`, with its parts sorted where their order has no meaning."""
     rule = _ONE.get(phrase.name, phrase.name)
     parts = [child for child in children if child not in _PUNCTUATION and child not in _NOTHING]

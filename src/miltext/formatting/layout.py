@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 from miltext.formatting.document import (
     LINE,
@@ -42,8 +42,10 @@ from miltext.syntax.plain_tokens import (
 )
 from miltext.syntax.vocabulary import DRAFT_WORDS
 
-Children = Sequence[Any]
-"""The results for the parts of a phrase: documents, or other callbacks' results; None for an absent part."""
+Laid: TypeAlias = Any
+"""The result for a part of a phrase: a document, or another callback's result; None for an absent part."""
+
+Children = Sequence[Laid]
 
 Keyed = tuple["str | None", Document]
 """A sorted part: its key and its document. Python's order of strings is the order of their bytes in UTF-8.

@@ -12,10 +12,10 @@ from miltext.ir.parts import Value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from miltext.diagnostics.dynamic import Fields
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Op, Operand
     from miltext.schema import proto
-    from miltext.schema.dynamic import Fields
 
 
 def write_function(target: proto.Function, function: Function) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.reference.markdown import known_signature
-from miltext.syntax.phrases import ARGUMENTS, OPERATIONS, arguments, name_in
+from miltext.syntax.phrases import ARGUMENTS, OPERATIONS, arguments, is_positional, name_in
 from miltext.syntax.tree import Statement
 
 if TYPE_CHECKING:
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from miltext.parsing.scopes import Scopes
     from miltext.schema.operations import Signature
     from miltext.syntax.tree import Node
-
-POSITIONAL = "positional_argument"
 
 
 def parameters(given: Sequence[Node], known: Signature) -> list[str | None]:
@@ -25,8 +23,8 @@ def parameters(given: Sequence[Node], known: Signature) -> list[str | None]:
     found: list[str | None] = []
     is_by_place = True
     for place, argument in enumerate(given):
-        is_by_place = is_by_place and argument.name == POSITIONAL
-        if argument.name != POSITIONAL:
+        is_by_place = is_by_place and is_positional(argument)
+        if not is_positional(argument):
             found.append(name_in(argument))
         else:
             found.append(known.positions[place] if is_by_place and place < len(known.positions) else None)
@@ -39,7 +37,7 @@ def by_place(operation: Node, opset: str | None) -> Iterator[tuple[Node, str]]:
     if known is not None:
         given = list(arguments(operation))
         for argument, parameter in zip(given, parameters(given, known), strict=True):
-            if parameter is not None and argument.name == POSITIONAL:
+            if parameter is not None and is_positional(argument):
                 yield argument, parameter
 
 
@@ -47,7 +45,7 @@ def parameter_around(phrases: Sequence[Node], opset: str | None) -> tuple[Signat
     """Return the parameter of the innermost argument of some phrases, each of which is in the one before."""
     for depth in range(len(phrases) - 1, 1, -1):
         operation, _, argument = phrases[depth - 2 : depth + 1]
-        if argument.name == POSITIONAL and operation.name in OPERATIONS:
+        if is_positional(argument) and operation.name in OPERATIONS:
             parameter = next((found for each, found in by_place(operation, opset) if each is argument), None)
             known = known_signature(name_in(operation), opset)
             return (known, parameter) if known and parameter else None

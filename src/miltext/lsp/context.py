@@ -10,12 +10,22 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.lsp.calls import POSITIONAL, parameters
+from miltext.lsp.calls import parameters
 from miltext.reference.markdown import known_signature
 from miltext.syntax.lexer import FINE
 from miltext.syntax.names import name_of
 from miltext.syntax.parser import SyntaxFailure
-from miltext.syntax.phrases import ARGUMENTS, BODIES, Every, block, functions, name_in, opening, operations
+from miltext.syntax.phrases import (
+    ARGUMENTS,
+    BODIES,
+    Every,
+    block,
+    functions,
+    is_positional,
+    name_in,
+    opening,
+    operations,
+)
 from miltext.syntax.tree import Node, tree_of
 
 if TYPE_CHECKING:
@@ -92,7 +102,7 @@ class Context(NamedTuple):
         if known is None:
             return UnfinishedCall(None, [], bound, None)
         given = parameters(arguments, known)
-        rest = known.positions[len(given) :] if all(node.name == POSITIONAL for node in arguments) else []
+        rest = known.positions[len(given) :] if all(map(is_positional, arguments)) else []
         placed = rest[0] if rest and not bound else None
         is_in_list = marks.count("(") > marks.count(")")  # for several values of one parameter
         return (

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from miltext.schema.dynamic import Record
+    from miltext.diagnostics.dynamic import Record
 
 _LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*([0-9]{1,9})\s*", re.IGNORECASE)
 

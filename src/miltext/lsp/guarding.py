@@ -22,7 +22,7 @@ from miltext.lsp.workers import Worker
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from miltext.schema.dynamic import Record
+    from miltext.diagnostics.dynamic import Record
 
 ALONE = 0.7
 """Seconds after which a text in work gets a process of its own."""

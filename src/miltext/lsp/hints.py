@@ -9,7 +9,7 @@ from lsprotocol import types as lsp
 
 from miltext.lsp.calls import by_place, operations_in, opset_at
 from miltext.syntax.names import DRAFT
-from miltext.syntax.phrases import name_in
+from miltext.syntax.phrases import name_in, used_name
 
 if TYPE_CHECKING:
     from miltext.diagnostics import Span
@@ -62,4 +62,4 @@ def _parameters(view: View, chosen: Span) -> Iterator[tuple[int, lsp.InlayHint]]
 def _value(argument: Node) -> str | None:
     """Return the name of an argument's value, if it is one."""
     *_, binding = argument.children
-    return name_in(binding) if binding.name == "name_binding" else None
+    return name_in(used_name(binding)) or None

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from miltext.schema.dynamic import Record
+    from miltext.diagnostics.dynamic import Record
 
 MOST = 200
 """The most changes kept before they are applied to the text."""

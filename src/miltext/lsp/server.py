@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from miltext.diagnostics import Diagnostic
-    from miltext.schema.dynamic import Record
+    from miltext.diagnostics.dynamic import Record
 
     T = TypeVar("T")
 

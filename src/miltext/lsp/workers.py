@@ -19,7 +19,7 @@ from miltext.lsp.frames import bodies, framed, message_in, spelled
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from miltext.schema.dynamic import Record
+    from miltext.diagnostics.dynamic import Record
 
 AT = "$/miltext/at"
 """The notification of a worker that it begins or ends its work on a document, whose `uri` it names."""

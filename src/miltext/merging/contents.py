@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from posixpath import normpath
 from shutil import copyfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import PrintError
 from miltext.syntax.programs import own_copy
@@ -17,7 +17,7 @@ from miltext.weights.paths import resolve
 if TYPE_CHECKING:
     from miltext.files.writing import Progress
     from miltext.models.model import Model
-    from miltext.schema.proto import Program
+    from miltext.schema.proto import Program, Value
     from miltext.schema.walk import Held
 
 Content = tuple[str, int, int, str]
@@ -101,7 +101,7 @@ def compared_work(models: Iterable[Model]) -> int:
     return sum(sizes.values())
 
 
-def _place_of(place: Any) -> Place:
+def _place_of(place: Value.BlobFileValue) -> Place:
     """Return the place that a value names; a file has a single name, however it is spelled."""
     return normpath(place.fileName), place.offset
 
@@ -133,7 +133,7 @@ def placed_in(programs: Sequence[Program], contents: WeightContents, folder: Pat
     with BlobFile(resolve(name, folder)) as file:
         for blob in file:
             offsets.setdefault(contents.content(blob), blob.offset)
-    placed = list[tuple[Any, int]]()
+    placed: list[tuple[Value.BlobFileValue, int]] = []
     for held in _values(programs):
         place = held.value.blobFileValue
         if _place_of(place)[0] == name:
@@ -188,7 +188,9 @@ def replaced(
                 copy.write(blob.data)
 
 
-def _pairs(own: Sequence[Program], merged: Sequence[Program], name: str) -> Iterator[tuple[Any, Any]]:
+def _pairs(
+    own: Sequence[Program], merged: Sequence[Program], name: str
+) -> Iterator[tuple[Value.BlobFileValue, Value.BlobFileValue]]:
     both = zip(_values(own), _values(merged), strict=True)
     places = ((a.value.blobFileValue, b.value.blobFileValue) for a, b in both)
     return ((before, after) for before, after in places if _place_of(before)[0] == name)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from miltext.merging.forms import words_of
 from miltext.merging.sides import Hole, Item, Key, Side, function_name
-from miltext.pairing.contents import ProgramContents
-from miltext.pairing.keyed import KeyedGraph, Keys
+from miltext.pairing.contents import Keys, ProgramContents
+from miltext.pairing.keyed import KeyedGraph
 from miltext.pairing.pairing import pair_functions
 from miltext.parsing.spans import bodies_of
 from miltext.syntax import phrases

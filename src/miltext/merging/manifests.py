@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from miltext.schema.dynamic import Record
+    from miltext.diagnostics.dynamic import Record
 
 _ITEMS, _ROOT = "itemInfoEntries", "rootModelIdentifier"
 
@@ -45,7 +45,7 @@ def _by_paths(data: bytes) -> Record | None:
 
 def _merged(base: Record, ours: Record, theirs: Record) -> Record | None:
     """Return objects merged key by key; None for a conflict."""
-    merged = dict[str, Any]()
+    merged: Record = {}
     for key in [*ours, *(key for key in theirs if key not in ours)]:
         before, mine, other = ([each[key]] if key in each else [] for each in (base, ours, theirs))
         found = mine if other in (mine, before) else other if mine == before else None

@@ -8,9 +8,10 @@ followed.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import codes, refusing
+from miltext.diagnostics.dynamic import Json
 from miltext.files.contents import inside, read_inside, within
 from miltext.files.refusals import refusal
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 MANIFEST = "Manifest.json"
 
-Manifest = dict[str, Any]
+Manifest = dict[str, Json]
 """The object in a manifest, with all its keys, as read from JSON."""
 
 
@@ -42,7 +43,7 @@ def whole_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def by_paths(manifest: Any) -> Manifest:
+def by_paths(manifest: Json) -> Manifest:
     """Return a manifest with paths in place of the identifiers, which are random. Raise ValueError for any other
     object, or if items share a path.
     """

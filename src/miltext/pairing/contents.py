@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -13,16 +14,26 @@ from miltext.syntax.literals import quote
 from miltext.weights.paths import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
     from pathlib import Path
 
-    from miltext.pairing.keyed import Keys
     from miltext.schema.proto import NamedValueType
     from miltext.schema.tensors import Tensor
     from miltext.weights.blob_storage import Blob, BlobFile
 
 _SHORT = 128
 """Values of up to this many bytes on the wire are remembered as they are."""
+
+
+class Keys(dict[Hashable, int]):
+    """Integers by object: a new one for a new object, the same for equal objects."""
+
+    def __missing__(self, thing: Hashable) -> int:
+        self[thing] = number = len(self)
+        return number
+
+    def fresh(self) -> int:
+        """Return an integer that stands for nothing else."""
+        return self["fresh", len(self)]
 
 
 class ProgramContents:

@@ -17,7 +17,7 @@ from miltext.syntax.names import name_text
 if TYPE_CHECKING:
     from miltext.ir.functions import Function
     from miltext.ir.parts import Block, Operand
-    from miltext.pairing.contents import ProgramContents
+    from miltext.pairing.contents import Keys, ProgramContents
     from miltext.schema.proto import Program
 
 NAME = "name"
@@ -32,18 +32,6 @@ EXACT, SHAPED, TYPED, HELD, LOOSE = range(5)
 EXACT: equal except for names; SHAPED: except for the values of literals too; TYPED: of one type; HELD: both a `const`,
 or a compressed one; LOOSE: both constant, or both not.
 """
-
-
-class Keys(dict[Hashable, int]):
-    """Integers by object: a new one for a new object, the same for equal objects."""
-
-    def __missing__(self, thing: Hashable) -> int:
-        self[thing] = number = len(self)
-        return number
-
-    def fresh(self) -> int:
-        """Return an integer that stands for nothing else."""
-        return self["fresh", len(self)]
 
 
 @dataclass(eq=False, slots=True)

@@ -19,12 +19,8 @@ from miltext.syntax import phrases
 from miltext.syntax.editing import EditedText, TextPiece
 from miltext.syntax.literals import shown
 from miltext.syntax.names import FreshNames, name_of, name_text
-from miltext.syntax.phrases import WEIGHTS, name_in
+from miltext.syntax.phrases import SHORT, WEIGHTS, is_positional, name_in
 from miltext.syntax.tree import Node, Statement, tokens
-
-SHORT = ("positional_argument", "call_binding", "weight_binding", "record")
-"""The phrases that only the short spelling has."""
-
 
 UNNAMED = "argument@"
 """The beginning of the names for unknown parameters."""
@@ -189,7 +185,7 @@ class _Elaboration:
             self.diagnostics.append(error(codes.POSITIONAL_ARGUMENT, mistake[1], mistake[0].span))
         for place, argument in enumerate(given):
             head = list[TextPiece]()
-            if argument.name == "positional_argument":
+            if is_positional(argument):
                 is_wrong = mistake is not None and mistake[0].start <= argument.start
                 name = _parameter(None if is_wrong else known, place)
                 head = [TextPiece(f"{name_text(name)} = ", argument.span, is_copy=False, is_wrong=is_wrong)]
@@ -203,7 +199,7 @@ class _Elaboration:
         first = known.positions[0] if known and known.positions else None
         if known is None or first is None or not known.parameters[first].variadic or len(given) < MANY:
             return None
-        bound = [[*phrases.bindings(each)] for each in given if each.name == "positional_argument"]
+        bound = [[*phrases.bindings(each)] for each in given if is_positional(each)]
         values, last = bound[:-1], self.text[slice(*given[-1].span)]
         are_values = all(len(each) == 1 and each[0].name in ("name_binding", "call_binding") for each in values)
         if len(bound) < len(given) or not are_values or not last.lstrip("-").isdecimal():
@@ -265,7 +261,7 @@ class _Elaboration:
         known = signature(name_in(operation), self.opset)
         found = []
         for place, argument in sorted(enumerate(phrases.arguments(operation)), key=_place_in_layout):
-            is_named = argument.name != "positional_argument"
+            is_named = not is_positional(argument)
             name = f"{owner}_{name_in(argument) if is_named else _parameter(known, place)}"
             bindings = [*phrases.bindings(argument)]
             for at, binding in enumerate(bindings):
@@ -327,16 +323,16 @@ def _parameter(known: Signature | None, place: int) -> str:
 def _place_in_layout(argument: tuple[int, Node]) -> tuple[bool, str, int]:
     """Return the key that arguments are laid out by: those without a name first, others by name."""
     place, phrase = argument
-    is_named = phrase.name != "positional_argument"
+    is_named = not is_positional(phrase)
     return is_named, name_in(phrase) if is_named else "", place
 
 
 def _mistake(given: list[Node], known: Signature | None) -> tuple[Node, str] | None:
     """Return the first argument that cannot be where it is without its parameter's name, and why."""
-    by_name = {name_in(argument): argument for argument in given if argument.name != "positional_argument"}
+    by_name = {name_in(argument): argument for argument in given if not is_positional(argument)}
     first = min((argument.start for argument in by_name.values()), default=None)
     for place, argument in enumerate(given):
-        if argument.name != "positional_argument":
+        if not is_positional(argument):
             continue
         if first is not None and argument.start > first:
             return argument, "an argument without its parameter's name comes after one that has it; name it, too"

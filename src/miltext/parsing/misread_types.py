@@ -11,7 +11,7 @@ from miltext.schema.dtypes import AMBIGUOUS, BY_NAME, ELSEWHERE
 from miltext.schema.operations import first_opset
 from miltext.syntax.literals import shown
 from miltext.syntax.names import ARRAYS, name_text
-from miltext.syntax.phrases import arguments, name_in
+from miltext.syntax.phrases import arguments, is_positional, name_in
 
 if TYPE_CHECKING:
     from miltext.syntax.tree import Node
@@ -102,5 +102,5 @@ def is_misread(call: Node) -> bool:
 def literal_given(operation: Node) -> Node | None:
     """Return the literal as the only argument of an operation, without a parameter's name."""
     given = [*arguments(operation)]
-    found = given[0].children if len(given) == 1 and given[0].name == "positional_argument" else []
+    found = given[0].children if len(given) == 1 and is_positional(given[0]) else []
     return found[0] if len(found) == 1 and found[0].name in ("draft_binding", "value_binding") else None

@@ -24,6 +24,7 @@ from miltext.schema.proto import Program
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import STATEMENTS
 from miltext.syntax.parser import NestingFailure, Parsed, Places, SyntaxFailure
+from miltext.syntax.phrases import UNTYPED
 from miltext.syntax.recursion import with_room
 from miltext.syntax.tree import Node, flat, folded, last_nodes, leaf, transformed, tree_parser
 
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
 PATIENCE = 4
 """The number of failures in a row, none further in the text than one before, that ends the parse."""
 
-
-DRAFTS = ("draft_value", "draft_binding", "draft_attribute")
-"""The rules of phrases that leave a type to be inferred."""
 
 AROUND = ("operation", "function", "block", "inner_block", "specialization")
 """The rules of phrases around others that may be passed over."""
@@ -134,7 +132,7 @@ def recover(text: str, *, keep: bool = False) -> Recovered:
         return Recovered(reading.text, diagnostics, None, root, set(), {}, long, written_root)
     found, drafts = list[tuple[Path, Node]](), dict[Path, Gap]()
     for path, phrase in phrases_by_path(root, reading.is_marked()):
-        if phrase.name in DRAFTS:
+        if phrase.name in UNTYPED:
             drafts[path] = Gap.of(phrase)
         if reading.may_be_flawed(phrase):
             found.append((path, phrase))

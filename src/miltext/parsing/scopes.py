@@ -14,8 +14,7 @@ from miltext.syntax.tree import Statement
 if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
-_DRAFTS = ("draft_binding", "draft_attribute", "weight_binding", "positional_argument", "call")
-"""The phrases of arguments and attributes that only a draft has."""
+_DRAFTS = phrases.UNTYPED | phrases.SHORT
 
 _WITHOUT_NAMES = ("value", "raw_list")
 
@@ -179,8 +178,8 @@ class Scopes:
         todo = [phrase]
         while todo:
             found = todo.pop()
-            if found.name == "name_binding":
-                self._use(Name.of(phrases.held(found)), scopes)
+            if token := phrases.used_name(found):
+                self._use(Name.of(token), scopes)
             elif found.name not in _WITHOUT_NAMES:
                 todo += reversed(found.children)
             self.is_draft = self.is_draft or found.name in _DRAFTS
@@ -189,7 +188,7 @@ class Scopes:
         for value in values:
             if token := phrases.name_token(value):
                 self._define(Name.of(token), value, operation, scope)
-            self.is_draft = self.is_draft or value.name == "draft_value"
+            self.is_draft = self.is_draft or value.name in _DRAFTS
 
     def _define(self, name: Name, phrase: Node, operation: Node | None, scope: Scope) -> None:
         value = Meaning(name, phrase, operation)

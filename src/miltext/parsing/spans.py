@@ -111,7 +111,7 @@ def _operation(operation: Node, path: Path, enter: Enter | None) -> Iterator[tup
     yield path, operation
     yield from _values(phrases.outputs(operation), (*path, "outputs"))
     for argument in phrases.arguments(operation):
-        if argument.name != "positional_argument":
+        if not phrases.is_positional(argument):
             yield from _argument(argument, (*path, "inputs", Key(name_in(argument))))
     yield from _attributes(operation, path)
     for index, inner in enumerate(phrases.inner_blocks(operation)):

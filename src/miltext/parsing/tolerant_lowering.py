@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.diagnostics import codes
-from miltext.parsing.elaboration import SHORT
 from miltext.parsing.lowering import LoweringError
 from miltext.parsing.lowering.left_out import LeavingOut, NamedArray
 from miltext.parsing.lowering.maps import repeated
@@ -22,6 +21,7 @@ from miltext.parsing.tree_lowering import TreeLowering, lowering_diagnostic
 from miltext.schema.fields import BLOCK_OPERATIONS, NAME, OPERATION_OUTPUTS
 from miltext.schema.opsets import DIALECTS
 from miltext.schema.wire import sized
+from miltext.syntax.phrases import SHORT
 from miltext.syntax.tree import Node, Statement, transformed
 
 if TYPE_CHECKING:

@@ -25,13 +25,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.printing.graph_scopes import GraphNode, folded, scopes
 from miltext.schema.operations import signature
 from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Json
     from miltext.printing.reading import TextPart, TextReader
 
 _NAMES = ("html_graph_data.js", "html_graph_layout.js", "html_graph.js")
@@ -39,10 +40,10 @@ SCRIPTS = tuple(Path(__file__).with_name(name) for name in _NAMES)
 STYLE = Path(__file__).with_name("html_graph.css")
 
 
-def graph(reader: TextReader) -> dict[str, list[Any]]:
+def graph(reader: TextReader) -> dict[str, list[Json]]:
     """Return the graph of a text, as described in the module."""
     named = len(reader.definitions)
-    rows: list[list[Any]] = []
+    rows: list[list[Json]] = []
     todo = [(-1, node) for node in reversed(_Nodes(reader).all())]
     while todo:
         parent, node = todo.pop()

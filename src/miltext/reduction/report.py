@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics.wording import tally
 from miltext.diffing import diff
@@ -10,6 +10,7 @@ from miltext.reduction.graph import count_operations
 from miltext.schema.walk import blocks_of, is_constant, operations
 
 if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Record
     from miltext.reduction.reducing import Reduction
     from miltext.reduction.trials import Candidate
     from miltext.schema.proto import Function, Program
@@ -37,7 +38,7 @@ def _outputs(function: Function) -> int:
     return len({name for block in blocks_of(function).values() for name in block.outputs})
 
 
-def record(done: Reduction) -> dict[str, Any]:
+def record(done: Reduction) -> Record:
     """Return the result of a reduction and its number of tests, for programs."""
     return {
         "before": counts(done.original.program),

@@ -9,8 +9,8 @@ from miltext.reference.searching import find
 from miltext.schema.operations import signature, versions
 
 if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Record
     from miltext.reference.entries import Entry
-    from miltext.schema.dynamic import Record
     from miltext.schema.operations import Parameter, Signature
 
 

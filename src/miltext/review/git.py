@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from miltext.review.kept_texts import FOLDER
 
 if TYPE_CHECKING:
-    from miltext.schema.dynamic import Record
+    from miltext.diagnostics.dynamic import Record
 
 DRIVER = "miltext"
 TEXT_DRIVER = "miltext-text"

@@ -19,7 +19,7 @@ from miltext.schema.opsets import OPSETS
 from miltext.schema.shape_patterns import Patterns, Term, read_patterns, read_term
 
 if TYPE_CHECKING:
-    from miltext.schema.dynamic import Record
+    from miltext.diagnostics.dynamic import Record
 
 _PLACES = {name: place for place, opset in enumerate(OPSETS) for name in (opset.text, opset.proto)}
 

@@ -10,7 +10,7 @@ from miltext.schema.proto import Program
 from miltext.schema.wire import LENGTH_DELIMITED, spans
 
 if TYPE_CHECKING:
-    from miltext.schema.dynamic import Fields
+    from miltext.diagnostics.dynamic import Fields
     from miltext.schema.proto import Message
 
 LIMIT = 100

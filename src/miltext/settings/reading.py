@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import SettingsError, codes, error
 from miltext.diagnostics.selection import near_code, normal, unknown
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.settings.settings import Settings
 from miltext.toml.reading import Keys, Mistake, NotToml, noun, read_toml
+
+if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Json, Record
 
 SECTION = ("tool", "miltext")
 
@@ -38,7 +41,7 @@ def read_settings(text: str, file: str) -> Settings | None:
 def _settings(section: object) -> Settings:
     if not isinstance(section, dict):
         raise Mistake(codes.SETTING_TYPE, f"`tool.miltext` takes a table of settings, not {noun(section)}", SECTION)
-    found: dict[str, Any] = {}
+    found: Record = {}
     for key, value in section.items():
         at = (*SECTION, key)
         if key not in READERS:
@@ -117,7 +120,7 @@ def _codes_by_pattern(value: object, at: Keys) -> tuple[tuple[str, tuple[str, ..
     return tuple((pattern, _codes(listed, (*at, pattern))) for pattern, listed in value.items())
 
 
-READERS: dict[str, Callable[[object, Keys], Any]] = {
+READERS: dict[str, Callable[[object, Keys], Json]] = {
     "select": _codes,
     "ignore": _codes,
     "per-file-ignores": _codes_by_pattern,

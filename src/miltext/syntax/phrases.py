@@ -36,6 +36,12 @@ OPSETS = frozenset("opset operation_opset".split())
 WEIGHTS = frozenset("array_file record".split())
 """Values in files."""
 
+UNTYPED = frozenset("draft_value draft_binding draft_attribute".split())
+"""Phrases that leave a type to be inferred, which only drafts have."""
+
+SHORT = frozenset("positional_argument call_binding weight_binding record".split())
+"""Phrases that only the short spelling of a draft has."""
+
 BODIES = frozenset("block specialization".split())
 """Blocks of a function."""
 
@@ -171,6 +177,16 @@ def name_in(phrase: Node | None) -> str:
         return head[3]
     token = phrase if phrase is None or phrase.token is not None else name_token(phrase)
     return name_of(token.token or "") if token else ""
+
+
+def is_positional(argument: Node) -> bool:
+    """Return whether an argument stands without its parameter's name."""
+    return argument.name == "positional_argument"
+
+
+def used_name(binding: Node) -> Node | None:
+    """Return the name that an argument is given, None for anything else."""
+    return held(binding) if binding.name == "name_binding" else None
 
 
 def made(operation: Node) -> list[Name]:

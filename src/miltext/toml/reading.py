@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, Span, error
 from miltext.toml.places import key_span, start_span, value_span
+
+if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Json
 
 Keys = tuple[str | int, ...]
 """The way to a value: keys, and indices in arrays."""
@@ -33,7 +36,7 @@ class Mistake(Exception):
         return error(self.code, self.message, span, suggestion=self.suggestion)
 
 
-def read_toml(text: str) -> Any:
+def read_toml(text: str) -> Json:
     """Return the values in a text. Raise NotToml. tomlkit is imported only now."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError

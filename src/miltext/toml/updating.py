@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from miltext.diagnostics.dynamic import Json
 from miltext.toml.blocks import blocks
 from miltext.toml.reading import read_toml
 from miltext.toml.writing import is_table, key_text, table_text, value_text
 
-Table = Mapping[str, Any]
+Table = Mapping[str, Json]
 
 
 @dataclass
@@ -49,7 +49,7 @@ def updated(text: str, table: Table) -> str | None:
 def _tree(text: str) -> _Node:
     """Return the tables of a text as a tree; a table without a header of its own has an empty one."""
     first, *others = blocks(text)
-    found: dict[Any, _Node] = {(): _Node("", "", text[: first.end])}
+    found: dict[tuple[str | int, ...], _Node] = {(): _Node("", "", text[: first.end])}
     for block in others:
         node = found[()]
         for end, key in enumerate(block.at, 1):
@@ -63,7 +63,7 @@ def _tree(text: str) -> _Node:
     return found[()]
 
 
-def _within(found: dict[Any, _Node], around: _Node, way: Sequence[str | int], key: str) -> _Node:
+def _within(found: dict[tuple[str | int, ...], _Node], around: _Node, way: Sequence[str | int], key: str) -> _Node:
     """Return the table at a way; make it without a header if it is missing."""
     if tuple(way) not in found:
         found[tuple(way)] = _Node(key, "", "")

@@ -6,7 +6,10 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Json
 
 WIDEST = 100
 """The most columns of a list on one line."""
@@ -17,17 +20,17 @@ _HIDDEN = ("Cc", "Cf", "Zl", "Zp", "Co", "Cn")
 """The categories of invisible characters, which are written as escapes."""
 
 
-def write_toml(table: Mapping[str, Any]) -> str:
+def write_toml(table: Mapping[str, Json]) -> str:
     """Return the text of a table and those in it, each after an empty line."""
     return "".join(f"\n{block}" for block in _blocks(table, "", ""))
 
 
-def table_text(table: Mapping[str, Any], way: str, listed: bool) -> str:
+def table_text(table: Mapping[str, Json], way: str, listed: bool) -> str:
     """Return the text of a table with a header, as a table of an array if it is `listed`, and of its inner tables."""
     return "\n".join(_blocks(table, f"[[{way}]]" if listed else f"[{way}]", f"{way}."))
 
 
-def _blocks(table: Mapping[str, Any], head: str, way: str) -> Iterator[str]:
+def _blocks(table: Mapping[str, Json], head: str, way: str) -> Iterator[str]:
     """Yield the text of a table's own values under its header, then the text of its inner tables."""
     lines = [f"{key_text(key)} = {value_text(value)}\n" for key, value in table.items() if not is_table(value)]
     if head or lines:

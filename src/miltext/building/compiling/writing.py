@@ -36,8 +36,7 @@ from miltext.weights.paths import MODEL_PATH
 
 if TYPE_CHECKING:
     from miltext.building.choices import BuildChoices
-    from miltext.building.decompiling import Added
-    from miltext.building.new_model import NewModel
+    from miltext.building.new_model import Added, NewModel
     from miltext.diagnostics import Diagnostic
     from miltext.files.writing import Progress
     from miltext.schema.proto import Value

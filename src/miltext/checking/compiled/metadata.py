@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import LONG
 from miltext.compiled.histogram import KEY as HISTOGRAM
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from miltext.checking.compiled.json_places import Way
-    from miltext.schema.dynamic import Json
+    from miltext.diagnostics.dynamic import Json, Record
     from miltext.schema.proto import Model as Spec
 
 VERSION = "metadataOutputVersion"
@@ -139,7 +139,7 @@ class _Comparison:
             yield Unlike(at.way, f"{FILE_NAME} counts in {at} {'; '.join(found)}")
 
 
-def _strictly(counts: Mapping[str, Json], loosely: Collection[str]) -> dict[str, Any]:
+def _strictly(counts: Mapping[str, Json], loosely: Collection[str]) -> Record:
     return {name: count for name, count in counts.items() if _without_opset(name) not in loosely}
 
 

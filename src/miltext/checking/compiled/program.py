@@ -21,8 +21,8 @@ from miltext.schema.types import read_type, spelled
 from miltext.schema.walk import own_block, own_opset
 
 if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Json, Record
     from miltext.printing.flexible_shapes import Flexible
-    from miltext.schema.dynamic import Json, Record
     from miltext.schema.paths import Path
     from miltext.schema.proto import FeatureDescription, Function, ModelDescription, Program, ValueType
 

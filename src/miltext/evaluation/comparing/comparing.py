@@ -15,7 +15,7 @@ from miltext.evaluation.comparing.runners import Feeder, arranged, arranged_agai
 from miltext.evaluation.comparing.thresholds import UNEVEN, OwnNumbers, usual_against, usual_between
 from miltext.evaluation.comparing.verdict import Verdict
 from miltext.evaluation.evaluator import require_seed
-from miltext.pairing.keyed import Keys
+from miltext.pairing.contents import Keys
 from miltext.syntax.keywords import taking
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from miltext.checking.findings import Finding
     from miltext.checking.verifier import Checked
     from miltext.diagnostics import Diagnostic
+    from miltext.diagnostics.dynamic import Json, Record
     from miltext.evaluation.comparing.measures import Measure
-    from miltext.schema.dynamic import Json, Record
     from miltext.schema.paths import Path
 
 FORM = 1

@@ -19,8 +19,8 @@ from miltext.evaluation.planning import steps_of
 from miltext.evaluation.random_inputs import random_inputs
 from miltext.evaluation.subjects import Runnable, Subject, opened
 from miltext.ir.parts import Value
-from miltext.pairing.contents import ProgramContents
-from miltext.pairing.keyed import KeyedGraph, Keys
+from miltext.pairing.contents import Keys, ProgramContents
+from miltext.pairing.keyed import KeyedGraph
 from miltext.pairing.pairing import pair_functions
 from miltext.schema.types import StateType, TensorType, Type, compatible, show, spelled
 

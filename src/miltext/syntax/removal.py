@@ -1,0 +1,133 @@
+"""Phrases removed from a text: statements with their comments and lines, items of lists with their commas.
+
+A comment beside a phrase, or right above it, is removed with it; all other comments and the layout stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import Span
+
+if TYPE_CHECKING:
+    from miltext.syntax.editing import Edit
+    from miltext.syntax.tree import Node
+
+_SPACES = re.compile(r"[ \t]*")
+_LINE_END = re.compile(r"(?:\r?\n)?")
+_EMPTY_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
+
+
+class Removal:
+    """The edits that remove phrases from a text, which has the comments."""
+
+    def __init__(self, text: str, comments: Iterable[Span]) -> None:
+        self._text = text
+        self._ends = dict(comments)
+        self._starts = {end: start for start, end in self._ends.items()}
+
+    def items(self, phrase: Node, kept: Sequence[bool]) -> Iterator[Edit]:
+        """Yield the edits that remove items of a list, each with a comma and the comments beside.
+
+        Attributes of which none is kept are removed with their brackets.
+        """
+        found = list[Span]()
+        if phrase.name == "attributes" and not any(kept):
+            yield len(self._text[: phrase.start].rstrip(" ")), phrase.end, ""
+            return
+        for span in self._items_and_commas(phrase, kept):
+            if found and self._is_space(found[-1].end, span.start):
+                span = Span(found.pop().start, span.end)
+            found.append(span)
+        for start, end in found:
+            after = end
+            if end == found[-1].end:
+                after = next((each.start for each in phrase.children[1:-1:2] if each.start >= end), end)
+            yield *self._whole_line(start, after if self._is_space(end, after) else end), ""
+
+    def _items_and_commas(self, phrase: Node, kept: Sequence[bool]) -> Iterator[Span]:
+        """Yield the places of the removed items of a list, and of their commas: the commas after them, or at the end
+        of the list the commas before them.
+        """
+        listed, commas = phrase.children[1:-1:2], phrase.children[2:-1:2]
+        last = max((index for index, stays in enumerate(kept) if stays), default=len(listed))
+        for index, (item, stays) in enumerate(zip(listed, kept, strict=True)):
+            if index > last:
+                yield commas[index - 1].span
+            if not stays:
+                yield Span(item.start, self._after_comments(item.end))
+                if index < min(last, len(commas)):
+                    yield Span(commas[index].start, self._after_comments(commas[index].end))
+
+    def _whole_line(self, start: int, end: int) -> tuple[int, int]:
+        """Return a stretch with the rest of its line, if the line has no other content."""
+        line = self._text.rfind("\n", 0, start) + 1
+        if line and self._is_space(line, start) and self._text.startswith(("\n", "\r\n"), end):
+            return line, self._after(_LINE_END, end)
+        return start, end
+
+    def statements(self, phrases: Sequence[Node], kept: Sequence[bool]) -> Iterator[Edit]:
+        """Yield the edits that remove phrases of a sequence, with their comments."""
+        found = list[Span]()
+        for span in self._lines(phrases, kept):
+            first, after = self._with_comments(*span)
+            if found and first <= found[-1].end:
+                first = found.pop().start
+            found.append(self._with_empty_lines(first, after))
+        return ((*span, "") for span in found)
+
+    def _lines(self, phrases: Sequence[Node], kept: Sequence[bool]) -> list[Span]:
+        """Return the places of the removed phrases, adjacent ones of a line as one."""
+        found, stayed = list[Span](), True
+        for phrase, stays in zip(phrases, kept, strict=True):
+            if not stays:
+                is_beside = not stayed and "\n" not in self._text[found[-1].end : phrase.start]
+                found.append(Span(found.pop().start if is_beside else phrase.start, phrase.end))
+            stayed = stays
+        return found
+
+    def _with_comments(self, start: int, end: int) -> tuple[int, int]:
+        """Return a stretch to remove; if it makes whole lines, with the comments beside and right above."""
+        line, after = self._line_start(start), self._after_comments(end)
+        following = self._after(_LINE_END, after)
+        if line is None or after == following < len(self._text):
+            return start, self._after(_SPACES, end)
+        while line is not None:
+            first, before = line, line - 2 if self._text[line - 2 : line] == "\r\n" else line - 1
+            line = self._line_start(self._starts[before]) if before in self._starts else None
+        return first, following
+
+    def _with_empty_lines(self, first: int, after: int) -> Span:
+        """Return a stretch of whole lines, with the empty lines that would separate nothing without it."""
+        code = first
+        while code and self._text[code - 1].isspace():
+            code -= 1
+        blank = min(self._after(_LINE_END, self._after(_SPACES, code)), first)
+        if self._text[after - 1] == "\n" and (blank < first or self._text[code - 1] == "{"):
+            after = self._after(_EMPTY_LINES, after)
+            if self._text.startswith("}", self._after(_SPACES, after)):
+                first = blank
+        return Span(first, after)
+
+    # ---- places
+
+    def _is_space(self, start: int, end: int) -> bool:
+        return not self._text[start:end].strip()
+
+    def _after(self, pattern: re.Pattern[str], place: int) -> int:
+        found = pattern.match(self._text, place)
+        return found.end() if found else place
+
+    def _line_start(self, place: int) -> int | None:
+        """Return the start of the line of a place, if only spaces and comments are between."""
+        start = self._text.rfind("\n", 0, place) + 1
+        return start if self._after_comments(start) >= place else None
+
+    def _after_comments(self, place: int) -> int:
+        """Return the end of the comments beside a place, and of the spaces after them, all in its line."""
+        place = self._after(_SPACES, place)
+        while (end := self._ends.get(place)) is not None and "\n" not in self._text[place:end]:
+            place = self._after(_SPACES, end)
+        return place
