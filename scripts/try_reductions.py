@@ -73,7 +73,7 @@ def _models(oracle: Path | None) -> Iterator[tuple[str, Model, list[str]]]:
     paths += [(path.name, path) for path in sorted(oracle.glob("*/*.pb"))] if oracle else []
     for name, path in paths:
         for stage in open_model(path).programs():
-            found = {each.type for _, each in operations(stage.model.program) if not is_constant(each)}
+            found = {each.type for _, each in operations(stage.model.program) if not is_constant(each.type)}
             yield f"{name} {stage.place}", stage.model, sorted(found)
 
 

@@ -229,4 +229,4 @@ def test_an_operation_by_another_spelling_of_its_name_is_itself(name: str) -> No
     for written in (name, camel, name.upper(), f"{name}_"):
         known = meant(written)
         assert known is not None
-        assert known.operations == (name,)
+        assert known.names == (name,)

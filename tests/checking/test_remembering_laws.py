@@ -13,8 +13,7 @@ import miltext
 from miltext.checking import operations, scopes, values
 from miltext.checking.findings import Finding
 from miltext.checking.inference.program import OUTCOMES
-from miltext.checking.inference.reading import Constant, MessageReader, ReadBlock, StatedType, read_program
-from miltext.checking.inference.reading import Program as Read
+from miltext.checking.inference.reading import Constant, MessageReader, StatedGraph, StatedType
 from miltext.checking.programs import verify
 from miltext.checking.scopes import name_findings
 from miltext.checking.values import value_findings
@@ -130,26 +129,26 @@ def codes(program: Program) -> set[str]:
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
 def test_names_without_a_closer_look_are_those_with_one(mutation: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    programs = [read_program(program) for program in [*PROGRAMS, *broken(mutation)]]
+    programs = [StatedGraph(program) for program in [*PROGRAMS, *broken(mutation)]]
     looks: list[object] = []
-    look = scopes._Specialization.operation
+    look = scopes._Names.operation
 
     def operation(walk: object, *given: object) -> Iterator[Finding]:
         looks.append(given)
         return look(walk, *given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(scopes._Specialization, "operation", operation)
+    monkeypatch.setattr(scopes._Names, "operation", operation)
     found, few = [[*name_findings(program)] for program in programs], len(looks)
-    monkeypatch.setattr(scopes._Specialization, "is_right", lambda *_: False)
+    monkeypatch.setattr(scopes._Names, "is_right", lambda *_: False)
     assert [[*name_findings(program)] for program in programs] == found
     assert few < len(looks) - few
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
 def test_values_and_types_that_come_again_are_as_wrong_as_first(mutation: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    programs = [read_program(program) for program in [*PROGRAMS, *broken(mutation)]]
-    contents = values._Contents(None)
+    programs = [StatedGraph(program) for program in [*PROGRAMS, *broken(mutation)]]
     for program in programs:
+        contents = values._Contents(program, None)
         for constant in constants(program):
             assert contents.type(constant.stated) == [*values._check_type(constant.stated.message)]
             assert contents.is_open(constant.stated) == values._is_open(constant.stated.message)
@@ -160,20 +159,12 @@ def test_values_and_types_that_come_again_are_as_wrong_as_first(mutation: str, m
     assert [value_findings(program) for program in programs] == found
 
 
-def constants(program: Read) -> Iterator[Constant]:
+def constants(graph: StatedGraph) -> Iterator[Constant]:
     """All values of a Program."""
-    for function in program.functions.values():
-        for block in function.blocks.values():
-            yield from _constants(block)
-
-
-def _constants(block: ReadBlock) -> Iterator[Constant]:
-    for operation in block.operations:
-        yield from operation.attributes.values()
-        for bindings in operation.inputs.values():
-            yield from (binding for binding in bindings if isinstance(binding, Constant))
-        for inner in operation.blocks:
-            yield from _constants(inner)
+    for attributes in graph.attributes.values():
+        yield from attributes.values()
+    for inputs in graph.inputs.values():
+        yield from (each for bound in inputs.values() for each in bound if isinstance(each, Constant))
 
 
 TEXTS = [

@@ -83,5 +83,5 @@ def _run(told: str, program: Program, weights: Path | None, evaluator: Evaluator
     shapes = {name: shape for name, shape in {**defaults, **SHAPES.get(told, {})}.items() if name in evaluator.inputs}
     inputs = random_inputs(evaluator.inputs, shapes=shapes)
     made = computed(program, inputs, function=evaluator.function, weights=weights)
-    assert made.keys() == set(evaluator.plan.outputs)
+    assert made.keys() == {value.name for value in evaluator.plan.outputs}
     return made

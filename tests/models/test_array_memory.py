@@ -90,8 +90,8 @@ def test_weight_file_of_any_size_is_reported_with_little_memory(tmp_path: Path) 
 
 def test_the_measure_can_fail(tmp_path: Path) -> None:
     """A file that is mapped and read counts."""
-    sparse_npy(tmp_path / "w.npy", (LARGE,))
-    (tmp_path / "m.mil").write_text(text_of('$npy("w.npy")', "fp32", (LARGE,)))
+    sparse_npy(tmp_path / "w.npy", (2 * LARGE,))
+    (tmp_path / "m.mil").write_text(text_of('$npy("w.npy")', "fp32", (2 * LARGE,)))
     assert run("build", tmp_path / "m.mil", "-o", tmp_path / "M.mlpackage").resident < MOST
     weights = run("weights", tmp_path / "M.mlpackage")
     assert weights.status == 0

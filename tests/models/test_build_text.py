@@ -25,7 +25,7 @@ from miltext.models.model import Model
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import pack
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ModelDescription
-from miltext.schema.tensors import literal, tensor_value
+from miltext.schema.tensors import Literal, literal
 from miltext.weights.blob_storage import BlobFile
 from miltext.weights.printing import annotated_pieces
 
@@ -534,7 +534,7 @@ def test_the_bytes_of_values_go_round() -> None:
             program(function("fp32 x", "x")).replace("(1.3)", f"(1.3) [a = tensor<{name}, [3, 4]>($empty)]")
         )
         held = value.attributes["a"]
-        held.immediateValue.tensor.CopyFrom(tensor_value(dtype, data))
+        held.immediateValue.tensor.CopyFrom(Literal(dtype, (3, 4), data).message())
         found = literal(held)
         assert found is not None
         assert (found.dtype, found.shape, found.data) == (dtype, (3, 4), data)

@@ -30,6 +30,7 @@ from miltext.compiled.stated import source_when_compiled
 from miltext.containers.opening import open_model
 from miltext.diagnostics import ModelError
 from miltext.files.refusals import WeightsError
+from miltext.ir.reading import read_function
 from miltext.models.manifest import model_file
 from miltext.printing.coremlc import Versions
 from miltext.schema.proto import ArrayFeatureType, Model, Program
@@ -324,11 +325,11 @@ def test_an_operation_that_was_not_seen_is_reported(tmp_path: Path) -> None:
 
 def test_weights_compressed_as_none_that_was_seen_are_reported() -> None:
     function = unary("x", "y").mlProgram.functions["main"]
-    operations = function.block_specializations[function.opset].operations
-    operations[0].inputs["y"].arguments.add(name="w")
-    made = operations.add(type="constexpr_blockwise_shift_scale")
+    block = function.block_specializations[function.opset]
+    made = block.operations.add(type="constexpr_blockwise_shift_scale")
     made.outputs.add(name="w")
-    _, doubts = stored_as(operations)
+    block.operations.add(type="add").inputs["y"].arguments.add(name="w")
+    _, doubts = stored_as([*read_function("main", function).walk()])
     assert ["`constexpr_blockwise_shift_scale`" in each.what for each in doubts] == [True]
 
 
@@ -347,16 +348,16 @@ TABLES = {
 @pytest.mark.parametrize(("shape", "expected"), TABLES.items(), ids=str)
 def test_bits_match_one_table_of_values(shape: tuple[int, ...], expected: tuple[str, bool], form: str) -> None:
     function = unary("x", "y").mlProgram.functions["main"]
-    operations = function.block_specializations[function.opset].operations
-    operations[0].inputs["y"].arguments.add(name="w")
-    made = operations.add(type="constexpr_lut_to_dense")
+    block = function.block_specializations[function.opset]
+    made = block.operations.add(type="constexpr_lut_to_dense")
     made.outputs.add(name="w")
     table = immediate(TensorType("fp16", shape), [0] * prod(shape))
     if form == "attributes":
         made.attributes["lut"].CopyFrom(table)
     else:
         made.inputs["lut"].arguments.add(value=table)
-    words, doubts = stored_as(operations)
+    block.operations.add(type="add").inputs["y"].arguments.add(name="w")
+    words, doubts = stored_as([*read_function("main", function).walk()])
     assert words == {expected[0]} - {""}
     assert bool(doubts) == (expected[1] or form == "inputs")
 

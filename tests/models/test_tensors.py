@@ -20,10 +20,11 @@ from miltext.arrays.opening import open_array
 from miltext.conversion.numbers import Numbers
 from miltext.diagnostics import MiltextError
 from miltext.parsing.lowering.arrays import ArrayReference
-from miltext.schema.dtypes import BY_NAME, DTYPES, DType
-from miltext.schema.packing import packed_size, unpack
+from miltext.schema import tensors
+from miltext.schema.dtypes import BY_NAME, DTYPES, DType, packed_size
+from miltext.schema.packing import unpack
 from miltext.schema.proto import Program, Value
-from miltext.schema.tensors import CHUNK, CODES, InType, Tensor, literal, numbers, tensor_shape, tensor_value
+from miltext.schema.tensors import CHUNK, CODES, InType, Tensor, literal, numbers, tensor_shape
 from miltext.schema.types import TensorType, write_type
 from miltext.schema.walk import values
 from miltext.testing.generated import programs
@@ -40,7 +41,7 @@ LARGEST = 1 << 22
 def written(dtype: DType, data: bytes, shape: tuple[int, ...]) -> Value:
     """A literal of these packed elements."""
     value = Value(type=write_type(TensorType(dtype.name, shape)))
-    value.immediateValue.tensor.CopyFrom(tensor_value(dtype, data))
+    value.immediateValue.tensor.CopyFrom(tensors.Literal(dtype, shape, data).message())
     return value
 
 
@@ -146,7 +147,7 @@ def check_program(program: Program, folder: Path | None, scratch: Path) -> int:
             inside = literal(written(tensor.dtype, bytes(tensor.data), shape))
             assert inside is not None
             if held.value.HasField("immediateValue"):
-                assert wire(tensor_value(tensor.dtype, inside.data)) == wire(held.value.immediateValue.tensor)
+                assert wire(inside.message()) == wire(held.value.immediateValue.tensor)
             data = bytes(tensor.data)
             stored = [recorded(tensor.dtype, data, tensor.count, scratch)] if tensor.dtype in STORED else []
             check_alike([tensor, inside, *stored], data, tensor.dtype, prod(shape))

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from support.weight_records import header, record, refused
 
 from miltext.schema import tensors
-from miltext.schema.dtypes import BY_BLOB, BY_NAME, DTYPES, DType
-from miltext.schema.packing import pack, packed_size
+from miltext.schema.dtypes import BY_BLOB, BY_NAME, DTYPES, DType, packed_size
+from miltext.schema.packing import pack
 from miltext.weights import blob_storage as weights
 from miltext.weights.blob_storage import BlobFile, BlobWriter
 from miltext.weights.statistics import Statistics, statistics

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from miltext.schema.dtypes import BY_NAME, DTYPES, DType
-from miltext.schema.packing import PackingError, decode, pack, pack_array, packed_size, unpack, unpack_array
+from miltext.schema.dtypes import BY_NAME, DTYPES, DType, packed_size
+from miltext.schema.packing import PackingError, decode, pack, pack_array, unpack, unpack_array
 
 PACKED = [dtype for dtype in DTYPES if dtype.packed]
 INTEGERS = [dtype for dtype in DTYPES if dtype.kind in ("int", "uint")]

@@ -55,7 +55,7 @@ class Whole(NamedTuple):
     @property
     def varying(self) -> list[str]:
         """Those that are not constants."""
-        made = [each for each in self.block.operations if not is_constant(each)]
+        made = [each for each in self.block.operations if not is_constant(each.type)]
         return [output.name for operation in made for output in operation.outputs]
 
 

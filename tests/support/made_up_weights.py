@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from support.weight_records import header, record
 
-from miltext.schema.dtypes import DType
-from miltext.schema.packing import packed_size
+from miltext.schema.dtypes import DType, packed_size
 from miltext.schema.paths import is_repeated
 from miltext.schema.proto import Program, Value
 from miltext.schema.tensors import tensor_dtype, tensor_shape

@@ -12,7 +12,7 @@ from miltext.building.storing import WEIGHT_FILE, Storing, named_files
 from miltext.diagnostics import codes, refusing, warning
 from miltext.files.contents import stages
 from miltext.files.refusals import refusal
-from miltext.schema.packing import packed_size
+from miltext.schema.dtypes import packed_size
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.weights.model_weights import blob_values
 from miltext.weights.paths import MODEL_PATH

@@ -92,41 +92,36 @@ class Storing:
 
     def write(self, writer: BlobWriter, file_name: str, known: KnownRecords[int]) -> None:
         """Write the values to store, each once and unless it is `known`, and make them refer to the file."""
-        adding = _Adding(writer, known)
+        added = KnownRecords[int]()
         offsets: dict[object, int] = {}
         for value, array in self._arrays:
             if array.identity not in offsets:
                 with _about(value):
-                    offsets[array.identity] = adding.add(array)
+                    offsets[array.identity] = _added(array, writer, known, added)
             _refer(value, file_name, offsets[array.identity])
         for value in self._immediates:
             found = literal(value)
             assert found is not None
-            _refer(value, file_name, adding.add(found))
+            _refer(value, file_name, _added(found, writer, known, added))
 
 
-class _Adding:
-    """Add records to a weight file, none twice, and no `known` one."""
+def _added(tensor: Tensor, writer: BlobWriter, known: KnownRecords[int], added: KnownRecords[int]) -> int:
+    """Store a tensor unless an equal one is `known`, or was added before; return the offset.
 
-    def __init__(self, writer: BlobWriter, known: KnownRecords[int]) -> None:
-        self._writer = writer
-        self._known = known
-        self._added = KnownRecords[int]()
-
-    def add(self, tensor: Tensor) -> int:
-        """Store a tensor. For the comparison with those added before, it is read again from the new file."""
-        dtype, count, writer = tensor.dtype, tensor.count, self._writer
-        there = self._known.find(dtype, count, tensor.pieces(folder=writer.folder))
-        if there is not None:
-            writer.advance(tensor.work())
-            return there
-        offset = writer.add_pieces(dtype, count, tensor.pieces(None, writer.advance, writer.folder))
-        there = self._added.find(dtype, count, writer.last_pieces())
-        if there is not None:
-            writer.take_back()
-            return there
-        self._added.add(offset, dtype, count, writer.growing, offset + ALIGNMENT)
-        return offset
+    For the comparison with those added before, it is read again from the new file.
+    """
+    dtype, count = tensor.dtype, tensor.count
+    there = known.find(dtype, count, tensor.pieces(folder=writer.folder))
+    if there is not None:
+        writer.advance(tensor.work())
+        return there
+    offset = writer.add_pieces(dtype, count, tensor.pieces(None, writer.advance, writer.folder))
+    there = added.find(dtype, count, writer.last_pieces())
+    if there is not None:
+        writer.take_back()
+        return there
+    added.add(offset, dtype, count, writer.growing, offset + ALIGNMENT)
+    return offset
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from miltext.syntax.names import name_text
 if TYPE_CHECKING:
     from miltext.checking.inference.operands import Arguments
     from miltext.checking.inference.program import Inference
-    from miltext.checking.inference.reading import Program, ReadBlock, ReadFunction
+    from miltext.checking.inference.reading import StatedGraph
+    from miltext.ir.parts import Block
     from miltext.schema.operations import BlockSignature, Signature
 
 TRUTH = TensorType("bool", ())
@@ -32,36 +33,30 @@ class Asked(NamedTuple):
     fits: Callable[[Type, Type], bool]
 
 
-def specialization_findings(program: Program) -> Iterator[Finding]:
+def specialization_findings(graph: StatedGraph) -> Iterator[Finding]:
     """Find differences between the outputs of a function's blocks, one block for each opset."""
-    for name, function in program.functions.items():
+    for name, function in graph.functions.items():
         blocks = function.blocks
         if len(blocks) > 1:
-            first = function.opset if function.opset in blocks else min(blocks)
+            first = function.message.opset if function.message.opset in blocks else min(blocks)
             for opset in sorted(set(blocks) - {first}):
-                difference = _difference(function, blocks[first], blocks[opset], opset)
+                difference = _difference(graph, blocks[first], blocks[opset], opset)
                 if difference:
                     remark = Remark(f"the block for {opset_named(first)}", block_path(name, first))
                     yield Finding((*block_path(name, opset), "key"), codes.BLOCK_OUTPUTS_DIFFER, difference, (remark,))
 
 
-def _difference(function: ReadFunction, block: ReadBlock, other: ReadBlock, opset: str) -> str | None:
+def _difference(graph: StatedGraph, block: Block, other: Block, opset: str) -> str | None:
     head = f"the block for {opset_named(opset)} does not return what the function's other block does"
-    if block.outputs != other.outputs:
-        return f"{head}: {_names(other)}, not {_names(block)}"
-    types, others = _types(function, block), _types(function, other)
-    for name in block.outputs:
-        if not compatible(types.get(name), others.get(name)):
-            return f"{head}: {named(name)} is {spelled(others[name])}, not {spelled(types[name])}"
+    names, others = ([value.name for value in each.outputs] for each in (block, other))
+    if names != others:
+        listing = [listed(map(name_text, each), "and") or "nothing" for each in (others, names)]
+        return f"{head}: {listing[0]}, not {listing[1]}"
+    for value, partner in zip(block.outputs, other.outputs, strict=True):
+        first, given = graph.type(value), graph.type(partner)
+        if not compatible(first, given):
+            return f"{head}: {named(value.name)} is {spelled(given)}, not {spelled(first)}"
     return None
-
-
-def _names(block: ReadBlock) -> str:
-    return listed(map(name_text, block.outputs), "and") or "nothing"
-
-
-def _types(function: ReadFunction, block: ReadBlock) -> dict[str, Type]:
-    return {value.name: value.stated.type for value in (*function.inputs, *block.inputs, *block.made())}
 
 
 def block_findings(inference: Inference, known: Signature, path: Path) -> Iterator[Finding]:

@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from miltext.checking.inference.operands import Operand, Unknown
-from miltext.checking.inference.program import Walk
-from miltext.checking.inference.reading import read_program
+from miltext.checking.inference.program import infer_types
 from miltext.checking.inference.rules import followed
 from miltext.checking.literal_types import literal_type
 from miltext.checking.operations import message_path
@@ -36,8 +35,7 @@ _USUAL = ["int32", "fp32", "bool", "string"]
 
 def program_defaults(program: Program, dialect: str) -> dict[Path, dict[str, tuple[str, str]]]:
     """Return the defaults of all that the operations of a Program leave out, by parameter: type and value."""
-    inferred = Walk().program(read_program(program))
-    found = {message_path(each.path): defaults(each.arguments, dialect) for each in inferred}
+    found = {message_path(each.path): defaults(each.arguments, dialect) for each in infer_types(program)}
     return {path: values for path, values in found.items() if values}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.findings import Finding, Remark
 from miltext.checking.inference.operands import Arguments, Operand
-from miltext.checking.inference.program import Scope, Walk
+from miltext.checking.inference.program import Walk
 from miltext.checking.inference.rules import followed
 from miltext.checking.literal_types import Beside, literal_type
 from miltext.diagnostics import codes
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from miltext.checking.inference.operands import NestedBlock
     from miltext.checking.inference.program import Path as InferencePath
-    from miltext.checking.inference.reading import Operation, ReadBlock
+    from miltext.checking.inference.reading import StatedGraph
+    from miltext.ir.parts import Block, Op
     from miltext.schema.operations import Signature
     from miltext.schema.paths import Path
     from miltext.schema.types import ListType
@@ -45,7 +46,7 @@ class OpenConstant:
     It `is_doubtful` if a use of it might have decided, beside an operand with an unknown type because of a mistake.
     """
 
-    operation: Operation
+    op: Op
     place: Path
     operand: Operand
     gap: Path
@@ -112,7 +113,7 @@ class Literal(NamedTuple):
         """Return the type of the literal, given the operands `beside` it, `without` the literal's own constant.
 
         Where that leaves a choice, it is the type that gives the output the data type stated by the operation. Raise
-        Undecided or Misfit.
+        UndecidedType or Misfit.
         """
         others, guide = beside.operands(without), beside.guide
         found = literal_type(self.spelling, self.parameter, self.known, others, usual)
@@ -135,14 +136,14 @@ class Literal(NamedTuple):
 class UsualWalk(Walk):
     """Inference that knows the `usual` data types of the function that it is in."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, graph: StatedGraph) -> None:
+        super().__init__(graph)
         self.usual: list[str] = []
 
-    def block(self, block: ReadBlock, outer: Scope, path: InferencePath, given: Sequence[Operand] = ()) -> NestedBlock:
+    def block(self, block: Block, path: InferencePath, given: Sequence[Operand] = ()) -> NestedBlock:
         if is_of_function(path):
-            self.usual = usual_dtypes(outer.values())
-        return super().block(block, outer, path, given)
+            self.usual = usual_dtypes(self.known[value] for value in block.function.inputs)
+        return super().block(block, path, given)
 
 
 def is_of_function(path: InferencePath) -> bool:

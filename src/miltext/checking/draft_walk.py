@@ -19,29 +19,31 @@ from miltext.checking.draft_constants import (
 )
 from miltext.checking.findings import Finding, named, operations_around
 from miltext.checking.inference.operands import Operand, read_value
-from miltext.checking.inference.program import UNDEFINED, Scope, bound, is_misnamed
-from miltext.checking.inference.reading import MessageReader, Operation
+from miltext.checking.inference.program import UNDEFINED, is_misnamed
+from miltext.checking.inference.reading import StatedGraph
 from miltext.checking.literal_types import Misfit, UndecidedType, usual_type
 from miltext.checking.not_inferred import why_not_inferred
 from miltext.checking.operations import message_path
 from miltext.diagnostics import Diagnostic, ParseError, Span, codes
+from miltext.ir import parts as ir
 from miltext.parsing.elaboration import UNNAMED
 from miltext.parsing.lowering.left_out import array_named
 from miltext.parsing.parser import parse_value
 from miltext.schema.operations import first_opset, signature
 from miltext.schema.paths import Key, Path
-from miltext.schema.proto import Value
+from miltext.schema.proto import Program, Value
 from miltext.schema.types import StateType, TensorType, is_known, join, spelled, write_type
+from miltext.syntax.lexer import dialect_of
 from miltext.syntax.literals import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from miltext.checking.arrays import Arrays
     from miltext.checking.draft_types import DraftTypes
     from miltext.checking.inference.operands import NestedBlock
     from miltext.checking.inference.program import Path as InferencePath
-    from miltext.checking.inference.reading import ReadBlock
+    from miltext.ir.parts import Block, Op
     from miltext.parsing.recovery import Recovered
     from miltext.schema.operations import Signature
     from miltext.schema.proto import NamedValueType
@@ -60,15 +62,13 @@ class DraftWalk(UsualWalk):
         self,
         read: Recovered,
         types: DraftTypes,
-        dialect: str,
         arrays: Arrays,
         carried: Mapping[Path, Type] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(StatedGraph(read.program or Program()))
         self.arrays = arrays
-        self.reader = MessageReader()
         self.text = read.text
-        self.dialect = dialect
+        self.dialect = dialect_of(read.text)
         self.gaps = read.drafts
         self.flawed = read.flawed
         self.around = {operation for path in read.flawed for operation in operations_around(path)}
@@ -83,56 +83,55 @@ class DraftWalk(UsualWalk):
         self.carried = carried or {}
         self.wider: dict[Path, Type] = {}
 
-    def operation(self, operation: Operation, scope: Scope, path: InferencePath) -> None:
+    def operation(self, op: Op, path: InferencePath) -> None:
         place = message_path(path)
-        if signature(operation.type, self.opset) is None:
-            self.unnamed(operation, place)
-        self.attributes(operation, place, scope)
-        if self.opened(operation, place, scope):
+        if signature(op.type, self.opset) is None:
+            self.unnamed(op, place)
+        self.attributes(op, place)
+        if self.opened(op, place):
             return
-        self.constants(operation, place, scope)
-        self.arguments(operation, place, scope)
-        super().operation(operation, scope, path)
-        for index, output in enumerate(operation.message.outputs):
+        self.constants(op, place)
+        self.arguments(op, place)
+        super().operation(op, path)
+        for index, output in enumerate(op.outputs):
             gap = (*place, "outputs", index)
             if gap in self.gaps and not self.output(output, index, gap):
-                scope[output.name] = UNDEFINED
-        self.hold(operation, place, scope)
-        self.use(place, [scope[output.name] for output in operation.outputs])
+                self.known[output] = UNDEFINED
+        self.hold(op, place)
+        self.use(place, [self.known[output] for output in op.outputs])
 
-    def arguments(self, operation: Operation, place: Path, scope: Scope) -> None:
+    def arguments(self, op: Op, place: Path) -> None:
         """Write the literals that an operation is given."""
         beside: TypingOperands | None = None
-        for name, bindings in sorted(operation.inputs.items()):
-            for index in range(len(bindings)):
-                gap = (*place, "inputs", Key(name), "arguments", index)
-                if gap not in self.gaps:
-                    continue
-                beside = beside or self.surroundings(operation, place, scope)
-                made = self.literal_type(operation, name, gap, beside)
-                value = self.value(gap, made) if made is not None else None
-                if value is not None:
-                    constant = self.reader.bind(operation, name, index, value)
-                    beside.note(name, index, Operand(made, value=constant.value))
+        for name, index in [(name, index) for name, several in op.inputs.items() for index in range(len(several))]:
+            gap = (*place, "inputs", Key(name), "arguments", index)
+            if gap not in self.gaps:
+                continue
+            beside = beside or self.surroundings(op, place)
+            made = self.literal_type(op, name, gap, beside)
+            value = self.value(gap, made) if made is not None else None
+            if value is not None:
+                constant = self.graph.bind(op, name, index, value)
+                beside.note(name, index, Operand(made, value=constant.value))
 
-    def hold(self, operation: Operation, place: Path, scope: Scope) -> None:
+    def hold(self, op: Op, place: Path) -> None:
         """Note an array in a `const`, or the conversions that would make an operation's arrays fit."""
         literal = (*place, "attributes", Key("val"))
-        if operation.type == "const" and literal in self.gaps and self.is_array(literal):
-            reference = array_named(operation.message.attributes["val"])
+        if op.type == "const" and literal in self.gaps and self.is_array(literal):
+            reference = array_named(op.attributes["val"])
             stored = self.arrays.stored(reference) if reference else None
             span = self.gaps[literal].first
             is_written = self.elaborated is None or self.elaborated.copies(span)
-            if stored and operation.outputs:
-                self.held[scope[operation.outputs[0].name]] = HeldArray(stored, literal, is_written)
+            if stored and op.outputs:
+                self.held[self.known[op.outputs[0]]] = HeldArray(stored, literal, is_written)
             return
-        known = signature(operation.type, self.opset) if self.held else None
+        known = signature(op.type, self.opset) if self.held else None
         if known is None:
             return
-        given = bound(operation, scope)
-        for name, bindings in operation.inputs.items():
-            for index, binding in enumerate(bindings if name in known.parameters else ()):
-                own = scope.get(binding) if isinstance(binding, str) else None
+        given = self.operands(op)
+        for name, operands in op.inputs.items():
+            for index, each in enumerate(operands if name in known.parameters else ()):
+                own = self.known.get(each) if isinstance(each, ir.Value) else None
                 if own is None or own not in self.held:
                     continue
                 made = conversion(self.held[own], own, name, known, given, self.usual)
@@ -140,29 +139,27 @@ class DraftWalk(UsualWalk):
                     binding_path: Path = (*place, "inputs", Key(name), "arguments", index)
                     self.types.conversions[binding_path] = made
 
-    def unnamed(self, operation: Operation, place: Path) -> None:
+    def unnamed(self, op: Op, place: Path) -> None:
         """Report arguments without names of an unknown operation."""
-        for name in sorted(operation.inputs):  # the order of a map varies by run, and only the first gap is reported
-            if name.startswith(UNNAMED) and first_opset(operation.type) is None:
+        for name in op.inputs:
+            if name.startswith(UNNAMED) and first_opset(op.type) is None:
                 gap = (*place, "inputs", Key(name))
-                message = f"{named(operation.type)} is not known: write each argument with its parameter, `x = ...`"
+                message = f"{named(op.type)} is not known: write each argument with its parameter, `x = ...`"
                 self.strange(gap, message)
 
-    def nested(
-        self, operation: Operation, operands: Mapping[str, Sequence[Operand]], scope: Scope, path: InferencePath
-    ) -> list[NestedBlock]:
-        known = signature(operation.type, self.opset)
-        for at, (block, kind) in enumerate(zip(operation.blocks, known.blocks if known else ())):  # noqa: B905
+    def nested(self, op: Op, operands: Mapping[str, Sequence[Operand]], path: InferencePath) -> list[NestedBlock]:
+        known = signature(op.type, self.opset)
+        for at, (block, kind) in enumerate(zip(op.blocks, known.blocks if known else ())):  # noqa: B905
             given = operands.get(kind.inputs or "", ())
-            for index, message in enumerate(operation.message.blocks[at].inputs):
+            for index, value in enumerate(block.inputs):
                 gap = (*message_path(path), "blocks", at, "inputs", index)
                 if gap in self.gaps:
-                    self.input(message, gap, given[index] if index < len(given) else None)
-                    block.inputs[index] = self.reader.declared([message])[0]
-        found = super().nested(operation, operands, scope, path)
+                    self.input(value, gap, given[index] if index < len(given) else None)
+                    self.graph.reread(value)
+        found = super().nested(op, operands, path)
         for at, (body, kind) in enumerate(zip(found, known.blocks if known else ())):  # noqa: B905
             if kind.inputs and len(body.inputs) == len(body.outputs):
-                self.carry(body, at, len(operation.blocks), message_path(path))
+                self.carry(body, at, len(op.blocks), message_path(path))
         return found
 
     def carry(self, body: NestedBlock, at: int, blocks: int, path: Path) -> None:
@@ -174,15 +171,15 @@ class DraftWalk(UsualWalk):
                 if gaps[at] in self.gaps:
                     self.wider.update((gap, wider) for gap in gaps if gap in self.gaps)
 
-    def input(self, message: NamedValueType, gap: Path, operand: Operand | None) -> None:
+    def input(self, value: ir.Value, gap: Path, operand: Operand | None) -> None:
         """Write the type of a block's input: the type of the operand that it stands for."""
         if operand and is_known(operand.type):
             made = join(operand.type, self.carried.get(gap, operand.type))
             made = made if is_known(made) else operand.type
-            message.type.CopyFrom(write_type(made))
+            declared(value).type.CopyFrom(write_type(made))
             self.state_type(gap, made)
         elif operand is not UNDEFINED and gap[:-4] not in self.flawed:
-            what = f"the type of {named(message.name)} cannot be inferred"
+            what = f"the type of {named(value.name)} cannot be inferred"
             told = Finding(
                 (*gap, "type"), codes.NOT_INFERRED, f"{what}: its meaning does not follow from the text; write it out"
             )
@@ -190,27 +187,28 @@ class DraftWalk(UsualWalk):
 
     # ---- attributes and constants
 
-    def attributes(self, operation: Operation, place: Path, scope: Scope) -> None:
+    def attributes(self, op: Op, place: Path) -> None:
         """Write the types of attributes, but not of a `const` that has none."""
-        for name in sorted(operation.attributes):
+        attributes = self.graph.attributes[op]
+        for name in sorted(attributes):
             gap = (*place, "attributes", Key(name))
-            if gap not in self.gaps or self.is_open(operation, place, name):
+            if gap not in self.gaps or self.is_open(op, place, name):
                 continue
-            value = self.attribute(operation, name, gap, scope)
+            value = self.attribute(op, name, gap)
             if value is not None:
-                operation.message.attributes[name].CopyFrom(value)
-                operation.attributes[name] = self.reader.value(value)
+                op.message.attributes[name].CopyFrom(value)
+                attributes[name] = self.graph.reader.value(value)
 
-    def attribute(self, operation: Operation, name: str, gap: Path, scope: Scope) -> Value | None:
+    def attribute(self, op: Op, name: str, gap: Path) -> Value | None:
         """Return the value of an attribute; None where it cannot be inferred."""
-        is_constant = operation.type == "const" and name == "val" and bool(operation.outputs)
-        made: Type = operation.outputs[0].stated.type if is_constant else None
+        is_constant = op.type == "const" and name == "val" and bool(op.outputs)
+        made: Type = self.graph.type(op.outputs[0]) if is_constant else None
         if self.is_array(gap):
-            return self.array(operation.attributes[name].message, made, gap)
+            return self.array(op.attributes[name], made, gap)
         if name == "name":
             made = TensorType("string", ())
         elif not is_constant:
-            made = self.attribute_type(operation, name, gap, scope)
+            made = self.attribute_type(op, name, gap)
         return self.value(gap, made) if made is not None else None
 
     def is_array(self, gap: Path) -> bool:
@@ -231,12 +229,12 @@ class DraftWalk(UsualWalk):
         self.settle(gap, span, f"{spelled(made, self.dialect)}({self.spelling(gap)})")
         return whole
 
-    def attribute_type(self, operation: Operation, name: str, gap: Path, scope: Scope) -> TensorType | ListType | None:
+    def attribute_type(self, op: Op, name: str, gap: Path) -> TensorType | ListType | None:
         """Return the type of an attribute. If nothing is known of it, it may be a string or a truth value."""
-        known = signature(operation.type, self.opset)
+        known = signature(op.type, self.opset)
         if known and name in known.parameters and known.parameters[name].attribute:
             *_, place = operations_around(gap)
-            return self.literal_type(operation, name, gap, self.surroundings(operation, place, scope))
+            return self.literal_type(op, name, gap, self.surroundings(op, place))
         try:
             usual = usual_type(self.spelling(gap), self.usual)
         except Misfit as misfit:
@@ -244,78 +242,77 @@ class DraftWalk(UsualWalk):
             return None
         if usual.shape == () and usual.dtype in ("string", "bool"):
             return usual
-        given = {*operation.inputs, *operation.attributes}
+        given = {*op.inputs, *op.attributes}
         if known and any(each.required and each.name not in given for each in known.parameters.values()):
             return None  # the missing part is reported; it may be this one
         written = f"{spelled(usual, self.dialect)}({self.spelling(gap)})"
         what = f"the type of this literal cannot be inferred: nothing is known of {named(name)} of"
-        message = f"{what} {named(operation.type)}; write it out, as in `{shown(written)}`"
-        if first_opset(operation.type) is None:
+        message = f"{what} {named(op.type)}; write it out, as in `{shown(written)}`"
+        if first_opset(op.type) is None:
             self.strange(gap, message)
         else:
             self.types.findings.append(Finding(gap, codes.NOT_INFERRED, message, suggestion=written))
         return None
 
-    def is_open(self, operation: Operation, place: Path, name: str = "val") -> bool:
+    def is_open(self, op: Op, place: Path, name: str = "val") -> bool:
         """Return whether an attribute is the value of a `const` that states no type at all."""
         gaps = {(*place, "attributes", Key("val")), (*place, "outputs", 0)}
-        is_const = operation.type == "const" and name == "val" and len(operation.outputs) == 1
+        is_const = op.type == "const" and name == "val" and len(op.outputs) == 1
         return is_const and gaps <= self.gaps.keys() and not self.is_array((*place, "attributes", Key("val")))
 
-    def opened(self, operation: Operation, place: Path, scope: Scope) -> bool:
+    def opened(self, op: Op, place: Path) -> bool:
         """Note a `const` whose uses will decide its type; return whether the operation is such a `const`."""
-        if not self.is_open(operation, place):
+        if not self.is_open(op, place):
             return False
-        operand = scope[operation.outputs[0].name] = Operand(None)
+        operand = self.known[op.outputs[0]] = Operand(None)
         gaps = (*place, "attributes", Key("val")), (*place, "outputs", 0)
         self.makers[operand] = place
         if self.is_told(self.gaps[gaps[0]].last):
             self.unknown.add(operand)
         else:
-            self.open[operand] = OpenConstant(operation, place, operand, *gaps)
+            self.open[operand] = OpenConstant(op, place, operand, *gaps)
         self.types.uses.append((place, set()))
         return True
 
-    def constants(self, operation: Operation, place: Path, scope: Scope) -> None:
+    def constants(self, op: Op, place: Path) -> None:
         """Decide the types of constants at their first use, and compare later uses with them."""
         if not self.open:
             return
-        known = signature(operation.type, self.opset)
-        beside = self.surroundings(operation, place, scope)
-        for name, bindings in sorted(operation.inputs.items()):
-            for index, binding in enumerate(bindings):
-                constant = self.open.get(scope[binding]) if isinstance(binding, str) and binding in scope else None
+        known = signature(op.type, self.opset)
+        beside = self.surroundings(op, place)
+        for name, operands in op.inputs.items():
+            for index, each in enumerate(operands):
+                constant = self.open.get(self.operand(each)) if isinstance(each, ir.Value) else None
                 if constant is None:
                     continue
                 constant.is_doubtful |= beside.lacks and constant.use is None
                 if known is not None and name in known.parameters:
-                    use = ConstantUse(operation.type, name, (*place, "inputs", Key(name), "arguments", index))
+                    use = ConstantUse(op.type, name, (*place, "inputs", Key(name), "arguments", index))
                     self.decide(constant, use, known, beside)
                     beside.note(name, index, constant.operand)
 
-    def surroundings(self, operation: Operation, place: Path, scope: Scope) -> TypingOperands:
+    def surroundings(self, op: Op, place: Path) -> TypingOperands:
         """Return the operands that the types of an operation's literals and constants may depend on."""
-        lacks, guide = self.lacks(operation, place, scope), self.guide(operation, place)
-        return TypingOperands(bound(operation, scope), lacks=lacks, guide=guide)
+        return TypingOperands(self.operands(op), lacks=self.lacks(op, place), guide=self.guide(op, place))
 
     def is_unknown(self, operand: Operand) -> bool:
         """Return whether an operand is unknown because of a mistake that was reported elsewhere."""
         return operand in self.unknown or (operand in self.open and self.open[operand].is_doubtful)
 
-    def lacks(self, operation: Operation, place: Path, scope: Scope) -> bool:
+    def lacks(self, op: Op, place: Path) -> bool:
         """Return whether an operation's types cannot be inferred because of a mistake in it or behind an operand."""
-        if place in self.broken or lacks_a_name(operation, scope, self.unknown):
+        if place in self.broken or not self.unknown.isdisjoint(map(self.operand, op.operands)):
             return True
-        known = signature(operation.type, self.opset)
+        known = signature(op.type, self.opset)
         if known is None:
-            return any((*place, "outputs", index) in self.gaps for index in range(len(operation.outputs)))
-        return is_misnamed(operation, known)
+            return any((*place, "outputs", index) in self.gaps for index in range(len(op.outputs)))
+        return is_misnamed(op, known)
 
-    def guide(self, operation: Operation, place: Path) -> str | None:
+    def guide(self, op: Op, place: Path) -> str | None:
         """Return the data type that an operation states for its first output."""
-        if not operation.outputs or (*place, "outputs", 0) in self.gaps:
+        if not op.outputs or (*place, "outputs", 0) in self.gaps:
             return None
-        stated = operation.outputs[0].stated.type
+        stated = self.graph.type(op.outputs[0])
         return stated.dtype if isinstance(stated, TensorType) else None
 
     def decide(self, constant: OpenConstant, use: ConstantUse, known: Signature, beside: TypingOperands) -> None:
@@ -341,23 +338,23 @@ class DraftWalk(UsualWalk):
             self.open.pop(constant.operand, None)
             self.unknown.add(constant.operand)
             return
-        constant.operation.message.attributes["val"].CopyFrom(value)
-        constant.operation.message.outputs[0].type.CopyFrom(write_type(made))
+        constant.op.message.attributes["val"].CopyFrom(value)
+        declared(constant.op.outputs[0]).type.CopyFrom(write_type(made))
         constant.operand.settle(made, partial(read_value, value, made))
         self.state_type(constant.output, made)
 
     def reopen(self, constant: OpenConstant) -> None:
         """Take back the type of a constant whose uses disagree; report nothing more about it."""
-        constant.operation.message.attributes["val"].Clear()
-        constant.operation.message.outputs[0].ClearField("type")
+        constant.op.message.attributes["val"].Clear()
+        declared(constant.op.outputs[0]).ClearField("type")
         self.types.open.update((constant.gap, constant.output))
         self.unknown.add(constant.operand)
         del self.open[constant.operand]
 
-    def leave(self, block: ReadBlock, scope: Scope, path: InferencePath) -> None:
+    def leave(self, block: Block, path: InferencePath) -> None:
         """Give the usual types to constants that a block returns, and in the end to unused constants."""
         is_last = is_of_function(path)
-        for operand in [*self.open] if is_last else [scope[name] for name in block.outputs if name in scope]:
+        for operand in [*self.open] if is_last else map(self.operand, block.outputs):
             constant = self.open.get(operand)
             if constant and operand.type is None and constant.is_doubtful:
                 self.unknown.add(operand)
@@ -379,14 +376,14 @@ class DraftWalk(UsualWalk):
         self.types.uses.append((place, used))
         self.makers |= {output: place for output in outputs if output is not UNDEFINED}
 
-    def output(self, output: NamedValueType, index: int, gap: Path) -> bool:
+    def output(self, output: ir.Value, index: int, gap: Path) -> bool:
         """Write the type of an output of the last inference; return whether the type is known."""
         inference = self.found[-1]
         inferred = inference.inferred or ()
         if is_misnamed(inference.operation, signature(inference.operation.type, self.opset)):
             return False  # the argument may have been meant for a parameter that decides
         if index < len(inferred) and is_known(inferred[index]) and not isinstance(inferred[index], StateType):
-            output.type.CopyFrom(write_type(inferred[index]))
+            declared(output).type.CopyFrom(write_type(inferred[index]))
             self.state_type(gap, inferred[index])
             return True
         operands = [operand for bound in inference.arguments.operands.values() for operand in bound]
@@ -430,20 +427,18 @@ class DraftWalk(UsualWalk):
         first = bisect_left(self.wrong, span)
         return first < len(self.wrong) and self.wrong[first].start < span.end
 
-    def literal_type(
-        self, operation: Operation, name: str, gap: Path, beside: TypingOperands
-    ) -> TensorType | ListType | None:
+    def literal_type(self, op: Op, name: str, gap: Path, beside: TypingOperands) -> TensorType | ListType | None:
         """Return the type of a literal; None where it cannot be inferred.
 
         Report the reason, unless it is reported elsewhere.
         """
-        known = signature(operation.type, self.opset)
+        known = signature(op.type, self.opset)
         what = "the type of this literal cannot be inferred"
         if known is None or name not in known.parameters:
-            message = f"{what}: nothing is known of {named(name)} of {named(operation.type)}; write it out"
+            message = f"{what}: nothing is known of {named(name)} of {named(op.type)}; write it out"
             if known is not None and known.open:
                 self.types.findings.append(Finding(gap, codes.NOT_INFERRED, message))
-            elif first_opset(operation.type) is None:
+            elif first_opset(op.type) is None:
                 self.strange(gap, message)
             return None
         try:
@@ -454,7 +449,7 @@ class DraftWalk(UsualWalk):
         except Misfit as misfit:
             self.types.findings.append(Finding(gap, misfit.code, str(misfit), suggestion=misfit.suggestion))
         except UndecidedType as undecided:
-            is_told = operation.type == "const" and gap[-2] == "arguments"  # that it is an attribute
+            is_told = op.type == "const" and gap[-2] == "arguments"  # that it is an attribute
             if not is_told and usual is not None:
                 self.types.findings.append(Finding(gap, codes.NOT_INFERRED, f"{what}: {undecided}"))
         return None
@@ -480,7 +475,7 @@ def _shifted(diagnostic: Diagnostic, shift: int, whole: Span) -> Diagnostic:
     return Diagnostic(diagnostic.severity, diagnostic.code, diagnostic.message, span)
 
 
-def lacks_a_name(operation: Operation, scope: Scope, unknown: Collection[Operand] = (UNDEFINED,)) -> bool:
-    """Return whether an operand of an operation is unknown because of a mistake."""
-    names = (each for bindings in operation.inputs.values() for each in bindings if isinstance(each, str))
-    return any(scope.get(name, UNDEFINED) in unknown for name in names)
+def declared(value: ir.Value) -> NamedValueType:
+    """Return the message that declares a value, in which its type is written."""
+    assert value.message is not None, "an undefined name has no type"
+    return value.message

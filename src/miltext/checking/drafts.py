@@ -13,10 +13,8 @@ from miltext.checking.arrays import Arrays
 from miltext.checking.draft_types import DraftTypes
 from miltext.checking.draft_walk import DraftWalk
 from miltext.checking.findings import Finding, counted, operations_around
-from miltext.checking.inference.reading import read_program
 from miltext.diagnostics import Diagnostic, Span, codes
 from miltext.parsing.misread_types import AS_STRING
-from miltext.syntax.lexer import dialect_of
 from miltext.syntax.phrases import draft_words, name_in, program_fields
 
 if TYPE_CHECKING:
@@ -64,8 +62,8 @@ def draft_types(read: Recovered, arrays: Arrays | None = None) -> DraftTypes:
     if has_loops:
         before.CopyFrom(read.program)
     for turn in range(MOST_WALKS):
-        walk = DraftWalk(read, types, dialect_of(read.text), arrays, carried)
-        walk.program(read_program(read.program))
+        walk = DraftWalk(read, types, arrays, carried)
+        walk.program()
         if not walk.wider or turn + 1 == MOST_WALKS:
             break
         carried |= walk.wider

@@ -28,18 +28,18 @@ from miltext.syntax.names import name_text
 if TYPE_CHECKING:
     from miltext.checking.inference import Inference
     from miltext.checking.inference.operands import InputClash, Operand
-    from miltext.checking.inference.reading import Program
+    from miltext.checking.inference.reading import StatedGraph
 
 _KINDS = {f"{kind.capitalize()}Type": kind for kind in ("tensor", "list", "tuple", "dictionary", "state")}
 
 
-def operation_findings(program: Program, dialect: str = "1.3", faulty: set[Path] | None = None) -> Iterator[Finding]:
-    """Find the errors of the operations of a Program; suggest types in the dialect.
+def operation_findings(graph: StatedGraph, dialect: str = "1.3", faulty: set[Path] | None = None) -> Iterator[Finding]:
+    """Find the errors of the operations of a graph; suggest types in the dialect.
 
     Add to `faulty` the paths of operations with wrong inputs, even if the error was reported before.
     """
     told = _Told(set(), set())
-    for inference in Walk().program(program):
+    for inference in Walk(graph).program():
         form = len(inference.operation.inputs), *inference.declared
         right = inference.outcome.right
         if form in right:
@@ -124,12 +124,12 @@ class _CheckedCall:
         """Return the hint about an operation's name from elsewhere, and its name in MIL if the inputs fit that."""
         if known.way:
             return f"; {known.way}", None
-        signatures = [made for made in map(signature, known.operations) if made]
+        signatures = [made for made in map(signature, known.names) if made]
         fitting = [made.name for made in signatures if self.fits(made)]
         if len(fitting) == 1:
             return f"; in MIL it is `{fitting[0]}`", fitting[0]
         takes = f", which takes {listed(signatures[0].parameters, 'and')}" if len(signatures) == 1 else ""
-        return f"; in MIL it is {listed(known.operations)}{takes}", None
+        return f"; in MIL it is {listed(known.names)}{takes}", None
 
     def fits(self, known: Signature) -> bool:
         """Return whether an operation would take the inputs of this one."""

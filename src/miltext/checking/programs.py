@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from miltext.checking.blocks import specialization_findings
 from miltext.checking.findings import located, unplaced
 from miltext.checking.ignores import without_ignored
-from miltext.checking.inference.reading import read_program
+from miltext.checking.inference.reading import StatedGraph
 from miltext.checking.operations import operation_findings
 from miltext.checking.refused import refused_findings
 from miltext.checking.scopes import name_findings
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from miltext.checking.arrays import Arrays
     from miltext.checking.findings import Finding
-    from miltext.checking.inference.reading import Program as Read
     from miltext.diagnostics import Diagnostic
     from miltext.schema.paths import Path as Place
     from miltext.schema.proto import Program
@@ -43,12 +42,8 @@ def findings_in(
     `refused_findings`.
     """
     with gc_paused:
-        return verify_read(
-            read_program(program),
-            "1.3" if text is None else dialect_of(text),
-            each_use=each_use,
-            undescribed=undescribed,
-        )
+        dialect = "1.3" if text is None else dialect_of(text)
+        return verify(program, dialect, each_use=each_use, undescribed=undescribed)
 
 
 @with_room
@@ -65,23 +60,7 @@ def as_diagnostics(findings: Collection[Finding], text: str | None) -> list[Diag
 
 
 def verify(
-    program: Program,
-    dialect: str = "1.3",
-    faulty: set[Place] | None = None,
-    arrays: Arrays | None = None,
-    *,
-    undescribed: str = "",
-) -> list[Finding]:
-    """Return all findings about a Program; suggest types in the dialect. The `arrays` are those its text names.
-
-    Add to `faulty` the paths of operations with wrong inputs, even if the error was reported before. `undescribed` is
-    as in `refused_findings`.
-    """
-    return verify_read(read_program(program), dialect, faulty, arrays, undescribed=undescribed)
-
-
-def verify_read(
-    read: Read,
+    program: Program | StatedGraph,
     dialect: str = "1.3",
     faulty: set[Place] | None = None,
     arrays: Arrays | None = None,
@@ -89,11 +68,16 @@ def verify_read(
     each_use: bool = False,
     undescribed: str = "",
 ) -> list[Finding]:
-    """Return the findings of `verify` for a Program that was read before; `each_use` as in `findings_in`."""
+    """Return all findings about a Program; suggest types in the dialect. The `arrays` are those its text names.
+
+    Add to `faulty` the paths of operations with wrong inputs, even if the error was reported before. An undefined name
+    is reported once in a function, or with `each_use` at every use. `undescribed` is as in `refused_findings`.
+    """
+    graph = program if isinstance(program, StatedGraph) else StatedGraph(program)
     return [
-        *name_findings(read, dialect, each_use=each_use),
-        *specialization_findings(read),
-        *value_findings(read, arrays),
-        *operation_findings(read, dialect, faulty),
-        *refused_findings(read, undescribed),
+        *name_findings(graph, dialect, each_use=each_use),
+        *specialization_findings(graph),
+        *value_findings(graph, arrays),
+        *operation_findings(graph, dialect, faulty),
+        *refused_findings(graph, undescribed),
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, named
-from miltext.checking.inference.reading import Operation
+from miltext.ir.parts import Op
 from miltext.schema.dtypes import DTYPES
 from miltext.schema.operations import opset_place, since
 from miltext.schema.paths import Key, Path, block_path
@@ -15,63 +15,69 @@ from miltext.schema.refused import REFUSED, RefusedPort, dtype_of
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
-    from miltext.checking.inference.reading import Program, ReadBlock, ReadFunction
+    from miltext.checking.inference.reading import StatedGraph
+    from miltext.ir.parts import Block
+    from miltext.schema.types import Type
 
 PACKED = frozenset(dtype.name for dtype in DTYPES if dtype.packed)
 ROWS = {side: [row for row in REFUSED if row.side == side] for side in {row.side for row in REFUSED}}
 
 
-def refused_findings(program: Program, undescribed: str = "") -> Iterator[Finding]:
+def refused_findings(graph: StatedGraph, undescribed: str = "") -> Iterator[Finding]:
     """Find parts that Core ML refuses in the functions of a Program.
 
     `undescribed` is the severity of an input's or an output's type that no description has; "" leaves these out.
     """
-    for name, function in program.functions.items():
+    has_packed = any(_is_packed(stated.type) for stated in {*graph.stated.values()})
+    for name, function in graph.functions.items():
         path: Path = ("functions", Key(name))
         for index, value in enumerate(function.inputs):
-            port = RefusedPort("input", function.opset, value.name, value.stated.type)
+            port = RefusedPort("input", function.message.opset, value.name, graph.type(value))
             yield from _findings(port, (*path, "inputs", index))
             if undescribed:
                 yield from _findings(port._replace(side="described input"), (*path, "inputs", index), undescribed)
         for opset, block in function.blocks.items():
-            place: Path = block_path(name, opset)
-            yield from _block(function, opset, block, place)
+            place = block_path(name, opset)
+            yield from _block(graph, opset, block, place)
+            if has_packed and any(opset_place(opset) < opset_place(since(dtype)) for dtype in PACKED):
+                yield from _constants(graph, opset, block, place)
             if undescribed:
-                yield from _given(opset, block, place, undescribed)
+                yield from _given(graph, opset, block, place, undescribed)
 
 
-def _given(opset: str, block: ReadBlock, path: Path, undescribed: str) -> Iterator[Finding]:
+def _given(graph: StatedGraph, opset: str, block: Block, path: Path, undescribed: str) -> Iterator[Finding]:
     """Find outputs of types that no description has, among the values that a function makes itself."""
-    own = {output.name: output.stated.type for output in block.made()}
-    for index, name in enumerate(block.outputs):
-        port = RefusedPort("described output", opset, name, own.get(name))
-        yield from _findings(port, (*path, "outputs", index), undescribed)
+    for index, value in enumerate(block.outputs):
+        made = graph.type(value) if value.maker is not None and value.maker.block is block else None
+        yield from _findings(
+            RefusedPort("described output", opset, value.name, made), (*path, "outputs", index), undescribed
+        )
 
 
-def _block(function: ReadFunction, opset: str, block: ReadBlock, path: Path) -> Iterator[Finding]:
+def _block(graph: StatedGraph, opset: str, block: Block, path: Path) -> Iterator[Finding]:
     """Find parts of a function's block that Core ML refuses."""
-    taken = {value.name: value.stated.type for value in function.inputs}
-    if not taken.keys().isdisjoint(block.outputs):
-        own = {output.name for output in block.made()}
-        taken = {name: taken[name] for name in taken.keys() - own}
-    counts = Counter(block.outputs)
+    counts = Counter(value.name for value in block.outputs)
     yield from _findings(RefusedPort("outputs", opset, times=len(block.outputs)), (*path, "outputs"))
-    for name, index in {name: index for index, name in reversed([*enumerate(block.outputs)])}.items():
-        port = RefusedPort("output", opset, name, taken.get(name), counts[name], name in taken)
+    for value, index in {value: index for index, value in reversed([*enumerate(block.outputs)])}.items():
+        is_input = value.owner is block.owner
+        given = graph.type(value) if is_input else None
+        port = RefusedPort("output", opset, value.name, given, counts[value.name], is_input)
         yield from _findings(port, (*path, "outputs", index))
-    if any(opset_place(opset) < opset_place(since(dtype)) for dtype in PACKED):
-        yield from _constants(opset, block, path)
 
 
-def _constants(opset: str, block: ReadBlock, path: Path) -> Iterator[Finding]:
+def _constants(graph: StatedGraph, opset: str, block: Block, path: Path) -> Iterator[Finding]:
     """Find constants of a block, and of those inside it, that Core ML refuses for elements smaller than a byte."""
     for place, part in block.parts(path):
-        if not isinstance(part, Operation) or part.type != "const" or not part.outputs:
+        if not isinstance(part, Op) or part.type != "const" or not part.outputs:
             continue
         output = part.outputs[0]
-        if isinstance(output.stated.type, TensorType) and output.stated.type.dtype in PACKED:
-            port = RefusedPort("constant", opset, output.name, output.stated.type)
-            yield from _findings(port, (*place, "outputs", 0, "type"))
+        stated = graph.type(output)
+        if _is_packed(stated):
+            yield from _findings(RefusedPort("constant", opset, output.name, stated), (*place, "outputs", 0, "type"))
+
+
+def _is_packed(stated: Type) -> bool:
+    return isinstance(stated, TensorType) and stated.dtype in PACKED
 
 
 def _findings(port: RefusedPort, path: Path, severity: str | None = None) -> Iterator[Finding]:

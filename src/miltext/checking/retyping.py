@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from miltext.checking.baked import Baked, Outdated
 from miltext.checking.draft_constants import is_of_function
 from miltext.checking.draft_types import DraftTypes
-from miltext.checking.draft_walk import DraftWalk
+from miltext.checking.draft_walk import DraftWalk, declared
 from miltext.checking.findings import Finding
 from miltext.checking.findings import named as quoted
 from miltext.checking.inference.program import UNDEFINED, result
-from miltext.checking.inference.reading import read_program
 from miltext.checking.operations import message_path
 from miltext.diagnostics import codes
 from miltext.parsing.spans import bodies_of, operations_of, phrases_by_path
@@ -29,13 +28,11 @@ from miltext.schema.types import (
     has_sizes,
     is_known,
     is_whole,
-    read_type,
     spelled,
     write_type,
 )
 from miltext.syntax.editing import edited
 from miltext.syntax.gc_pause import gc_paused
-from miltext.syntax.lexer import dialect_of
 from miltext.syntax.phrases import functions
 from miltext.syntax.tree import Statement
 
@@ -46,12 +43,11 @@ if TYPE_CHECKING:
     from miltext.checking.arrays import Arrays
     from miltext.checking.inference.operands import Arguments, NestedBlock, Operand
     from miltext.checking.inference.program import Path as InferencePath
-    from miltext.checking.inference.program import Scope
-    from miltext.checking.inference.reading import Operation, ReadBlock, StatedType
+    from miltext.checking.inference.reading import StatedType
     from miltext.checking.resizing.resizing import Resizing
+    from miltext.ir.parts import Block, Op, Value
     from miltext.parsing.recovery import Recovered
     from miltext.schema.paths import Path
-    from miltext.schema.proto import NamedValueType, Program
     from miltext.schema.types import Type
     from miltext.syntax.editing import Edit, EditedText
 
@@ -88,10 +84,9 @@ def retype(
     """
     types = DraftTypes(read, {}, [], [], {}, {}, [], set(read.drafts), set(), {})
     walk = Retyping(read, types, arrays, inputs or {}, weights)
-    if read.program is not None:
-        with gc_paused:
-            walk.restate_inputs(read.program)
-            walk.program(read_program(read.program))
+    with gc_paused:
+        walk.restate_inputs()
+        walk.program()
     told = [*walk.kept, *(walk.resizing.told() if walk.resizing else ())]
     return Retyped(read, types, arrays, told, walk.baked, edited(text, _edits(read, walk)))
 
@@ -121,96 +116,95 @@ class Retyping(DraftWalk):
     def __init__(
         self, read: Recovered, types: DraftTypes, arrays: Arrays, inputs: Inputs, weights: FilePath | None
     ) -> None:
-        super().__init__(read, types, dialect_of(read.text), arrays)
-        self.resizing = self._resizing(read.program, weights) if inputs and read.program else None
+        super().__init__(read, types, arrays)
+        self.resizing = self._resizing(weights) if inputs and read.program else None
         self.inputs = inputs
         self.retyped: dict[Path, Type] = {}
         self.before: dict[Path, Type] = {}
         self.kept: list[Finding] = []
         self.baked = Baked(self.found, self.makers)
 
-    def _resizing(self, program: Program, weights: FilePath | None) -> Resizing:
+    def _resizing(self, weights: FilePath | None) -> Resizing:
         from miltext.checking.resizing.resizing import Resizing  # imports numpy
 
-        return Resizing(program, weights, self.reader)
+        return Resizing(self, weights)
 
-    def restate_inputs(self, program: Program) -> None:
+    def restate_inputs(self) -> None:
         """Give inputs of functions their new types."""
         for function, types in self.inputs.items():
-            for index, value in enumerate(program.functions[function].inputs):
-                if value.name in types and read_type(value.type) != types[value.name]:
+            for index, value in enumerate(self.graph.functions[function].inputs):
+                if value.name in types and value.type != types[value.name]:
                     self.restate(value, ("functions", Key(function), "inputs", index), types[value.name])
+                    self.graph.reread(value)
 
-    def enter(self, block: ReadBlock, scope: Scope, path: InferencePath) -> None:
+    def enter(self, block: Block, path: InferencePath) -> None:
         """Note the values that have another type than before, or may have one."""
         place: Path = (*message_path(path), "inputs")
-        values = [value.name for value in block.inputs]
+        values = block.inputs
         if is_of_function(path):
-            place, values = ("functions", Key(path[0]), "inputs"), [*scope]
-        for index, name in enumerate(values):
-            at = (*place, index)
+            place, values = ("functions", Key(path[0]), "inputs"), block.function.inputs
+        for index, value in enumerate(values):
+            at, operand = (*place, index), self.known[value]
             if self.resizing:
-                self.resizing.enter(scope[name], self.before.get(at, scope[name].type))
+                self.resizing.enter(operand, self.before.get(at, operand.type))
             if at in self.retyped:
-                self.baked.change(scope[name], name, self.before[at])
+                self.baked.change(operand, value.name, self.before[at])
             elif self.inputs and is_of_function(path):
-                self.baked.others[scope[name]] = at
+                self.baked.others[operand] = at
             elif is_of_function(path):
-                self.baked.inputs.add(scope[name])
+                self.baked.inputs.add(operand)
 
-    def operation(self, operation: Operation, scope: Scope, path: InferencePath) -> None:
-        stated = [output.stated.type for output in operation.outputs]
+    def operation(self, op: Op, path: InferencePath) -> None:
+        stated = [self.graph.type(output) for output in op.outputs]
         if self.resizing and stated:
-            self.resizing.follow(operation, stated[0], scope, message_path(path))
-        super().operation(operation, scope, path)
+            self.resizing.follow(op, stated[0], message_path(path))
+        super().operation(op, path)
         if self.resizing:
-            self.resizing.note(operation, stated, scope, self.found[-1].arguments.operands, message_path(path))
+            self.resizing.note(op, stated, self.found[-1].arguments.operands)
 
-    def leave(self, block: ReadBlock, scope: Scope, path: InferencePath) -> None:
-        super().leave(block, scope, path)
-        for index, name in enumerate(block.outputs):
-            if self.resizing and is_of_function(path) and name in scope:
-                self.resizing.output(name, scope[name], (*message_path(path), "outputs", index))
+    def leave(self, block: Block, path: InferencePath) -> None:
+        super().leave(block, path)
+        for index, value in enumerate(block.outputs):
+            if self.resizing and is_of_function(path) and value in self.known:
+                self.resizing.output(value.name, self.known[value], (*message_path(path), "outputs", index))
 
-    def made(
-        self, operation: Operation, index: int, followed: Type, arguments: Arguments, path: InferencePath
-    ) -> Operand:
-        output, message = operation.outputs[index], operation.message.outputs[index]
+    def made(self, op: Op, index: int, followed: Type, arguments: Arguments, path: InferencePath) -> Operand:
+        output, stated = op.outputs[index], self.graph.stated[op.outputs[index]]
         place = (*message_path(path), "outputs", index)
-        if not _is_stated(output.stated):
-            return super().made(operation, index, followed, arguments, path)
+        if not _is_stated(stated):
+            return super().made(op, index, followed, arguments, path)
         if not is_known(followed) and (clash := self.found[-1].clash):
             followed = self.baked.refitted(clash, arguments)
         if not is_known(followed) and (self.found[-1].clash or _is_given_nothing(arguments)):
-            message.ClearField("type")
+            declared(output).ClearField("type")
             self.types.open.add(place)
             return UNDEFINED
-        found = _anew(followed, output.stated.type, arguments)
+        found = _anew(followed, stated.type, arguments)
         if self.inputs:  # only sizes change
-            found = _of_data_type(found, output.stated.type)
+            found = _of_data_type(found, stated.type)
         made = result(arguments, found)
-        if found != output.stated.type:
-            self.restate(message, place, found)
-            self.baked.change(made, output.name, output.stated.type)
+        if found != stated.type:
+            self.restate(output, place, found)
+            self.baked.change(made, output.name, stated.type)
         else:
             changed = self.baked.absorb(made, output.name, arguments, place[:-2])
             if changed and found != followed and has_sizes(found):
                 self.keep(output.name, found, place, changed)
         if index == 0 and not self.resizing and (outdated := self.baked.outdated(arguments)):
-            self.suspect(operation, outdated, place[:-2])
+            self.suspect(op, outdated, place[:-2])
         return made
 
-    def suspect(self, operation: Operation, outdated: Outdated, place: Path) -> None:
+    def suspect(self, op: Op, outdated: Outdated, place: Path) -> None:
         """Report a parameter that contains a size from before."""
         binding = (*place, "inputs", Key(outdated.parameter), "arguments", 0)
-        what = f"`{outdated.parameter}` of `{operation.type}`"
+        what = f"`{outdated.parameter}` of `{op.type}`"
         message = f"{what} has {outdated.before}, which was a size that is {outdated.now} now; check it"
         self.kept.append(Finding(binding, codes.OUTDATED_SIZE, message, severity="warning"))
 
-    def restate(self, message: NamedValueType, place: Path, type: Type) -> None:
+    def restate(self, value: Value, place: Path, type: Type) -> None:
         """Write a new type."""
-        self.before[place] = read_type(message.type)
-        message.type.CopyFrom(write_type(type))
+        self.before[place] = value.type
+        declared(value).type.CopyFrom(write_type(type))
         self.retyped[place] = type
 
     def keep(self, name: str, type: Type, place: Path, changed: str) -> None:
@@ -219,19 +213,17 @@ class Retyping(DraftWalk):
         message = f"{quoted(name)} stays {stated}, which does not follow from what {quoted(changed)} is now; check it"
         self.kept.append(Finding((*place, "type"), codes.OUTDATED_SIZE, message, severity="warning"))
 
-    def nested(
-        self, operation: Operation, operands: Mapping[str, Sequence[Operand]], scope: Scope, path: InferencePath
-    ) -> list[NestedBlock]:
-        known = signature(operation.type, self.opset)
-        for at, (block, kind) in enumerate(zip(operation.blocks, known.blocks if known else ())):  # noqa: B905
+    def nested(self, op: Op, operands: Mapping[str, Sequence[Operand]], path: InferencePath) -> list[NestedBlock]:
+        known = signature(op.type, self.opset)
+        for at, (block, kind) in enumerate(zip(op.blocks, known.blocks if known else ())):  # noqa: B905
             place = (*message_path(path), "blocks", at, "inputs")
-            messages = operation.message.blocks[at].inputs
-            for index, (value, operand) in enumerate(zip([*block.inputs], operands.get(kind.inputs or "", ()))):  # noqa: B905
-                found = generalized(operand.type, value.stated.type)
-                if _is_stated(value.stated) and is_known(found) and found != value.stated.type:
-                    self.restate(messages[index], (*place, index), found)
-                    [block.inputs[index]] = self.reader.declared([messages[index]])
-        return super().nested(operation, operands, scope, path)
+            for index, (value, operand) in enumerate(zip(block.inputs, operands.get(kind.inputs or "", ()))):  # noqa: B905
+                stated = self.graph.stated[value]
+                found = generalized(operand.type, stated.type)
+                if _is_stated(stated) and is_known(found) and found != stated.type:
+                    self.restate(value, (*place, index), found)
+                    self.graph.reread(value)
+        return super().nested(op, operands, path)
 
 
 def _anew(followed: Type, stated: Type, arguments: Arguments) -> Type:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from miltext.checking.findings import LONG, Finding, Remark, named, opset_named
 from miltext.checking.inference import TensorType, spelled
-from miltext.checking.inference.reading import ReadBlock
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import bool_meant, did_you_mean, nearest
+from miltext.ir.parts import Block, Op, Value
 from miltext.schema.dtypes import ELSEWHERE
 from miltext.schema.operations import words_of
 from miltext.schema.opsets import OPSETS, PROTO_BY_TEXT
@@ -24,10 +23,8 @@ from miltext.syntax.literals import quote, shown
 from miltext.syntax.names import name_text, unfit
 
 if TYPE_CHECKING:
-    from miltext.checking.inference.reading import Declared, Operation, Program, ReadFunction
-
-Definition: TypeAlias = "tuple[Path, str, int]"
-"""Where a name is defined: the path of an Operation, Block or Function, the field there, and the index in it."""
+    from miltext.checking.inference.reading import StatedGraph
+    from miltext.ir.functions import Function
 
 SUGGESTED_OPSET = "ios18"
 """The suggestion for a missing opset: the first with every operation of the table."""
@@ -40,35 +37,27 @@ _NOT_FINITE = re.compile("inf|infinity|(?P<nan>nan)", re.IGNORECASE)
 COMPARISONS = 200_000
 """The most names compared with missing ones, to find the intended name: about a second's worth."""
 
-Scope: TypeAlias = "dict[str, Definition]"
 
-
-def name_findings(program: Program, dialect: str = "1.3", *, each_use: bool = False) -> Iterator[Finding]:
+def name_findings(graph: StatedGraph, dialect: str = "1.3", *, each_use: bool = False) -> Iterator[Finding]:
     """Yield the errors in the names of a Program; values are suggested in the dialect.
 
     A missing name is reported once in a function, or with `each_use` at every use.
     """
-    yield from _keys(program.attributes, ())
-    for name, function in program.functions.items():
+    yield from _keys(graph.own_attributes, ())
+    for name, function in graph.functions.items():
+        path: Path = ("functions", Key(name))
         if _is_odd(name):
-            yield _not_an_identifier(name, ("functions", Key(name), "key"))
-        yield from _function(name, function, dialect, each_use)
+            yield _not_an_identifier(name, (*path, "key"))
+        yield from _keys(graph.attributes[function], path)
+        yield from _opsets(name, function, path)
+        names = _Names(graph, function, dialect, each_use)
+        yield from names.defined(function.inputs, (*path, "inputs"))
+        for opset, block in function.blocks.items():
+            yield from names.specialization(block, block_path(name, opset))
 
 
-def _function(name: str, function: ReadFunction, dialect: str, each_use: bool) -> Iterator[Finding]:
-    path: Path = ("functions", Key(name))
-    yield from _keys(function.attributes, path)
-    yield from _opsets(name, function, path)
-    inputs: Scope = {}
-    for index, value in enumerate(function.inputs):
-        yield from _define(value, (path, "inputs", index), inputs, {})
-    for opset, block in function.blocks.items():
-        walk = _Specialization(block, block_path(name, opset), dialect, each_use)
-        yield from walk.block(block, inputs, walk.path)
-
-
-def _opsets(name: str, function: ReadFunction, path: Path) -> Iterator[Finding]:
-    opset, blocks = function.opset, function.blocks
+def _opsets(name: str, function: Function, path: Path) -> Iterator[Finding]:
+    opset, blocks = function.message.opset, function.blocks
     own = [each for each in blocks if each]
     others = f"; it has blocks for {', '.join(sorted(map(opset_named, own)))}" if own else ""
     if not opset:
@@ -109,113 +98,104 @@ def _not_an_identifier(name: str, path: Path) -> Finding:
     )
 
 
-def _define(value: Declared, place: Definition, own: Scope, outer: Scope) -> list[Finding]:
-    """Enter a name into its own scope, the innermost; `outer` contains the names of the scopes around it."""
-    name = value.name
-    found = [_defined_again(name, place, own, outer)] if name in own or name in outer else []
-    if _is_odd(name):
-        found.append(_not_an_identifier(name, (*_path(place), "name")))
-    own.setdefault(name, place)
-    return found
+class _Names:
+    """The names of one function; in each of its blocks by opset, a missing name is reported once, or for `each_use`."""
 
-
-def _defined_again(name: str, place: Definition, own: Scope, outer: Scope) -> Finding:
-    path = (*_path(place), "name")
-    if name in own:
-        remark = Remark("first defined here", (*_path(own[name]), "name"))
-        return Finding(path, codes.DUPLICATE_VALUE, f"{named(name)} is already defined in this scope", (remark,))
-    remark = Remark("the outer one is defined here", (*_path(outer[name]), "name"))
-    message = f"{named(name)} hides a value of the same name outside"
-    return Finding(path, codes.SHADOWED_VALUE, message, (remark,), severity="warning")
-
-
-def _path(definition: Definition) -> Path:
-    path, field, index = definition
-    return (*path, field, index)
-
-
-class _Specialization:
-    """The names of one block of a function and of all blocks inside it.
-
-    A missing name is reported once, or again as the first time for `each_use`.
-    """
-
-    def __init__(self, body: ReadBlock, path: Path, dialect: str, each_use: bool) -> None:
-        self.body = body
-        self.path = path
+    def __init__(self, graph: StatedGraph, function: Function, dialect: str, each_use: bool) -> None:
+        self.graph = graph
+        self.function = function
         self._dialect = dialect
         self._each_use = each_use
         self._missing: dict[str, Finding] = {}
         self._plain: set[str] = set()
+        self._is_clean = not function.clashing and not function.undefined
+        self._first: dict[Value, Value] = {}
         self._comparisons = COMPARISONS
 
-    def block(self, block: ReadBlock, outer: Scope, path: Path) -> Iterator[Finding]:
-        """Go over a block; `outer` contains the names of the scopes around it."""
-        own: Scope = {}
-        yield from _keys(block.attributes, path)
-        for index, value in enumerate(block.inputs):
-            yield from _define(value, (path, "inputs", index), own, outer)
-        for index, operation in enumerate(block.operations):
-            if not self.is_right(operation, own, outer, path, index):
-                yield from self.operation(operation, own, outer, (*path, "operations", index))
-        for index, name in enumerate(block.outputs):
-            if name not in own and name not in outer:
-                yield from self.missing(name, chain(own, outer), (*path, "outputs", index))
+    def specialization(self, block: Block, path: Path) -> Iterator[Finding]:
+        """Go over one of the function's own blocks."""
+        self._missing = {}
+        self._comparisons = COMPARISONS
+        yield from self.block(block, path)
 
-    def is_right(self, operation: Operation, own: Scope, outer: Scope, path: Path, index: int) -> bool:
-        """Enter the output of an operation if its names are plainly right; return whether they are."""
-        plain, outputs = self._plain, operation.outputs
-        if operation.type not in plain or not operation.attributes.keys() <= plain:
-            return False
-        for key, bindings in operation.inputs.items():
-            if key not in plain:
-                return False
-            for name in bindings:
-                if name.__class__ is str and name not in own and name not in outer and name:
-                    return False
-        if len(outputs) != 1 or operation.blocks:
-            return False
-        name = outputs[0].name
-        if name in own or name in outer or _is_odd(name):
-            return False
-        own[name] = (*path, "operations", index), "outputs", 0
-        return True
+    def block(self, block: Block, path: Path) -> Iterator[Finding]:
+        yield from _keys(self.graph.attributes[block], path)
+        yield from self.defined(block.inputs, (*path, "inputs"))
+        for index, op in enumerate(block):
+            if not (self._is_clean and self.is_right(op)):
+                yield from self.operation(op, (*path, "operations", index))
+        for index, value in enumerate(block.outputs):
+            if value.owner is None:
+                yield from self.missing(value.name, block, (*path, "outputs", index))
 
-    def operation(self, operation: Operation, own: Scope, outer: Scope, path: Path) -> Iterator[Finding]:
-        if _is_odd(operation.type):
-            yield _not_an_identifier(operation.type, (*path, "type"))
-        yield from _keys(operation.attributes, path)
-        for key in sorted(operation.inputs):
+    def is_right(self, op: Op) -> bool:
+        """Return whether the words of an operation are plainly right."""
+        plain, outputs = self._plain, op.outputs
+        return (
+            op.type in plain
+            and self.graph.attributes[op].keys() <= plain
+            and op.inputs.keys() <= plain
+            and len(outputs) == 1
+            and not op.blocks
+            and not _is_odd(outputs[0].name)
+        )
+
+    def operation(self, op: Op, path: Path) -> Iterator[Finding]:
+        attributes = self.graph.attributes[op]
+        if _is_odd(op.type):
+            yield _not_an_identifier(op.type, (*path, "type"))
+        yield from _keys(attributes, path)
+        for key, operands in op.inputs.items():
             if _is_odd(key):
                 yield _not_an_identifier(key, (*path, "inputs", Key(key), "key"))
-            for index, name in enumerate(operation.inputs[key]):
-                if isinstance(name, str) and name and name not in own and name not in outer:
-                    place = (*path, "inputs", Key(key), "arguments", index, "name")
-                    yield from self.missing(name, chain(own, outer), place)
-        for index, block in enumerate(operation.blocks):
-            yield from self.block(block, {**outer, **own}, (*path, "blocks", index))
-        for index, value in enumerate(operation.outputs):
-            yield from _define(value, (path, "outputs", index), own, outer)
-        words = operation.type, *operation.attributes, *operation.inputs
-        self._plain.update(word for word in words if not _is_odd(word))
+            for index, each in enumerate(operands):
+                if isinstance(each, Value) and each.owner is None and each.name:
+                    yield from self.missing(each.name, op, (*path, "inputs", Key(key), "arguments", index, "name"))
+        for index, block in enumerate(op.blocks):
+            yield from self.block(block, (*path, "blocks", index))
+        yield from self.defined(op.outputs, (*path, "outputs"))
+        self._plain.update(word for word in (op.type, *attributes, *op.inputs) if not _is_odd(word))
 
-    def missing(self, name: str, seen: Iterable[str], path: Path) -> Iterator[Finding]:
+    def defined(self, values: Iterable[Value], path: Path) -> Iterator[Finding]:
+        """Yield the errors in the names of defined values."""
+        for index, value in enumerate(values):
+            if value in self.function.clashing:
+                yield self.defined_again(value, (*path, index, "name"))
+            if _is_odd(value.name):
+                yield _not_an_identifier(value.name, (*path, index, "name"))
+
+    def defined_again(self, value: Value, path: Path) -> Finding:
+        before = self.function.clashing[value]
+        first = self._first.get(before, before)  # of those in the scope of the one before
+        place = (*self.places[first], "name")
+        if _scope_of(first) is _scope_of(value):
+            self._first[value] = first
+            remark = Remark("first defined here", place)
+            return Finding(
+                path, codes.DUPLICATE_VALUE, f"{named(value.name)} is already defined in this scope", (remark,)
+            )
+        remark = Remark("the outer one is defined here", place)
+        message = f"{named(value.name)} hides a value of the same name outside"
+        return Finding(path, codes.SHADOWED_VALUE, message, (remark,), severity="warning")
+
+    def missing(self, name: str, user: Op | Block, path: Path) -> Iterator[Finding]:
         """Yield the finding about a name used outside of the scope of any definition, the first time."""
         if name not in self._missing:
-            self._missing[name] = self._undefined(name, seen, path)
+            self._missing[name] = self._undefined(name, user, path)
         elif not self._each_use:
             return
         yield self._missing[name]._replace(path=path)
 
-    def _undefined(self, name: str, seen: Iterable[str], path: Path) -> Finding:
-        definitions = self.everywhere.get(name)
+    def _undefined(self, name: str, user: Op | Block, path: Path) -> Finding:
+        length = len(block_path("", ""))
+        definitions = [place for place in self.everywhere.get(name, ()) if place[:length] == path[:length]]
         if not definitions:
             parameter = str(path[-4]) if path[-1] == "name" else None
-            near = self.near(name, seen, parameter)
+            near = self.near(name, user, parameter)
             hint = "; leave the argument out" if parameter and name in NOTHING else did_you_mean(near)
             return Finding(path, codes.UNDEFINED_VALUE, f"{named(name)} is not defined{hint}", suggestion=near)
-        later = [place for place in definitions if place[1] == "outputs" and path[: len(place[0]) - 2] == place[0][:-2]]
-        remark = (Remark("defined here", (*_path((later or definitions)[0]), "name")),)
+        later = [place for place in definitions if place[-2] == "outputs" and path[: len(place) - 4] == place[:-4]]
+        remark = (Remark("defined here", (*(later or definitions)[0], "name")),)
         if later:
             return Finding(path, codes.USE_BEFORE_DEFINITION, f"{named(name)} is used before it is defined", remark)
         return Finding(
@@ -225,7 +205,7 @@ class _Specialization:
             remark,
         )
 
-    def near(self, name: str, seen: Iterable[str], parameter: str | None) -> str | None:
+    def near(self, name: str, user: Op | Block, parameter: str | None) -> str | None:
         """Return the name that was perhaps meant, as the text spells it, or where one is bound a literal: `True`.
 
         `parameter` is the parameter that the name is bound to, if any.
@@ -238,7 +218,7 @@ class _Specialization:
             return f"{spelled(TensorType('fp16', ()), self._dialect)}({'nan' if infinity['nan'] else 'inf'})"
         if parameter and name in words_of(parameter):
             return f'{spelled(TensorType("string", ()), self._dialect)}("{name}")'
-        names = list(seen)
+        names = list(_in_sight(user)) if self._comparisons >= 0 else []
         self._comparisons -= len(names)
         near = nearest(name, names) if self._comparisons >= 0 else None
         if near is None and parameter and parameter.endswith("dtype") and name in ELSEWHERE:
@@ -246,11 +226,46 @@ class _Specialization:
         return None if near is None else name_text(near)
 
     @cached_property
-    def everywhere(self) -> dict[str, list[Definition]]:
-        """All definitions in this block and in those inside it, by name."""
-        found: dict[str, list[Definition]] = {}
-        for path, part in self.body.parts(self.path):
-            field, values = ("inputs", part.inputs) if isinstance(part, ReadBlock) else ("outputs", part.outputs)
-            for index, value in enumerate(values):
-                found.setdefault(value.name, []).append((path, field, index))
+    def places(self) -> dict[Value, Path]:
+        """The places where the values are defined."""
+        found: dict[Value, Path] = {}
+        inputs = ((("functions", Key(self.function.name)), self.function), *self.function.parts())
+        for path, part in inputs:
+            field = "outputs" if isinstance(part, Op) else "inputs"
+            values = part.outputs if isinstance(part, Op) else part.inputs
+            found.update((value, (*path, field, index)) for index, value in enumerate(values))
         return found
+
+    @cached_property
+    def everywhere(self) -> dict[str, list[Path]]:
+        """The places of all definitions, by name."""
+        found: dict[str, list[Path]] = {}
+        for value, place in self.places.items():
+            found.setdefault(value.name, []).append(place)
+        return found
+
+
+def _scope_of(value: Value) -> Function | Block | Op | None:
+    """Return the function or the block that a value is in scope in."""
+    return value.owner.block if isinstance(value.owner, Op) else value.owner
+
+
+def _in_sight(user: Op | Block) -> Iterator[str]:
+    """Yield the names in scope at an operation or at the end of a block: its block's, then the outermost first."""
+    around = []
+    end, block = (user, user.block) if isinstance(user, Op) else (None, user)
+    while block is not None:
+        around.append([*block.inputs, *_made_before(block, end)])
+        if not isinstance(block.owner, Op):
+            around.append(block.owner.inputs)
+            break
+        end, block = block.owner, block.owner.block
+    own, *outer = around
+    return iter(dict.fromkeys(value.name for values in (own, *reversed(outer)) for value in values))
+
+
+def _made_before(block: Block, end: Op | None) -> Iterator[Value]:
+    op = block.first
+    while op is not None and op is not end:
+        yield from op.outputs
+        op = op.next

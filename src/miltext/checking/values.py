@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding, counted, named
-from miltext.checking.inference.reading import Constant, ReadBlock
+from miltext.checking.inference.reading import Constant
 from miltext.checking.sizes import GREATEST, WAY_OUT, greatest_size, too_large
 from miltext.diagnostics import codes
+from miltext.ir.parts import Block
 from miltext.parsing.lowering.left_out import MARK
 from miltext.schema.dtypes import BY_NUMBER, DType
 from miltext.schema.operations import first_opset
@@ -26,8 +27,10 @@ from miltext.weights.paths import MODEL_PATH, escape
 
 if TYPE_CHECKING:
     from miltext.checking.arrays import Arrays
-    from miltext.checking.inference.reading import Binding, Declared, Form, Operation, Program, StatedType
-    from miltext.schema.proto import TensorType, TensorValue, Value, ValueType
+    from miltext.checking.inference.reading import Binding, Form, StatedGraph, StatedType
+    from miltext.ir.parts import Op, Value
+    from miltext.schema import proto
+    from miltext.schema.proto import TensorType, TensorValue, ValueType
 
 ATTRIBUTES = frozenset({"name"})
 """The attributes of every operation. No known operation has a parameter of such a name."""
@@ -35,17 +38,18 @@ ATTRIBUTES = frozenset({"name"})
 UNKNOWN_SIZE = "the type of a constant has an unknown dimension"
 
 
-def value_findings(program: Program, arrays: Arrays | None = None) -> list[Finding]:
+def value_findings(graph: StatedGraph, arrays: Arrays | None = None) -> list[Finding]:
     """Return the errors in the types and values of a Program; the `arrays` are the ones named in its text."""
-    contents = _Contents(arrays)
-    contents.program(program)
+    contents = _Contents(graph, arrays)
+    contents.program()
     return contents.found
 
 
 class _Contents:
     """A walk over all types and values, which remembers its findings about the types and values seen before."""
 
-    def __init__(self, arrays: Arrays | None) -> None:
+    def __init__(self, graph: StatedGraph, arrays: Arrays | None) -> None:
+        self.graph = graph
         self.found: list[Finding] = []
         self.arrays = arrays
         self.type = functools.cache(lambda stated: [] if _is_whole(stated) else list(_check_type(stated.message)))
@@ -56,36 +60,36 @@ class _Contents:
         self._right: set[tuple[StatedType | None, StatedType]] = set()
         self._has_too_large = False
 
-    def program(self, program: Program) -> None:
-        self.attributes(program.attributes, ())
-        for name, function in program.functions.items():
+    def program(self) -> None:
+        self.attributes(self.graph.own_attributes, ())
+        for name, function in self.graph.functions.items():
             path = ("functions", Key(name))
-            self.attributes(function.attributes, path)
+            self.attributes(self.graph.attributes[function], path)
             self.declared(function.inputs, (*path, "inputs"))
             for opset, block in function.blocks.items():
                 for place, part in block.parts(block_path(name, opset)):
                     self.part(part, place)
 
-    def part(self, part: ReadBlock | Operation, path: Path) -> None:
+    def part(self, part: Block | Op, path: Path) -> None:
         """Look at a block or an operation at a path."""
-        if isinstance(part, ReadBlock):
-            self.attributes(part.attributes, path)
+        attributes = self.graph.attributes[part]
+        if isinstance(part, Block):
+            self.attributes(attributes, path)
             self.declared(part.inputs, (*path, "inputs"))
             return
         if part.inputs:
             self.inputs(part, path)
         self.outputs(part, path)
-        self.attributes(part.attributes, path, "val")
+        self.attributes(attributes, path, "val")
 
-    def inputs(self, operation: Operation, path: Path) -> None:
+    def inputs(self, op: Op, path: Path) -> None:
         """Look at the arguments of the operation at `path`."""
-        for name, bindings in operation.inputs.items():
-            for binding in bindings:
-                if binding.__class__ is not str:
-                    self.bindings(name, bindings, path)
-                    break
-        if operation.type == "const" or not ATTRIBUTES.isdisjoint(operation.inputs):
-            self.attributes_as_inputs(operation, path)
+        bound = self.graph.inputs[op]
+        if bound is not op.inputs:  # it has more than names
+            for name, bindings in bound.items():
+                self.bindings(name, bindings, path)
+        if op.type == "const" or not ATTRIBUTES.isdisjoint(op.inputs):
+            self.attributes_as_inputs(op, path)
 
     def bindings(self, name: str, bindings: Iterable[Binding], path: Path) -> None:
         """Look at the constants that an argument of the operation at `path` is bound to."""
@@ -110,43 +114,44 @@ class _Contents:
             if found:
                 self.add(found, (*path, "attributes", Key(name)))
 
-    def attributes_as_inputs(self, operation: Operation, path: Path) -> None:
+    def attributes_as_inputs(self, op: Op, path: Path) -> None:
         """Report attributes among the inputs of the operation at `path`, if the operation is known."""
-        if first_opset(operation.type) is None:
+        if first_opset(op.type) is None:
             return
-        own, others = ({"val"}, "") if operation.type == "const" else (set(), "...")
-        for name in sorted(operation.inputs.keys() & (ATTRIBUTES | own)):
-            written = f"{operation.type}({others})[{name} = ...]"
-            message = f"`{name}` of `{operation.type}` is an attribute; write `{written}`"
+        own, others = ({"val"}, "") if op.type == "const" else (set(), "...")
+        for name in sorted(op.inputs.keys() & (ATTRIBUTES | own)):
+            message = f"`{name}` of `{op.type}` is an attribute; write `{op.type}({others})[{name} = ...]`"
             self.found.append(Finding((*path, "inputs", Key(name), "key"), codes.ATTRIBUTE_AS_ARGUMENT, message))
 
-    def declared(self, values: Iterable[Declared], path: Path) -> None:
+    def declared(self, values: Iterable[Value], path: Path) -> None:
         """Look at the types of inputs or outputs."""
         for index, value in enumerate(values):
-            if found := self.type(value.stated):
+            stated = self.graph.stated[value]
+            if found := self.type(stated):
                 self.add(found, (*path, index, "type"))
-            if not self._has_too_large and self.is_too_large(value.stated):
+            if not self._has_too_large and self.is_too_large(stated):
                 self._has_too_large = True  # others follow from the first
-                message = f"{too_large(f'{named(value.name)} has', greatest_size(value.stated.type))}; {WAY_OUT}"
+                message = f"{too_large(f'{named(value.name)} has', greatest_size(stated.type))}; {WAY_OUT}"
                 self.found.append(Finding((*path, index, "type"), codes.IMPOSSIBLE_PACKAGE_SIZE, message))
 
-    def outputs(self, operation: Operation, path: Path) -> None:
+    def outputs(self, op: Op, path: Path) -> None:
         """Check the types of outputs: none is a state; a `const` has no open size that its value settles."""
-        value = operation.attributes.get("val") if operation.type == "const" else None
+        value = self.graph.attributes[op].get("val") if op.type == "const" else None
         held = None if value is None else value.stated
-        if all((held, output.stated) in self._right for output in operation.outputs):
+        types = [(held, self.graph.stated[output]) for output in op.outputs]
+        if self._right.issuperset(types):
             return
         path, before = (*path, "outputs"), len(self.found)
-        self.declared(operation.outputs, path)
+        self.declared(op.outputs, path)
         settled = held is not None and not self.is_open(held)
-        for index, output in enumerate(operation.outputs):
-            if isinstance(output.stated.type, StateType):
+        for index, (_, stated) in enumerate(types):
+            if isinstance(stated.type, StateType):
                 message = "an operation cannot make a state: a state is an input of the function"
                 self.found.append(Finding((*path, index, "type"), codes.MISPLACED_STATE, message))
-            if settled and self.is_open(output.stated):
+            if settled and self.is_open(stated):
                 self.found.append(Finding((*path, index, "type"), codes.CONSTANT_OF_UNKNOWN_SIZE, UNKNOWN_SIZE))
         if len(self.found) == before:
-            self._right.update((held, output.stated) for output in operation.outputs)
+            self._right.update(types)
 
     def add(self, found: Iterable[Finding], path: Path) -> None:
         """Add findings about a message at `path`, whose own paths begin there."""
@@ -240,7 +245,7 @@ def _is_open(message: ValueType) -> bool:
 # ---- values
 
 
-def _check_value(value: Value, constant: bool) -> Iterator[Finding]:
+def _check_value(value: proto.Value, constant: bool) -> Iterator[Finding]:
     """Check a value; `constant`: its type may leave nothing unknown."""
     wrong = [finding._replace(path=("type",)) for finding in _check_type(value.type)]
     yield from wrong
@@ -250,7 +255,7 @@ def _check_value(value: Value, constant: bool) -> Iterator[Finding]:
         yield from _check_content(value)
 
 
-def _check_content(value: Value) -> Iterator[Finding]:
+def _check_content(value: proto.Value) -> Iterator[Finding]:
     member = value.WhichOneof("value")
     if member == "immediateValue":
         yield from _check_immediate(value)
@@ -265,7 +270,7 @@ def _is_empty_list(message: ValueType) -> bool:
     return message.HasField("listType") and message.listType.length.constant.size == 0
 
 
-def _check_blob(value: Value) -> Iterator[Finding]:
+def _check_blob(value: proto.Value) -> Iterator[Finding]:
     blob = value.blobFileValue
     if not blob.fileName:
         yield _fault(codes.INVALID_BLOBFILE, "this BLOBFILE does not name a file")
@@ -289,7 +294,7 @@ def _check_blob(value: Value) -> Iterator[Finding]:
 _KINDS = {"tensor": "tensorType", "list": "listType", "tuple": "tupleType", "dictionary": "dictionaryType"}
 
 
-def _check_immediate(value: Value) -> Iterator[Finding]:
+def _check_immediate(value: proto.Value) -> Iterator[Finding]:
     immediate, kind = value.immediateValue, value.type.WhichOneof("type")
     member = immediate.WhichOneof("value")
     if member is None:
@@ -337,7 +342,7 @@ def _check_length(count: int, held: int, noun: str, holder: str) -> Iterator[Fin
         yield _fault(codes.WRONG_ELEMENT_COUNT, f"the type says {counted(count, noun)}, the {holder} has {held}")
 
 
-def _check_container(value: Value, member: str) -> Iterator[Finding]:
+def _check_container(value: proto.Value, member: str) -> Iterator[Finding]:
     immediate, types = value.immediateValue, _parts(value.type)
     if member == "dictionary":
         key, kept = types

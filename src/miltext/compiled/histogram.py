@@ -14,7 +14,7 @@ from miltext.compiled.doubts import Doubt
 from miltext.schema.opsets import OPSETS, TEXT_BY_PROTO
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Operation
+    from miltext.ir.parts import Op
 
 KEY = "mlProgramOperationTypeHistogram"
 """The key of the counts."""
@@ -95,7 +95,7 @@ class Histogram(NamedTuple):
     doubts: list[Doubt]
 
 
-def histogram(operations: Iterable[Operation], opset: str) -> Histogram:
+def histogram(operations: Iterable[Op], opset: str) -> Histogram:
     """Return the number of operations by name, for a function of an opset."""
     found = Counter(operation.type for operation in operations if operation.type != "const")
     named = {operation: _name(operation, opset) for operation in found}

@@ -16,11 +16,11 @@ from miltext.compiled.precision import STORAGE, joined, stored_as, used_types
 from miltext.compiled.stated import class_name
 from miltext.diagnostics.dynamic import Json
 from miltext.files.contents import kind_of_model, pipeline_of
+from miltext.ir.reading import read_function
 from miltext.schema.proto.kinds import PROGRAM
-from miltext.schema.walk import operations_in, own_block
 
 if TYPE_CHECKING:
-    from miltext.schema.proto import Function, FunctionDescription, Model, ModelDescription, Operation, Program
+    from miltext.schema.proto import Function, FunctionDescription, Model, ModelDescription, Program
 
 Entry = dict[str, Json]
 
@@ -138,9 +138,10 @@ def _function(described: FunctionDescription, program: Program, doubts: list[Dou
 def _statistics(functions: Iterable[Function], doubts: list[Doubt]) -> Entry:
     """Return the counts of several functions together."""
     counts, computed, stored = Counter[str](), set[str](), set[str]()
-    for function in functions:
-        operations = _operations(function)
-        found = histogram(operations, function.opset)
+    for message in functions:
+        function = read_function("", message)
+        operations = [] if function.block is None else [*function.block.walk()]
+        found = histogram(operations, message.opset)
         counts.update(found.counts)
         computed |= used_types(function, operations)
         words, unseen = stored_as(operations)
@@ -148,9 +149,3 @@ def _statistics(functions: Iterable[Function], doubts: list[Doubt]) -> Entry:
         doubts += [*found.doubts, *unseen]
     shown = {HISTOGRAM: dict(counts), "computePrecision": joined(computed)}
     return {**shown, STORAGE: joined(stored)} if stored else shown
-
-
-def _operations(function: Function) -> list[Operation]:
-    """Return the operations of a function's own block, also of its inner blocks."""
-    block = own_block(function)
-    return [*operations_in(block)] if block is not None else []

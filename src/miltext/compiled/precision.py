@@ -5,7 +5,7 @@ Both rules were read off the 30 known compiled models, and hold on all of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from math import log2
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,10 @@ from miltext.schema.tensors import tensor_dtype, tensor_shape
 from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Op
     from miltext.schema.dtypes import DType
-    from miltext.schema.proto import Function, Operation, Value
+    from miltext.schema.proto import Value
 
 STORAGE = "storagePrecision"
 """The key of the storage types of weights."""
@@ -37,24 +39,23 @@ _DENSE = {"constexpr_affine_dequantize": "quantized_data", "constexpr_blockwise_
 """The attribute or argument whose data type is a weight's, by the operation that makes the weight."""
 
 
-def used_types(function: Function, operations: Collection[Operation]) -> set[str]:
+def used_types(function: Function, operations: Collection[Op]) -> set[str]:
     """Return the data types of all values of a function, its inputs included; truth values and strings do not count."""
-    types = [value.type for value in function.inputs]
-    types += [output.type for operation in operations for output in operation.outputs]
+    declared = [*function.inputs, *(output for operation in operations for output in operation.outputs)]
+    types = [value.message.type for value in declared if value.message is not None]
     dtypes = {dtype.name: dtype for dtype in map(tensor_dtype, types) if dtype is not None}
     return {_word(dtype) for name, dtype in dtypes.items() if name not in _UNCOUNTED}
 
 
-def stored_as(operations: Collection[Operation]) -> tuple[set[str], list[Doubt]]:
+def stored_as(operations: Collection[Op]) -> tuple[set[str], list[Doubt]]:
     """Return how the weights in weight files are stored, and the doubts about unseen forms.
 
     A weight given only to a loop does not count.
     """
-    used = {name for operation in operations if operation.type != "while_loop" for name in _taken(operation)}
     found: set[str] = set()
     doubts: set[str] = set()
     for operation in operations:
-        if any(output.name in used for output in operation.outputs):
+        if any(user.type != "while_loop" for output in operation.outputs for user in output.users):
             words = _words_of(operation)
             found |= words
             if not words <= _SEEN or _is_compressed_otherwise(operation):
@@ -65,7 +66,7 @@ def stored_as(operations: Collection[Operation]) -> tuple[set[str], list[Doubt]]
     return found, told
 
 
-def _is_compressed_otherwise(operation: Operation) -> bool:
+def _is_compressed_otherwise(operation: Op) -> bool:
     """Return whether a weight is compressed in a way without a known compiled model: any that iOS18 brought, too, and
     by a table other than one row of values for a number of bits.
     """
@@ -75,11 +76,7 @@ def _is_compressed_otherwise(operation: Operation) -> bool:
     return operation.type not in _COMPRESSED or bool(operation.inputs) or len(table) > 1 or table[:1] not in _TABLES
 
 
-def _taken(operation: Operation) -> Iterator[str]:
-    return (each.name for argument in operation.inputs.values() for each in argument.arguments)
-
-
-def _words_of(operation: Operation) -> set[str]:
+def _words_of(operation: Op) -> set[str]:
     """Return how a weight is stored; nothing for an operation without a weight, or with the weight in the program."""
     kind = operation.type
     if kind == "constexpr_lut_to_dense":
@@ -92,7 +89,7 @@ def _words_of(operation: Operation) -> set[str]:
     return {_word(dtype)} if dtype is not None else set()
 
 
-def _table(operation: Operation) -> tuple[int, ...]:
+def _table(operation: Op) -> tuple[int, ...]:
     """Return the shape of a table of values: [2 ** bits] up to iOS17; then [..., 2 ** bits, values of each entry], with
     one table for each group of weights.
     """
@@ -100,12 +97,9 @@ def _table(operation: Operation) -> tuple[int, ...]:
     return (tensor_shape(value.type) or ()) if value is not None else ()
 
 
-def _part(operation: Operation, name: str) -> Value | None:
+def _part(operation: Op, name: str) -> Value | None:
     """Return an operation's value of an attribute or, from iOS18 on, of a literal argument."""
-    if name in operation.attributes:
-        return operation.attributes[name]
-    bound = operation.inputs[name].arguments if name in operation.inputs else ()
-    return bound[0].value if bound and bound[0].HasField("value") else None
+    return operation.attributes[name] if name in operation.attributes else operation.literals().get(name)
 
 
 def _dtype_in_file(value: Value) -> DType | None:

@@ -56,12 +56,12 @@ GivenArguments: TypeAlias = "Mapping[str, Sequence[OldInput]]"
 
 
 class Decision(NamedTuple):
-    """The conversion of an operation: the types of its arguments, the words for the new data type, its outputs.
+    """The conversion of an operation: the types `asked` of its arguments, the words for the new data type, its outputs.
 
     The defaults `left_out` must be written out, with the new data type.
     """
 
-    arguments: Mapping[str, Sequence[Type]]
+    asked: Mapping[str, Sequence[Type]]
     outputs: Sequence[Type]
     words: frozenset[str] = frozenset()
     left_out: tuple[str, ...] = ()

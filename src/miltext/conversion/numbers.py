@@ -11,7 +11,7 @@ import numpy as np
 from miltext.conversion.halves import FEW, Loss, halves, measured
 from miltext.diagnostics import codes
 from miltext.files.refusals import refusal
-from miltext.schema.tensors import Tensor, tensor_form
+from miltext.schema.tensors import InType, Tensor, tensor_form
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,33 +19,20 @@ if TYPE_CHECKING:
     from miltext.files.writing import Progress
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import Value
-    from miltext.schema.tensors import InType
     from miltext.weights.model_weights import BlobFolder
 
 
-class Numbers(Tensor):
+class Numbers(InType):
     """The numbers of a Value in any place, which are in fp32 and fp16, too, and what is lost between them."""
 
     def __init__(self, source: Tensor, shape: tuple[int, ...], reading: Progress | None = None) -> None:
-        self._source = source
+        super().__init__(source, source.dtype)
         self._shape = shape
         self._reading = reading
 
     @property
-    def dtype(self) -> DType:
-        return self._source.dtype
-
-    @property
     def shape(self) -> tuple[int, ...]:
         return self._shape
-
-    @property
-    def identity(self) -> tuple[object, ...]:
-        return self._source.identity
-
-    @property
-    def origin(self) -> Path | None:
-        return self._source.origin
 
     @cached_property
     def loss(self) -> Loss:
@@ -59,7 +46,7 @@ class Numbers(Tensor):
 
     def views(self) -> Iterator[bytes]:
         """Yield the packed numbers, and report the bytes read."""
-        for piece in self._source.pieces():
+        for piece in self.source.pieces():
             yield piece
             if self._reading:
                 self._reading(len(piece))
@@ -67,7 +54,7 @@ class Numbers(Tensor):
     def pieces(
         self, dtype: DType | None = None, progress: Progress | None = None, folder: Path | None = None
     ) -> Iterator[bytes]:
-        for piece in self._source.pieces(None, progress, folder):
+        for piece in self.source.pieces(None, progress, folder):
             yield piece if dtype in (None, self.dtype) else self._converted(piece, dtype)
 
     def _converted(self, piece: bytes, dtype: DType) -> bytes:
@@ -77,7 +64,7 @@ class Numbers(Tensor):
             return made.astype(np.dtype(dtype.numpy)).tobytes()
 
     def work(self, dtype: DType | None = None) -> int:
-        return super().work(dtype) + self._source.work() - self._source.size
+        return Tensor.work(self, dtype) + self.source.work() - self.source.size
 
 
 class NumbersOf:

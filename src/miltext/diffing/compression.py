@@ -10,7 +10,7 @@ from miltext.ir.parts import Value
 from miltext.pairing.keyed import stated
 from miltext.schema.dtypes import BY_NAME, BY_NUMBER
 from miltext.schema.proto import Program
-from miltext.schema.walk import is_compressed
+from miltext.schema.walk import is_compressed, only_function
 from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
@@ -102,11 +102,7 @@ class Compressed:
             return None
         program = Program(version=1)
         opset = self._opsets.get(op) or next(iter(self._opsets.values()), "CoreML5")
-        function = program.functions["main"]
-        function.opset = opset
-        block = function.block_specializations[opset]
-        block.operations.extend([part.message for part in parts])
-        block.outputs.append(op.outputs[0].name)
+        only_function(program, opset, [part.message for part in parts], [op.outputs[0].name])
         try:
             subject = Subject(program, self._graph.contents.model_path)
             return Evaluator(subject).run({}, allow_nan=True)[op.outputs[0].name]  # type: ignore[no-any-return]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diffing.spelling import SHOWN
 from miltext.diffing.values import DIGITS
@@ -13,7 +12,7 @@ from miltext.ir.parts import Op
 from miltext.printing.printer import OPERATION, Printer
 from miltext.printing.tensors import Style
 from miltext.schema import proto
-from miltext.schema.proto import Function, Operation
+from miltext.schema.walk import without_operations
 from miltext.syntax.names import name_text, opset_text
 
 if TYPE_CHECKING:
@@ -23,9 +22,8 @@ if TYPE_CHECKING:
     from miltext.ir.parts import Value
     from miltext.pairing.keyed import KeyedGraph
     from miltext.pairing.pairing import PairedBlock, PairedFunction
-    from miltext.schema.proto import Program
+    from miltext.schema.proto import Function, Operation, Program
 
-Shell = TypeVar("Shell", bound="Function | Operation")
 
 EQUAL, DIFFERENT, REMOVED, ADDED, MOVED, LOOSE = " ", "~", "-", "+", ">", ""
 """The states of lines side by side: equal but for names; of a pair with differences; of only one program; of an
@@ -99,7 +97,7 @@ class Texts:
                 value.message.name = name = name_of(value)
                 for use in value.uses:
                     if isinstance(use.user, Op):
-                        use.user.message.inputs[use.parameter].arguments[use.place].name = name
+                        use.binding.name = name
                     else:
                         use.user.message.outputs[use.place] = name
 
@@ -121,7 +119,10 @@ class Texts:
         at = ("function", name_text(pair.name))
         names = pair.old_name if self.has_own_names else pair.name, pair.name
         if old and new and len(pair.blocks) == 1:
-            shells = [self._page.function(name, _shell(each)) for name, each in zip(names, (old, new), strict=True)]
+            shells = [
+                self._page.function(name, without_operations(each))
+                for name, each in zip(names, (old, new), strict=True)
+            ]
             if len(shells[0]) == len(shells[1]) == 2:
                 yield from self._around(shells, pair.blocks, OPERATION, at)
                 return
@@ -167,7 +168,7 @@ class Texts:
         if not all(pair.old and pair.new for pair in inner):
             yield Stretch(LOOSE, self._lines(a, indent), self._lines(b, indent), at, (a, b))
             return
-        before, now = [self._page.operation(_shell(each.message), indent) for each in (a, b)]
+        before, now = [self._page.operation(without_operations(each.message), indent) for each in (a, b)]
         if b not in self.different and not self.has_own_names:
             before[0] = now[0]
         head, *others = self._around([before, now], inner, indent + " " * 8, at)
@@ -209,11 +210,3 @@ def _digests(op: Op, graph: KeyedGraph) -> list[str]:
     bound = [each for operands in op.inputs.values() for each in operands]
     values = [each for each in [*bound, *op.attributes.values()] if isinstance(each, proto.Value)]
     return [f"sha256:{blob.digest()[:DIGITS]}" for each in values if (blob := graph.contents.blob(each))]
-
-
-def _shell(message: Shell) -> Shell:
-    """Return a function or operation without the operations in its blocks."""
-    shell = deepcopy(message)
-    for block in shell.block_specializations.values() if isinstance(shell, Function) else shell.blocks:
-        del block.operations[:]
-    return shell

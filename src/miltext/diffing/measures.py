@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from miltext.diffing.structure import TensorDistance
-from miltext.schema.packing import Array, decode, packed_size
+from miltext.schema.dtypes import packed_size
+from miltext.schema.packing import Array, decode
 
 if TYPE_CHECKING:
     from miltext.files.writing import Progress

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from miltext.pairing.keyed import NAME
 from miltext.printing.printer import Printer, TypeText
 from miltext.printing.tensors import Style
+from miltext.schema.walk import sizes_of_blocks
 from miltext.syntax.literals import quote
 from miltext.syntax.names import name_text
 
@@ -58,7 +59,7 @@ class Spelling(Printer):
         stated = {key: value for key, value in operation.attributes.items() if key != NAME}
         text = f"{outputs}{' = ' if outputs else ''}{name_text(operation.type)}({arguments})"
         text += self._attributes(stated) if stated else ""
-        sizes = [str(len(block.operations)) for block in operation.blocks]
+        sizes = [*map(str, sizes_of_blocks(operation))]
         return f"{text}, with blocks of {' and '.join(sizes)} operations" if sizes else text
 
     def _blob(self, path: str, offset: int) -> str:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.defaults import defaults
 from miltext.checking.inference.operands import InputConflict
-from miltext.checking.inference.program import Walk
-from miltext.checking.inference.reading import read_program
+from miltext.checking.inference.program import infer_types
 from miltext.checking.inference.rules import apply
 from miltext.parsing.parser import parse_value
 from miltext.schema.operations import signature
@@ -29,7 +28,7 @@ class Defaults:
 
     def __init__(self, program: Program, dialect: str) -> None:
         self.dialect = dialect
-        self.inferred = Walk().program(read_program(program))
+        self.inferred = infer_types(program)
         self._wires: dict[str, bytes] = {}
 
     def missing(self) -> Iterator[str]:

@@ -13,12 +13,12 @@ from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.checking.draft_constants import UsualWalk, is_of_function, takes
-from miltext.checking.draft_walk import lacks_a_name
 from miltext.checking.inference.operands import Operand, read_value
-from miltext.checking.inference.program import bound
-from miltext.checking.inference.reading import Constant, Operation, read_program
+from miltext.checking.inference.program import UNDEFINED
+from miltext.checking.inference.reading import Constant, StatedGraph
 from miltext.checking.literal_types import Beside, Misfit, UndecidedType, literal_type, usual_type
 from miltext.checking.operations import message_path
+from miltext.ir.parts import Value
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.types import StateType, TensorType, is_known, write_type
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
     from miltext.checking.inference.operands import NestedBlock
     from miltext.checking.inference.program import Path as InferencePath
-    from miltext.checking.inference.program import Scope
-    from miltext.checking.inference.reading import Binding, ReadBlock, StatedType
+    from miltext.checking.inference.reading import Binding, StatedType
+    from miltext.ir.parts import Block, Op
+    from miltext.schema import proto
     from miltext.schema.operations import Signature
-    from miltext.schema.proto import Program, Value
     from miltext.schema.types import Type
 
-    Spelling: TypeAlias = Callable[[Value], "str | None"]
+    Spelling: TypeAlias = Callable[[proto.Value], "str | None"]
     Place: TypeAlias = tuple[str, int]
 
 STATEMENT = len(message_path(("function", "opset", 0)))
@@ -50,14 +50,14 @@ Each type may decide others; the undecided ones after that get theirs together.
 _STRING = TensorType("string", ())
 
 
-def gaps_of(program: Program, spelling: Spelling, whole: Set[Path]) -> set[Path]:
+def gaps_of(program: proto.Program, spelling: Spelling, whole: Set[Path]) -> set[Path]:
     """Return the paths of the outputs, the inputs of blocks, the bindings and the attributes that need no type.
 
     `spelling` gives the literal of a value, None where a draft has none for it. Operations at the paths of `whole`
     have all their types.
     """
-    walk = _Omission(spelling, whole)
-    walk.program(read_program(program))
+    walk = _Omission(StatedGraph(program), spelling, whole)
+    walk.program()
     return walk.gaps
 
 
@@ -92,25 +92,25 @@ class _OpenConstant:
 class _Omission(UsualWalk):
     """Inference that notes the types that can be left out."""
 
-    def __init__(self, spelling: Spelling, whole: Set[Path]) -> None:
-        super().__init__()
+    def __init__(self, graph: StatedGraph, spelling: Spelling, whole: Set[Path]) -> None:
+        super().__init__(graph)
         self.spelling = spelling
         self.whole = whole
         self.gaps: set[Path] = set()
         self.open: dict[Operand, _OpenConstant] = {}
 
-    def operation(self, operation: Operation, scope: Scope, path: InferencePath) -> None:
+    def operation(self, op: Op, path: InferencePath) -> None:
         place = message_path(path)
         if not self.is_whole(place):
-            self.attributes(operation, place)
-            if operation.type == "const" and self.constant(operation, place, scope):
+            self.attributes(op, place)
+            if op.type == "const" and self.constant(op, place):
                 return
-        self.arguments(operation, place, scope)
-        super().operation(operation, scope, path)
+        self.arguments(op, place)
+        super().operation(op, path)
         inferred = () if self.is_whole(place) else self.found[-1].inferred or ()
-        for index, (output, followed) in enumerate(zip(operation.outputs, inferred)):  # noqa: B905  # others compare
+        for index, (output, followed) in enumerate(zip(op.outputs, inferred)):  # noqa: B905  # others compare
             if output.name != DRAFT and (*place, "attributes", Key("val")) not in self.gaps:
-                self.note((*place, "outputs", index), followed, output.stated)
+                self.note((*place, "outputs", index), followed, self.graph.stated[output])
 
     def is_whole(self, place: Path) -> bool:
         """Return whether an operation, or one around it, has all its types."""
@@ -123,42 +123,40 @@ class _Omission(UsualWalk):
             return True
         return False
 
-    def nested(
-        self, operation: Operation, operands: Mapping[str, Sequence[Operand]], scope: Scope, path: InferencePath
-    ) -> list[NestedBlock]:
-        known = signature(operation.type, self.opset)
+    def nested(self, op: Op, operands: Mapping[str, Sequence[Operand]], path: InferencePath) -> list[NestedBlock]:
+        known = signature(op.type, self.opset)
         place = message_path(path)
-        for at, (block, kind) in enumerate(zip(operation.blocks, known.blocks if known else ())):  # noqa: B905
+        for at, (block, kind) in enumerate(zip(op.blocks, known.blocks if known else ())):  # noqa: B905
             for index, (value, given) in enumerate(zip(block.inputs, operands.get(kind.inputs or "", ()))):  # noqa: B905
                 if not self.is_whole(place) and value.name != DRAFT:
-                    self.note((*place, "blocks", at, "inputs", index), given.type, value.stated)
-        return super().nested(operation, operands, scope, path)
+                    self.note((*place, "blocks", at, "inputs", index), given.type, self.graph.stated[value])
+        return super().nested(op, operands, path)
 
     # ---- attributes and constants
 
-    def attributes(self, operation: Operation, place: Path) -> None:
+    def attributes(self, op: Op, place: Path) -> None:
         """Leave out the types of attributes that a draft may leave out: of names, and of single words."""
-        for name, value in operation.attributes.items():
+        for name, value in self.graph.attributes[op].items():
             literal = self.spelling(value.message)
-            if literal is None or (operation.type == "const" and name == "val"):
+            if literal is None or (op.type == "const" and name == "val"):
                 continue
             with suppress(Misfit):
                 made = _STRING if name == "name" else usual_type(literal, self.usual)
                 if made.shape == () and made.dtype in ("string", "bool"):
                     self.note((*place, "attributes", Key(name)), made, value.stated)
 
-    def constant(self, operation: Operation, place: Path, scope: Scope) -> bool:
+    def constant(self, op: Op, place: Path) -> bool:
         """Leave out the type of a constant's value that its output states; return whether that may be left out, too."""
-        value = operation.attributes.get("val")
+        value = self.graph.attributes[op].get("val")
         literal = self.spelling(value.message) if value else None
-        if value is None or literal is None or len(operation.outputs) != 1:
+        if value is None or literal is None or len(op.outputs) != 1:
             return False
-        [output] = operation.outputs
-        if not self.note((*place, "attributes", Key("val")), output.stated.type, value.stated):
+        [output] = op.outputs
+        if not self.note((*place, "attributes", Key("val")), self.graph.type(output), value.stated):
             return False
         if output.name == DRAFT:
             return False
-        operand = scope[output.name] = Operand(None)
+        operand = self.known[output] = Operand(None)
         self.open[operand] = constant = _OpenConstant(place, literal, value, operand)
         self.gaps.add(constant.output)
         return True
@@ -169,9 +167,9 @@ class _Omission(UsualWalk):
         self.gaps.discard(constant.output)
         del self.open[constant.operand]
 
-    def leave(self, block: ReadBlock, scope: Scope, path: InferencePath) -> None:
+    def leave(self, block: Block, path: InferencePath) -> None:
         """Compare constants that a block returns, and in the end unused ones, with their usual types."""
-        given = {scope[name] for name in block.outputs if name in scope}
+        given = {*map(self.operand, block.outputs)}
         for operand, constant in [*self.open.items()]:
             if operand.type is None and (operand in given or is_of_function(path)):
                 with suppress(Misfit):
@@ -183,15 +181,15 @@ class _Omission(UsualWalk):
 
     # ---- arguments
 
-    def arguments(self, operation: Operation, place: Path, scope: Scope) -> None:
+    def arguments(self, op: Op, place: Path) -> None:
         """Leave out the types of an operation's literals that follow, together with the types of its constants.
 
         A type that does not follow is written, and all others are inferred again, for it may decide more of them.
         """
-        known = signature(operation.type, self.opset)
-        literals = self.literals(operation, known) if known and not self.is_whole(place) else {}
+        known = signature(op.type, self.opset)
+        literals = self.literals(op, known) if known and not self.is_whole(place) else {}
         turns = count()
-        while known and (mistakes := self.mistakes(operation, known, literals, scope)):
+        while known and (mistakes := self.mistakes(op, known, literals)):
             for mistake in mistakes if next(turns) >= ONE_BY_ONE else mistakes[:1]:
                 if isinstance(mistake, _OpenConstant):
                     self.close(mistake)
@@ -199,38 +197,36 @@ class _Omission(UsualWalk):
                     del literals[mistake]
         self.gaps.update((*place, "inputs", Key(name), "arguments", index) for name, index in literals)
 
-    def literals(self, operation: Operation, known: Signature) -> dict[Place, str]:
+    def literals(self, op: Op, known: Signature) -> dict[Place, str]:
         """Return the literals that may have no type, in the order in which inference over a draft reads these."""
         found = {}
-        for name, bindings in sorted(operation.inputs.items()):
+        for name, bindings in self.graph.inputs[op].items():
             for index, binding in enumerate(bindings if name in known.parameters else ()):
                 literal = self.spelling(binding.message) if isinstance(binding, Constant) else None
                 if literal is not None:
                     found[name, index] = literal
         return found
 
-    def mistakes(
-        self, operation: Operation, known: Signature, literals: dict[Place, str], scope: Scope
-    ) -> list[_OpenConstant] | list[Place]:
+    def mistakes(self, op: Op, known: Signature, literals: dict[Place, str]) -> list[_OpenConstant] | list[Place]:
         """Return the constants, or else the literals, that do not get their types back while these literals have none.
 
         No constant is undecided before the first wrong one.
         """
-        inputs: dict[str, list[Binding]] = {name: [*bindings] for name, bindings in operation.inputs.items()}
+        inputs: dict[str, list[Binding]] = {name: [*bindings] for name, bindings in self.graph.inputs[op].items()}
         for name, index in literals:
             inputs[name][index] = None
-        beside = Beside(bound(operation._replace(inputs=inputs), scope))
-        is_known = not lacks_a_name(operation, scope)
+        beside = Beside(self.operands(op, inputs))
+        is_known = UNDEFINED not in map(self.operand, op.operands)
         decided: list[_OpenConstant] = []
-        misused = [*self.misused(operation, known, scope, beside, decided)] if is_known and self.open else []
-        wrong = [] if misused else [*self.misread(operation, known, literals, beside, self.usual if is_known else None)]
+        misused = [*self.misused(op, known, beside, decided)] if is_known and self.open else []
+        wrong = [] if misused else [*self.misread(op, known, literals, beside, self.usual if is_known else None)]
         for constant in decided if misused or wrong else ():
             constant.unsettle()
         return misused or wrong
 
     def misread(
         self,
-        operation: Operation,
+        op: Op,
         known: Signature,
         literals: dict[Place, str],
         beside: Beside,
@@ -238,7 +234,7 @@ class _Omission(UsualWalk):
     ) -> Iterator[Place]:
         """Yield the literals that do not get their types back."""
         for (name, index), literal in literals.items():
-            value = operation.inputs[name][index]
+            value = self.graph.inputs[op][name][index]
             made: Type = None
             with suppress(Misfit, UndecidedType):
                 made = literal_type(literal, name, known, beside.operands(), usual)
@@ -248,13 +244,13 @@ class _Omission(UsualWalk):
                 beside.note(name, index, Operand(made))
 
     def misused(
-        self, operation: Operation, known: Signature, scope: Scope, beside: Beside, decided: list[_OpenConstant]
+        self, op: Op, known: Signature, beside: Beside, decided: list[_OpenConstant]
     ) -> Iterator[_OpenConstant]:
         """Yield the constants that do not get their types from this use; add the decided ones to `decided`."""
         wrong: set[Operand] = set()
-        for name, bindings in sorted(operation.inputs.items()):
-            for index, binding in enumerate(bindings if name in known.parameters else ()):
-                constant = self.open.get(scope[binding]) if isinstance(binding, str) and binding in scope else None
+        for name, operands in op.inputs.items():
+            for index, each in enumerate(operands if name in known.parameters else ()):
+                constant = self.open.get(self.operand(each)) if isinstance(each, Value) else None
                 if constant is None or constant.operand in wrong:
                     continue
                 if not self.follows(constant, name, known, beside):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from miltext.checking.findings import named
-from miltext.checking.inference.reading import ReadBlock
 from miltext.diagnostics import Diagnostic, MiltextError, Note, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.diagnostics.wording import listed
@@ -21,25 +20,23 @@ from miltext.evaluation.ownership import Owner
 from miltext.evaluation.planning import Planner, steps_of
 from miltext.evaluation.subjects import Runnable, Subject, opened
 from miltext.evaluation.values import Constants, State
+from miltext.ir.parts import Block
 from miltext.printing.flexible_shapes import ATTRIBUTE
-from miltext.schema.paths import Key
+from miltext.schema import proto
+from miltext.schema.paths import block_path
 from miltext.schema.types import StateType, TensorType, Type
 from miltext.syntax.gc_pause import gc_paused
 
 if TYPE_CHECKING:
     import os
 
-    from miltext.checking.inference.reading import ReadFunction
     from miltext.evaluation.features import Feature
     from miltext.evaluation.planning import Step
     from miltext.evaluation.rules import Array
-    from miltext.schema.paths import Path
+    from miltext.ir.functions import Function
 
 COMPUTING = ("float32", "native")
 """The types in which fp16 can be computed."""
-
-NO_BLOCK = ReadBlock([], [], [], {})
-"""The block of a function without any block, which `check` refuses."""
 
 HIDDEN = "name an output of an operation, or an input; `miltext print` shows them all"
 
@@ -112,20 +109,22 @@ class Evaluator:
 
     def _prepare(self, *, native: bool, check: bool) -> None:
         """Check the program, plan the function, and find its constants."""
-        read = self.subject.read.functions[self.function]
-        opset = read.opset if read.opset in read.blocks else next(iter(read.blocks), "")
-        block = read.blocks.get(opset, NO_BLOCK)
-        path: Path = ("functions", Key(self.function), "block_specializations", Key(opset))
+        graph = self.subject.graph
+        function = graph.functions[self.function]
+        opset = function.message.opset
+        opset = opset if opset in function.blocks else next(iter(function.blocks), "")
+        block = function.blocks.get(opset) or Block(proto.Block(), function)  # `check` refuses a function without any
+        path = block_path(self.function, opset)
         self.subject.refuse([*(self.subject.errors() if check else ()), *without_rule(block, path)])
-        self.plan = Planner(opset, self.constants, native=native).plan(block, read.inputs, path)
+        self.plan = Planner(graph, opset, self.constants, native=native).plan(block, function.inputs, path)
         refuse_unreadable(self.subject, self.plan, self.constants)
-        self._names: dict[str, Step | None] = dict.fromkeys(self.plan.inputs)  # of its own block, by their makers
-        self._names |= {name: step for step in self.plan.steps for name in step.names}
-        self._read_types(read, block)
+        self._names: dict[str, Step | None] = {value.name: None for value in function.inputs}
+        self._names |= {name: step for step in self.plan.steps for name in step.names}  # of its own block
+        self._read_types(function, block)
 
     def _chosen(self, function: str) -> str:
         """Return the function to run. Raise MiltextError (MIL837)."""
-        there = self.subject.read.functions
+        there = self.subject.graph.functions
         if function in there:
             return function
         description = self.subject.description
@@ -136,15 +135,15 @@ class Evaluator:
         way = Note(f"the program has {listed(sorted(there), 'and') if there else 'none'}")
         raise MiltextError([error(codes.UNKNOWN_RUN_NAME, message, None, way)], path=self.subject.name)
 
-    def _read_types(self, read: ReadFunction, block: ReadBlock) -> None:
-        types: dict[str, Type] = {value.name: value.stated.type for value in read.inputs}
+    def _read_types(self, function: Function, block: Block) -> None:
+        graph = self.subject.graph
+        types: dict[str, Type] = {value.name: graph.type(value) for value in function.inputs}
         self.states = {name: stated for name, stated in types.items() if isinstance(stated, StateType)}
         self.inputs = {name: stated for name, stated in types.items() if name not in self.states}
-        made = {name: kind for step in self.plan.steps for name, kind in zip(step.names, step.types, strict=True)}
-        self.outputs = {name: made.get(name, types.get(name)) for name in block.outputs}
+        self.outputs = {value.name: graph.type(value) for value in block.outputs}
         tensors = {name: kind for name, kind in {**self.outputs, **self.inputs}.items() if isinstance(kind, TensorType)}
         shapes = {name: tensor.shape for name, tensor in tensors.items()}
-        attribute = read.attributes.get(ATTRIBUTE)
+        attribute = graph.attributes[function].get(ATTRIBUTE)
         information = attribute.message if attribute else None
         self.features: dict[str, Feature] = features_of(self.subject.description, self.function, information, shapes)
         wrapped = {name: state.wrapped for name, state in self.states.items()}
@@ -224,7 +223,7 @@ class Evaluator:
         """Run the function, and yield the values of each operation if `watched`."""
         machine = Machine(self.constants, seed)
         states = {name: State(held[name]) for name in self.states}
-        given = [states[name] if name in states else inputs[name] for name in self.plan.inputs]
+        given = [states[name] if name in states else inputs[name] for name in (each.name for each in self.plan.inputs)]
         try:
             outputs = (
                 (yield from machine.block(self.plan, {}, given)) if watched else machine.quietly(self.plan, {}, given)
@@ -233,7 +232,7 @@ class Evaluator:
             failure.locate(self.subject)
             raise
         owner = Owner([*inputs.values(), *held.values()])
-        made = {name: owner.own(value) for name, value in zip(self.plan.outputs, outputs, strict=True)}
+        made = {output.name: owner.own(value) for output, value in zip(self.plan.outputs, outputs, strict=True)}
         if state is not None:
             left = {name: each.held for name, each in states.items()}
             state.update({name: array if array is held[name] else owner.own(array) for name, array in left.items()})

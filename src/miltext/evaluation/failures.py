@@ -12,14 +12,15 @@ from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.evaluation.planning import steps_of
 from miltext.evaluation.rules import RULES
 from miltext.files.refusals import WeightsError
+from miltext.ir.parts import Op
 from miltext.schema.paths import Key
 
 if TYPE_CHECKING:
-    from miltext.checking.inference.reading import ReadBlock
     from miltext.diagnostics import Diagnostic
     from miltext.evaluation.planning import Plan, Step
     from miltext.evaluation.subjects import Subject
     from miltext.evaluation.values import Constants
+    from miltext.ir.parts import Block
     from miltext.schema.paths import Path
     from miltext.schema.proto import Value
 
@@ -54,26 +55,18 @@ def _called(step: Step) -> str:
 # ---- errors found before anything runs
 
 
-def without_rule(block: ReadBlock, path: Path) -> list[Finding]:
+def without_rule(block: Block, path: Path) -> list[Finding]:
     """Return a finding at the first operation of each type in a block that no rule computes."""
     first: dict[str, Path] = {}
-    for place, op_type in _without_rule(block, path):
-        first.setdefault(op_type, place)
+    for place, part in block.parts(path):
+        if isinstance(part, Op) and part.type not in RULES:
+            first.setdefault(part.type, place)
     return [Finding((*place, "type"), codes.NO_RULE, _no_rule(op_type)) for op_type, place in first.items()]
 
 
 def _no_rule(op_type: str) -> str:
     near = did_you_mean(nearest(op_type, RULES))
     return f"there is no rule that computes the operation {named(op_type)}{near or '; run a program without it'}"
-
-
-def _without_rule(block: ReadBlock, path: Path) -> Iterator[tuple[Path, str]]:
-    for place, operation in enumerate(block.operations):
-        here = (*path, "operations", place)
-        if operation.type not in RULES:
-            yield here, operation.type
-        for number, inner in enumerate(operation.blocks):
-            yield from _without_rule(inner, (*here, "blocks", number))
 
 
 def refuse_unreadable(subject: Subject, plan: Plan, constants: Constants) -> None:

@@ -13,6 +13,7 @@ from miltext.evaluation.declared import FAILURES, outputs_of
 from miltext.evaluation.failures import OperationFailure
 from miltext.evaluation.rules import UnfitValues
 from miltext.evaluation.values import narrowed
+from miltext.ir.parts import Value
 
 if TYPE_CHECKING:
     from miltext.evaluation.planning import Plan, Step
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 HALVES, FLOATS = np.dtype(np.float16), np.dtype(np.float32)
 
-Scope: TypeAlias = "dict[str, Any]"
+Scope: TypeAlias = "dict[Value, Any]"
 
 
 class Made(NamedTuple):
-    """The values made by a step, in the order of its names."""
+    """The values made by a step, in the order of its outputs."""
 
     step: Step
     values: list[Any]
@@ -61,12 +62,11 @@ class Machine:
             else:
                 with np.errstate(all="ignore"):
                     values = self._values(step, scope)
-            for name, value in zip(step.names, values, strict=True):
-                scope[name] = value
+            scope.update(zip(step.outputs, values, strict=True))
             yield Made(step, values)
-            for name in step.frees:
-                del scope[name]
-        return [scope[name] for name in plan.outputs]
+            for freed in step.frees:
+                del scope[freed]
+        return [scope[output] for output in plan.outputs]
 
     def quietly(self, plan: Plan, scope: Scope, values: list[Any]) -> list[Any]:
         """Do the steps of a block as `block` does, and return its outputs, without yielding the values on the way."""
@@ -87,12 +87,12 @@ class Machine:
             else:
                 values = settle(id(step)) or self._stored(step, scope)
             if len(values) == 1:
-                scope[step.names[0]] = values[0]
+                scope[step.outputs[0]] = values[0]
             else:
-                scope.update(zip(step.names, values, strict=True))
-            for name in step.frees:
-                del scope[name]
-        return [scope[name] for name in plan.outputs]
+                scope.update(zip(step.outputs, values, strict=True))
+            for freed in step.frees:
+                del scope[freed]
+        return [scope[output] for output in plan.outputs]
 
     def _stored(self, step: Step, scope: Scope) -> list[Any]:
         """Return the stored value of a const, and keep it for a loop if it is mapped, and takes no memory."""
@@ -141,13 +141,13 @@ class Machine:
 
     def _arguments(self, step: Step, scope: Scope, blocks: Sequence[Any] = ()) -> list[Any]:
         """Return the arguments of a step in the order of its rule's parameters."""
-        arguments = [*step.arguments]
+        arguments = list(step.fixed)
         for place, source, form in step.named:
             arguments[place] = form(scope[source])
         if step.given:
             read = self.constants.read
             for place, _, sources, form in step.given:
-                values = [scope[each] if isinstance(each, str) else read(each.message) for each in sources]
+                values = [scope[each] if isinstance(each, Value) else read(each.message) for each in sources]
                 arguments[place] = form(values)
         for place, kind in step.running.items():
             arguments[place] = blocks if kind == "Blocks" else self.generator
@@ -164,7 +164,7 @@ class Machine:
         return made
 
     def _without_constants(self, plan: Plan) -> tuple[Scope, list[Step]]:
-        """Return the values of a block that stay the same in each turn, by name, and the steps that make the others."""
+        """Return the values of a block that stay the same in each turn, and the steps that make the others."""
         constants: Scope = {}
         steps: list[Step] = []
         for step in plan.steps:
@@ -172,7 +172,7 @@ class Machine:
             if values is None:
                 steps.append(step)
             else:
-                constants.update(zip(step.names, values, strict=True))
+                constants.update(zip(step.outputs, values, strict=True))
         return constants, steps
 
 

@@ -10,20 +10,22 @@ import numpy as np
 from miltext.evaluation.declared import FAILURES, outputs_of
 from miltext.evaluation.rules import RULES, OpsetText, Rule
 from miltext.evaluation.values import CARRIERS, WITHOUT_NUMPY, widened
+from miltext.ir.parts import Value
 from miltext.schema.operations import signature
 from miltext.schema.types import TensorType
 from miltext.schema.walk import is_compressed
 
 if TYPE_CHECKING:
-    from miltext.checking.inference.reading import Binding, Constant, Declared, Operation, ReadBlock
+    from miltext.checking.inference.reading import Binding, Constant, StatedGraph
     from miltext.evaluation.values import Constants
+    from miltext.ir.parts import Block, Op
     from miltext.schema.paths import Path
     from miltext.schema.types import Type
 
 RUNNING = frozenset(["Random", "Blocks"])
 """Forms of values that only a run has."""
 
-AROUND = RUNNING | {"Made", "OpsetText", "Widen"}
+AROUND = RUNNING | {"Made", "Opset", "Widen"}
 """Forms of values around an op."""
 
 SETTLED_ELEMENTS = 1 << 12
@@ -35,15 +37,15 @@ class RuleParameter(NamedTuple):
 
     place: int
     name: str
-    sources: Sequence[str | Constant]
+    sources: Sequence[Value | Constant]
     form: Callable[[list[Any]], Any]
 
 
 class Named(NamedTuple):
-    """A parameter that takes the value of one name: its place, and the function that brings the value into its form."""
+    """A parameter that takes one value: its place, and the function that brings the value into its form."""
 
     place: int
-    source: str
+    source: Value
     form: Callable[[Any], Any]
 
 
@@ -55,35 +57,40 @@ class Expected(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One operation: its rule, and in the order of its parameters the constant arguments.
+    """One operation: its rule, and in the order of its parameters the `fixed` arguments, which are constants.
 
-    The others are `named`, values of one name each, `given` in other ways, or `running`: the forms of values of the
-    run, by their places. `expected` is the type with which the output needs no more rounding. `settled` are the values
-    of a constant, where known, and `stored` the constant in a file. `frees` are the names without later use.
+    The others are `named`, one value each, `given` in other ways, or `running`: the forms of values of the run, by
+    their places. `expected` is the type with which the output needs no more rounding. `settled` are the values of a
+    constant, where known, and `stored` the constant in a file. `frees` are the values without later use.
     """
 
     path: Path
-    operation: Operation
+    operation: Op
     rule: Rule
-    arguments: Sequence[Any]
+    fixed: Sequence[Any]
     named: Sequence[Named]
     given: Sequence[RuleParameter]
     running: Mapping[int, str]
     settled: list[Any] | None
     stored: Constant | None
-    names: Sequence[str]
+    outputs: Sequence[Value]
     types: Sequence[Type]
     expected: Expected | None
     blocks: Sequence[Plan]
-    frees: Sequence[str]
+    frees: Sequence[Value]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the outputs."""
+        return [value.name for value in self.outputs]
 
 
 class Plan(NamedTuple):
-    """The steps of a block; `inputs` are the names of its arguments, `outputs` of its results."""
+    """The steps of a block, which takes the `inputs` and returns the `outputs`."""
 
-    inputs: Sequence[str]
+    inputs: Sequence[Value]
     steps: Sequence[Step]
-    outputs: Sequence[str]
+    outputs: Sequence[Value]
 
 
 def steps_of(plan: Plan) -> Iterator[Step]:
@@ -100,91 +107,75 @@ class Planner:
     Arguments that are small constants of the program itself are converted to their form at once, for all runs.
     """
 
-    def __init__(self, opset: str, constants: Constants, *, native: bool) -> None:
+    def __init__(self, graph: StatedGraph, opset: str, constants: Constants, *, native: bool) -> None:
+        self.graph = graph
         self.opset = OpsetText(opset)
         self.constants = constants
         self.forms = {**FORMS, "Array": _held, "Arrays": list} if native else FORMS
         self.widen = _itself if native else widened
 
-    def plan(
-        self, block: ReadBlock, inputs: Sequence[Declared], path: Path, around: Mapping[str, Constant] | None = None
-    ) -> Plan:
-        """Return the plan of a block that takes these inputs: its own, or the inputs of its function.
-
-        `around` are the constants of the blocks around it, by name.
-        """
-        last: dict[str, int] = {}
-        taken = {value.name for value in inputs}
-        own = {*taken}
+    def plan(self, block: Block, inputs: Sequence[Value], path: Path) -> Plan:
+        """Return the plan of a block that takes these inputs: its own, or the inputs of its function."""
+        last: dict[Value, int] = {}
+        own = {*inputs, *block.made()}
         order = _order(block)
-        for turn, place in enumerate(order):
-            last.update(dict.fromkeys(_uses(block.operations[place]), turn))
-            for output in block.operations[place].outputs:
-                own.add(output.name)
-                last[output.name] = turn  # earlier uses of the name meant a value of another block
-        leaving: dict[int, list[str]] = {}
-        for name in own.difference(block.outputs):
-            leaving.setdefault(last.get(name, 0), []).append(name)
-        known = {name: constant for name, constant in (around or {}).items() if name not in taken}
-        steps = []
-        for turn, place in enumerate(order):
-            operation = block.operations[place]
-            steps.append(self._step(operation, (*path, "operations", place), leaving.get(turn, ()), known))
-            _note_constant(operation, known)
-        return Plan([value.name for value in inputs], steps, block.outputs)
+        for turn, op in enumerate(order):
+            last.update(dict.fromkeys((*op.used(), *op.outputs), turn))
+        leaving: dict[int, list[Value]] = {}
+        for value in own.difference(block.outputs):
+            leaving.setdefault(last.get(value, 0), []).append(value)
+        places = {op: (*path, "operations", place) for place, op in enumerate(block)}
+        steps = [self._step(op, places[op], leaving.get(turn, ())) for turn, op in enumerate(order)]
+        return Plan(inputs, steps, block.outputs)
 
-    def _step(self, operation: Operation, path: Path, frees: Sequence[str], known: Mapping[str, Constant]) -> Step:
-        rule = RULES[operation.type]
-        types = [output.stated.type for output in operation.outputs]
-        given, fixed = self._arguments(rule, operation, known)
+    def _step(self, op: Op, path: Path, frees: Sequence[Value]) -> Step:
+        op_type = op.type
+        rule = RULES[op_type]
+        types = [self.graph.type(output) for output in op.outputs]
+        given, fixed = self._arguments(rule, op, op_type)
         around = {"Made": types, "OpsetText": self.opset, "Widen": self.widen}
         fixed |= {name: around[form] for name, form in rule.forms.items() if form in around}
         running = {place: form for place, form in enumerate(rule.forms.values()) if form in RUNNING}
-        blocks = [
-            self.plan(block, block.inputs, (*path, "blocks", place), known)
-            for place, block in enumerate(operation.blocks)
-        ]
-        names = [output.name for output in operation.outputs]
-        is_constant = operation.type == "const"
+        blocks = [self.plan(block, block.inputs, (*path, "blocks", place)) for place, block in enumerate(op.blocks)]
+        is_constant = op_type == "const"
+        alone = [(each, _value_alone(each)) for each in given]
         return Step(
             path=path,
-            operation=operation,
+            operation=op,
             rule=rule,
-            arguments=[fixed.get(name) for name in rule.forms],
-            named=[Named(each.place, source, ALONE[each.form]) for each in given if (source := _name_alone(each))],
-            given=[each for each in given if not _name_alone(each)],
+            fixed=[fixed.get(name) for name in rule.forms],
+            named=[Named(each.place, source, ALONE[each.form]) for each, source in alone if source is not None],
+            given=[each for each, source in alone if source is None],
             running=running,
             settled=_settled(rule, fixed, types) if is_constant and not given else None,
             stored=_stored(given) if is_constant else None,
-            names=names,
+            outputs=op.outputs,
             types=types,
             expected=_expected(types),
             blocks=blocks,
             frees=frees,
         )
 
-    def _arguments(
-        self, rule: Rule, operation: Operation, constants: Mapping[str, Constant]
-    ) -> tuple[list[RuleParameter], dict[str, Any]]:
-        bound: dict[str, Sequence[Binding]] = {name: [value] for name, value in operation.attributes.items()}
-        bound |= operation.inputs
-        known = signature(operation.type, self.opset)
+    def _arguments(self, rule: Rule, op: Op, op_type: str) -> tuple[list[RuleParameter], dict[str, Any]]:
+        bound: dict[str, Sequence[Binding]] = {name: [value] for name, value in self.graph.attributes[op].items()}
+        bound |= self.graph.inputs[op]
+        known = signature(op_type, self.opset)
         given: list[RuleParameter] = []
         fixed: dict[str, Any] = {}
         for place, (name, form) in enumerate(rule.forms.items()):
-            sources = [source for source in bound.get(name, ()) if source]
+            sources = [source for source in bound.get(name, ()) if source is not None]
             if sources:
                 one = RuleParameter(place, name, sources, self.forms[form])
-                if not self._settle(one, constants, fixed):
+                if not self._settle(one, fixed):
                     given.append(one)
             elif form not in AROUND:
                 parameter = known.parameters.get(name) if known else None
                 fixed[name] = None if parameter is None else default_of(parameter.default, form)
         return given, fixed
 
-    def _settle(self, given: RuleParameter, constants: Mapping[str, Constant], fixed: dict[str, Any]) -> bool:
+    def _settle(self, given: RuleParameter, fixed: dict[str, Any]) -> bool:
         """Fix a constant argument, and return whether it is constant."""
-        sources = [constants.get(each) if isinstance(each, str) else each for each in given.sources]
+        sources = [self._constant(each) if isinstance(each, Value) else each for each in given.sources]
         settled = [each for each in sources if each is not None and _is_immediate(each)]
         if len(settled) < len(sources):
             return False
@@ -197,17 +188,23 @@ class Planner:
             return False
         return True
 
+    def _constant(self, value: Value) -> Constant | None:
+        """Return the constant of a `const`, for its first output."""
+        maker = value.maker
+        is_const = maker is not None and maker.type == "const" and maker.outputs[0] is value
+        return self.graph.attributes[maker].get("val") if maker is not None and is_const else None
 
-def _name_alone(given: RuleParameter) -> str:
-    """Return the name whose value a parameter takes, empty for a constant and for several values."""
+
+def _value_alone(given: RuleParameter) -> Value | None:
+    """Return the value that a parameter takes; None for a constant and for several values."""
     (source, *others) = given.sources
-    return source if isinstance(source, str) and not others and given.form in ALONE else ""
+    return source if isinstance(source, Value) and not others and given.form in ALONE else None
 
 
 def _stored(given: Sequence[RuleParameter]) -> Constant | None:
     """Return the value of a const, where it has just one, as in a weight file."""
     sources = [source for each in given for source in each.sources]
-    return sources[0] if len(sources) == 1 and not isinstance(sources[0], str) else None
+    return sources[0] if len(sources) == 1 and not isinstance(sources[0], Value) else None
 
 
 def _expected(types: Sequence[Type]) -> Expected | None:
@@ -226,14 +223,6 @@ def _settled(rule: Rule, fixed: Mapping[str, Any], types: Sequence[Type]) -> lis
         return None
 
 
-def _note_constant(operation: Operation, known: dict[str, Constant]) -> None:
-    """Map the names of an operation's outputs to its constant, if it is one, and to no other."""
-    for output in operation.outputs:
-        known.pop(output.name, None)
-    if operation.type == "const" and operation.outputs and "val" in operation.attributes:
-        known[operation.outputs[0].name] = operation.attributes["val"]
-
-
 def _is_immediate(constant: Constant) -> bool:
     return bool(constant.message.WhichOneof("value") == "immediateValue")
 
@@ -245,41 +234,32 @@ def default_of(default: Any, form: str) -> Any:
     return np.asarray(default, np.float32 if isinstance(default, float) else None)
 
 
-def _order(block: ReadBlock) -> list[int]:
-    """Return the places of the operations in the order of execution: a compressed constant just before its first use.
+def _order(block: Block) -> list[Op]:
+    """Return the operations in the order of execution: a compressed constant just before its first use.
 
     Where many are together, as coremltools has them in programs of fp32, all would be expanded at the same time.
     """
-    waiting: dict[str, int] = {}
-    order: list[int] = []
+    waiting: dict[Op, int] = {}
+    order: list[Op] = []
 
-    def take(names: Iterable[str]) -> None:
-        needed: set[int] = set()
-        while found := {waiting[name] for name in names if name in waiting} - needed:
+    def take(makers: Iterable[Op | None]) -> None:
+        needed: set[Op] = set()
+        while found := {op for op in makers if op in waiting} - needed:
             needed |= found
-            names = {name for place in found for name in _uses(block.operations[place])}
-        for place in sorted(needed):
-            for output in block.operations[place].outputs:
-                del waiting[output.name]
-            order.append(place)
+            makers = {value.maker for op in found for value in op.operands}
+        for op in sorted(needed, key=waiting.__getitem__):
+            del waiting[op]
+            order.append(op)
 
-    for place, operation in enumerate(block.operations):
-        if is_compressed(operation.type) and operation.outputs:
-            waiting.update((output.name, place) for output in operation.outputs)
+    for place, op in enumerate(block):
+        if is_compressed(op.type) and op.outputs:
+            waiting[op] = place
         else:
             if waiting:
-                take(_uses(operation))
-            order.append(place)
-    take(waiting)
+                take(value.maker for value in op.used())
+            order.append(op)
+    take([*waiting])
     return order
-
-
-def _uses(operation: Operation) -> set[str]:
-    """Return the names that an operation and its blocks use."""
-    used = {source for sources in operation.inputs.values() for source in sources if isinstance(source, str)}
-    for block in operation.blocks:
-        used.update(block.outputs, *map(_uses, block.operations))
-    return used
 
 
 # ---- the forms in which arguments come

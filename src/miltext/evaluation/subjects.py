@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from miltext.checking.findings import Finding, located
 from miltext.checking.ignores import without_ignored
-from miltext.checking.inference.reading import Program as Read
-from miltext.checking.inference.reading import read_program
-from miltext.checking.programs import verify_read
+from miltext.checking.inference.reading import StatedGraph
+from miltext.checking.programs import verify
 from miltext.checking.verifier import Checked
 from miltext.containers.programs import TextModel
 from miltext.diagnostics import Diagnostic, MiltextError, ParseError, PrintError, codes
@@ -66,9 +65,9 @@ class Subject:
         return self.model.description if self.model else None
 
     @cached_property
-    def read(self) -> Read:
-        """The program, read."""
-        return read_program(self.program)
+    def graph(self) -> StatedGraph:
+        """The graph of the program."""
+        return StatedGraph(self.program)
 
     @with_room
     def errors(self) -> list[Finding]:
@@ -78,7 +77,7 @@ class Subject:
         if self.draft is not None:
             return []
         with gc_paused:
-            return [finding for finding in verify_read(self.read) if finding.severity == "error"]
+            return [finding for finding in verify(self.graph) if finding.severity == "error"]
 
     def refuse(self, findings: Collection[Finding]) -> None:
         """Raise MiltextError with all of the findings but the ignored ones (by comments in the text), if any is

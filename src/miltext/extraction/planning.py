@@ -32,7 +32,7 @@ class BlockPlan(NamedTuple):
     given: Mapping[Value, str]
 
     @property
-    def operations(self) -> list[int]:
+    def kept(self) -> list[int]:
         """The places of the operations that stay."""
         return [*self.ops]
 

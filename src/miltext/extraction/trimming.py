@@ -53,7 +53,7 @@ class _Trimming:
                 yield from self._block(phrases.block(body), planned)
 
     def _block(self, block: Node, planned: BlockPlan) -> Iterator[Edit]:
-        operations, kept = list(phrases.operations(block)), {*planned.operations}
+        operations, kept = list(phrases.operations(block)), {*planned.kept}
         yield from self._removal.statements(operations, [place in kept for place in range(len(operations))])
         for (place, index), name in planned.renamed.items():
             start, end, _ = phrases.made(operations[place])[index]

@@ -11,7 +11,7 @@ from miltext.checking.inference.operands import Operand, read_value
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.packing import pack
 from miltext.schema.proto import Value
-from miltext.schema.tensors import tensor_value
+from miltext.schema.tensors import Literal
 from miltext.schema.types import ListType, TensorType, write_type
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def tensor_constant(type: TensorType, elements: Sequence[Number]) -> Value:
     else:
         import numpy as np
 
-        held.CopyFrom(tensor_value(dtype, pack(np.array(elements, np.dtype(dtype.numpy)), dtype)))
+        array = np.array(elements, np.dtype(dtype.numpy))
+        held.CopyFrom(Literal(dtype, array.shape, pack(array, dtype)).message())
     return value
 
 

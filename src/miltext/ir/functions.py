@@ -13,18 +13,18 @@ from miltext.syntax.names import FreshNames
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from miltext.ir.parts import Block, Op
+    from miltext.ir.parts import Block, Op, Use
 
 
 class Function:
     """A function: its inputs, which are in scope in all of its blocks, and the blocks by opset.
 
-    `undefined` are the used names without a definition. `clashing` are the values that were read under a name already
-    taken at their definition. `changed` are the attributes that were set, None for removed ones.
+    `undefined` are the used names without a definition. `clashing` maps each value that was read under a name already
+    taken at its definition to the value that had it. `changed` are the attributes that were set, None for removed ones.
     """
 
     __slots__ = (
-        "_names", "blocks", "changed", "clashing", "inputs", "is_edited", "message", "name", "undefined",
+        "_has_uses", "_names", "blocks", "changed", "clashing", "inputs", "is_edited", "message", "name", "undefined",
     )  # fmt: skip
 
     def __init__(self, name: str, message: proto.Function) -> None:
@@ -33,10 +33,24 @@ class Function:
         self.inputs: list[Value] = []
         self.blocks: dict[str, Block] = {}
         self.undefined: dict[str, Value] = {}
-        self.clashing: set[Value] = set()
+        self.clashing: dict[Value, Value] = {}
         self.changed: dict[str, proto.Value | None] = {}
         self.is_edited = False
         self._names: FreshNames | None = None
+        self._has_uses = False
+
+    def read_uses(self) -> None:
+        """Read the uses of all values, which the values look for once; several threads may do so at the same time."""
+        if self._has_uses:
+            return
+        values = {*self.defined(), *self.undefined.values()}
+        found: dict[Value, dict[Use, None]] = {value: {} for value in values}
+        for block in self.blocks.values():
+            for value, use in block.used():
+                found[value][use] = None
+        for value, uses in found.items():
+            value.uses = uses
+        self._has_uses = True
 
     @property
     def block(self) -> Block | None:
@@ -78,8 +92,8 @@ class Function:
 
     def remove_block(self, opset: str) -> None:
         """Take the block for an opset out of the function."""
-        self.blocks.pop(opset).release()
         self.touch()
+        self.blocks.pop(opset).release()
 
     def walk(self) -> Iterator[Op]:
         """Yield the operations of all blocks, each before those inside it, in the order of the text."""
@@ -107,5 +121,6 @@ class Function:
         return self._names.fresh(stem, first=first)
 
     def touch(self) -> None:
-        """Mark the function as edited."""
+        """Mark the function as edited, before it is: its uses are read as they were."""
+        self.read_uses()
         self.is_edited = True

@@ -57,5 +57,6 @@ class Graph:
         for name, function in self.functions.items():
             if function.is_edited:
                 settle_names(function)
-                write_function(made.functions[name], function)
+                read = self.message.functions.get(name)  # another one if the Program was edited meanwhile
+                write_function(made.functions[name], function, is_copy=read is function.message)
         return made

@@ -17,6 +17,9 @@ def settle_names(function: Function) -> None:
     The inputs and outputs of the function keep their names where another value can be renamed. Names that clashed when
     they were read stay, as long as each use still finds its value.
     """
+    names = [value.name for value in function.defined()]
+    if len(names) == len({*names}) and not function.undefined:
+        return
     kept = {*function.inputs, *(value for block in function.blocks.values() for value in block.outputs)}
     for block in function.blocks.values():
         _Settling(function, kept).block(block)

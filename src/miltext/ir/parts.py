@@ -36,6 +36,12 @@ class Use(NamedTuple):
         return self.user if isinstance(self.user, Op) else None
 
     @property
+    def binding(self) -> proto.Argument.Binding:
+        """The message of the argument of an operation, as it was read."""
+        assert isinstance(self.user, Op)
+        return self.user.message.inputs[self.parameter].arguments[self.place]
+
+    @property
     def operand(self) -> Operand:
         """The value or literal that is there now."""
         user = self.user
@@ -46,16 +52,22 @@ class Value:
     """A value: an output of an operation, an input of a block or of a function, or an undefined name.
 
     `owner` defines the value; an undefined name has none. `message` declares the name that was read and the type.
-    `uses` are in the order in which they were read or made.
+    The uses of values of an `unread` function are read at the first look at those of one of them.
     """
 
-    __slots__ = ("_name", "message", "owner", "uses")
+    __slots__ = ("_name", "_uses", "message", "owner")
 
-    def __init__(self, name: str, message: proto.NamedValueType | None, owner: Op | Block | Function | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        message: proto.NamedValueType | None,
+        owner: Op | Block | Function | None,
+        unread: Function | None = None,
+    ) -> None:
         self._name = name
         self.message = message
         self.owner = owner
-        self.uses: dict[Use, None] = {}
+        self._uses: dict[Use, None] | Function = {} if unread is None else unread
 
     def __repr__(self) -> str:
         return f"<Value {self._name}>"
@@ -72,6 +84,18 @@ class Value:
             self._touch()
             for use in self.uses:
                 use.user.touch()
+
+    @property
+    def uses(self) -> dict[Use, None]:
+        """The uses, in the order in which they were read or made."""
+        if not isinstance(self._uses, dict):
+            self._uses.read_uses()
+        assert isinstance(self._uses, dict)
+        return self._uses
+
+    @uses.setter
+    def uses(self, uses: dict[Use, None]) -> None:
+        self._uses = uses
 
     @property
     def type(self) -> Type:
@@ -134,10 +158,11 @@ class Op:
     `message` belongs to the graph and may be edited.
     """
 
-    __slots__ = ("block", "blocks", "inputs", "is_edited", "is_own", "message", "next", "outputs", "previous")
+    __slots__ = ("_type", "block", "blocks", "inputs", "is_edited", "is_own", "message", "next", "outputs", "previous")
 
     def __init__(self, message: proto.Operation) -> None:
         self.message = message
+        self._type = message.type
         self.inputs: dict[str, list[Operand]] = {}
         self.outputs: list[Value] = []
         self.blocks: list[Block] = []
@@ -182,7 +207,7 @@ class Op:
     @property
     def type(self) -> str:
         """The type of the operation: `conv`."""
-        return self.message.type
+        return self.message.type if self.is_own else self._type
 
     @property
     def attributes(self) -> Mapping[str, proto.Value]:
@@ -192,7 +217,7 @@ class Op:
     @property
     def is_constant(self) -> bool:
         """Whether the operation is a `const` or a compressed constant."""
-        return is_constant(self.message)
+        return is_constant(self.type)
 
     @property
     def operands(self) -> list[Value]:
@@ -247,26 +272,26 @@ class Op:
 
     def set_input(self, parameter: str, operands: Operand | Sequence[Operand]) -> None:
         """Set the arguments of a parameter: one, or a sequence of them."""
+        self.touch()
         self._drop(parameter)
         several = list(operands) if isinstance(operands, Sequence) else [operands]
         self.inputs[parameter] = several
-        self.touch()
         for index, operand in enumerate(several):
             if isinstance(operand, Value):
                 operand.uses[Use(self, parameter, index)] = None
 
     def remove_input(self, parameter: str) -> None:
         """Leave a parameter out."""
+        self.touch()
         self._drop(parameter)
         self.inputs.pop(parameter, None)
-        self.touch()
 
     def put(self, use: Use, new: Value | proto.Value) -> None:
         """Have one argument be another value or a literal; `Value.replace_uses` calls this."""
+        self.touch()
         self.inputs[use.parameter][use.place] = new
         if isinstance(new, Value):
             new.uses[use] = None
-        self.touch()
 
     def remove(self) -> None:
         """Take the operation, with its blocks, out of its block. Raise GraphError if an output is used outside it."""
@@ -310,7 +335,7 @@ class Op:
         return list(dict.fromkeys(value for value in used if id(value) not in inside))
 
     def touch(self) -> None:
-        """Mark the operation as edited, and all blocks and operations around it."""
+        """Mark the operation as edited, before it is, and all blocks and operations around it."""
         self.is_edited = True
         if self.block is not None:
             self.block.touch()
@@ -355,16 +380,16 @@ class Block:
 
     @outputs.setter
     def outputs(self, values: Iterable[Value]) -> None:
+        self.touch()
         for index, value in enumerate(self._outputs):
             del value.uses[Use(self, "", index)]
-        self.read_outputs(list(values))
-        self.touch()
+        self._outputs = list(values)
+        for index, value in enumerate(self._outputs):
+            value.uses[Use(self, "", index)] = None
 
     def read_outputs(self, values: list[Value]) -> None:
         """Set the outputs without marking an edit, as `ir.reading` does."""
         self._outputs = values
-        for index, value in enumerate(values):
-            value.uses[Use(self, "", index)] = None
 
     @property
     def function(self) -> Function:
@@ -374,6 +399,18 @@ class Block:
             assert owner.block is not None, "a block of a removed operation belongs to no function"
             owner = owner.block.owner
         return owner
+
+    def used(self) -> Iterator[tuple[Value, Use]]:
+        """Yield the uses of values by the operations, by those inside them, and by the block."""
+        for op in self:
+            for parameter, operands in op.inputs.items():
+                for index, operand in enumerate(operands):
+                    if isinstance(operand, Value):
+                        yield operand, Use(op, parameter, index)
+            for block in op.blocks:
+                yield from block.used()
+        for index, value in enumerate(self.outputs):
+            yield value, Use(self, "", index)
 
     def walk(self) -> Iterator[Op]:
         """Yield the operations, each before those inside it."""
@@ -427,6 +464,7 @@ class Block:
         """Put operations before an operation of the block, in their order, or behind the last one for None."""
         if place is not None and place.block is not self:
             raise GraphError("the operation to insert before is in another block")
+        self.touch()
         while place is not None and place in ops:
             place = place.next
         for op in ops:
@@ -441,10 +479,10 @@ class Block:
             else:
                 place.previous = op
         self.is_rebuilt = True
-        self.touch()
 
     def unlink(self, op: Op) -> None:
         """Take an operation out of the chain; `Op.remove` and `Op.detach` call this."""
+        self.touch()
         if op.previous is None:
             self.first = op.next
         else:
@@ -455,15 +493,14 @@ class Block:
             op.next.previous = op.previous
         op.block = op.next = op.previous = None
         self.is_rebuilt = True
-        self.touch()
 
     def put(self, use: Use, new: Value | proto.Value) -> None:
         """Return another value; `Value.replace_uses` calls this."""
         if not isinstance(new, Value):
             raise GraphError("a block returns values, and no literals")
+        self.touch()
         self._outputs[use.place] = new
         new.uses[use] = None
-        self.touch()
 
     def release(self) -> None:
         """Remove all uses: the block, or the operation around it, has been taken out for good."""
@@ -472,7 +509,7 @@ class Block:
         self.outputs = []
 
     def touch(self) -> None:
-        """Mark the block as edited, and all operations and blocks around it."""
+        """Mark the block as edited, before it is, and all operations and blocks around it."""
         if not self.is_edited:
             self.is_edited = True
             self.owner.touch()

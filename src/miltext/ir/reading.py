@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.ir.functions import Function
-from miltext.ir.parts import Block, Op, Operand, Use, Value
+from miltext.ir.parts import Block, Op, Operand, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,10 +49,10 @@ class _BlockReader:
         values = []
         for message in messages:
             name = message.name
-            value = Value(name, message, owner)
+            value = Value(name, message, owner, self.function)
             before = self.scope.get(name)
             if before is not None:
-                self.function.clashing.add(value)
+                self.function.clashing[value] = before
             self.shadowed.append((name, before))
             self.scope[name] = value
             values.append(value)
@@ -86,14 +86,12 @@ class _BlockReader:
         """Read an operation, its arguments before its definitions."""
         op = Op(message)
         inputs = message.inputs
-        for parameter in sorted(inputs):
+        for parameter in sorted(inputs) if inputs else ():
             operands: list[Operand] = []
-            for index, binding in enumerate(inputs[parameter].arguments):
+            for binding in inputs[parameter].arguments:
                 name = binding.name
                 if name or binding.WhichOneof("binding") == "name":
-                    value = self.find(name)
-                    value.uses[Use(op, parameter, index)] = None
-                    operands.append(value)
+                    operands.append(self.find(name))
                 else:
                     operands.append(binding.value if binding.WhichOneof("binding") == "value" else None)
             op.inputs[parameter] = operands
@@ -108,5 +106,5 @@ class _BlockReader:
         if value is None:
             value = self.function.undefined.get(name)
             if value is None:
-                value = self.function.undefined[name] = Value(name, None, None)
+                value = self.function.undefined[name] = Value(name, None, None, self.function)
         return value

@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     from miltext.schema import proto
 
 
-def write_function(target: proto.Function, function: Function) -> None:
-    """Make a message equal to the function, in place of its old contents."""
-    _copy(target, function.message)
-    if not function.is_edited:
-        return
+def write_function(target: proto.Function, function: Function, *, is_copy: bool) -> None:
+    """Write an edited function into a message, which may be a copy of the function's already."""
+    if not is_copy:
+        _copy(target, function.message)
     _declare(target.inputs, function.inputs)
     for key, value in function.changed.items():
         target.attributes.pop(key, None)
@@ -47,17 +46,12 @@ def _change_block(target: proto.Block, block: Block) -> None:
     """Bring the edits of a block into a copy of its message."""
     if block.is_rebuilt:
         del target.operations[:]
-        for op in block:
-            made = target.operations.add()
+    for place, op in enumerate(block):
+        made = target.operations.add() if block.is_rebuilt else target.operations[place]
+        if block.is_rebuilt or op.is_own:
             _copy(made, op.message)
-            if op.is_edited:
-                _change_op(made, op)
-    else:
-        for made, op in zip(target.operations, block, strict=True):
-            if op.is_own:
-                _copy(made, op.message)
-            if op.is_edited:
-                _change_op(made, op)
+        if op.is_edited:
+            _change_op(made, op)
     _declare(target.inputs, block.inputs)
     target.outputs[:] = [value.name for value in block.outputs]
 

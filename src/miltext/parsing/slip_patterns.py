@@ -71,7 +71,7 @@ def pattern(written: str) -> re.Pattern[str]:
 
 def _operation(name: str) -> str:
     known = meant(name)
-    return known.operations[0] if known and len(known.operations) == 1 else name
+    return known.names[0] if known and len(known.names) == 1 else name
 
 
 CLEANED: dict[str, Callable[[str], str]] = {

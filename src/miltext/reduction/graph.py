@@ -80,7 +80,7 @@ class UnitGraph:
 
 def count_operations(program: Program) -> int:
     """Return the number of operations of a program, also in blocks, without constants."""
-    return sum(not is_constant(operation) for _, operation in operations(program))
+    return sum(not is_constant(operation.type) for _, operation in operations(program))
 
 
 def extent(program: Program) -> tuple[int, ...]:

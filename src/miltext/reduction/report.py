@@ -22,7 +22,7 @@ def counts(program: Program) -> dict[str, int]:
     return {
         "functions": len(functions),
         "operations": count_operations(program),
-        "constants": sum(is_constant(operation) for _, operation in operations(program)),
+        "constants": sum(is_constant(operation.type) for _, operation in operations(program)),
         "inputs": sum(len(each.inputs) for each in functions),
         "outputs": sum(map(_outputs, functions)),
     }

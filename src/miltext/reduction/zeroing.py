@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from miltext.schema.proto import Program
-from miltext.schema.tensors import literal, tensor_form, tensor_value
+from miltext.schema.tensors import Literal, literal, tensor_form
 from miltext.schema.walk import values
 from miltext.weights.usage import value_size
 
@@ -33,7 +33,8 @@ def zeroed(program: Program, places: Collection[int]) -> Program:
     for place, held in enumerate([*values(made)]):
         form = tensor_form(held.value.type) if place in places else None
         if form is not None:
-            held.value.immediateValue.tensor.CopyFrom(tensor_value(form[0], bytes(value_size(held.value))))
+            zeros = Literal(*form, bytes(value_size(held.value)))
+            held.value.immediateValue.tensor.CopyFrom(zeros.message())
     return made
 
 

@@ -106,7 +106,7 @@ def _speaks_of(entry: Entry, word: str) -> bool:
     elsewhere.
     """
     plain, text = _plain(word), f"{entry.family} {entry.description}".lower()
-    if (known := meant(word)) and entry.name in known.operations:
+    if (known := meant(word)) and entry.name in known.names:
         return True
     return (plain != "" and plain in _plain(entry.name)) or bool(
         re.search(rf"(?:(?<!\w)|(?!\w)){re.escape(word)}", text)

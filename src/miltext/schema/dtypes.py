@@ -105,3 +105,8 @@ ELSEWHERE: dict[str, str] = {dtype.proto_name.lower(): dtype.name for dtype in D
     },
 }
 """Data types by the names that they have in other places: the schema, NumPy, C, Rust and MLIR."""
+
+
+def packed_size(count: int, bits: int) -> int:
+    """Bytes that `count` elements of `bits` bits take."""
+    return -(-count * bits // 8)

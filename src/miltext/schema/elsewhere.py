@@ -247,11 +247,11 @@ _VERSION = re.compile(r"(?:[123]d|nd|v\d|op)$")
 
 
 class Meant(NamedTuple):
-    """The meaning of a name from elsewhere in MIL: the operations of which it may be one, or in words a `way` to write
+    """The meaning of a name from elsewhere in MIL: the names of operations that it may be, or in words a `way` to write
     it.
     """
 
-    operations: tuple[str, ...]
+    names: tuple[str, ...]
     way: str = ""
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from miltext.schema.dtypes import packed_size
+
 if TYPE_CHECKING:
     from miltext.schema.dtypes import DType
 
@@ -134,11 +136,6 @@ def unpack_array(data: Bytes, bits: int, count: int, signed: bool) -> Array:
     flat ^= sign
     flat -= sign
     return flat.view(np.int8)
-
-
-def packed_size(count: int, bits: int) -> int:
-    """Bytes that `count` elements of `bits` bits take."""
-    return -(-count * bits // 8)
 
 
 def _check_size(data: Bytes, bits: int, count: int) -> None:

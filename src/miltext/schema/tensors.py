@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any, Protocol
 
-from miltext.schema.dtypes import BY_NUMBER, DType
+from miltext.schema.dtypes import BY_NUMBER, DType, packed_size
 from miltext.schema.fields import VALUES, field_data
 from miltext.schema.proto import TensorValue
 from miltext.schema.wire import sized
@@ -77,8 +77,6 @@ class Tensor(Protocol):
 
     def work(self, dtype: DType | None = None) -> int:
         """Return the bytes that `pieces` reports as progress."""
-        from miltext.schema.packing import packed_size
-
         return packed_size(self.count, (dtype or self.dtype).bits)
 
     @property
@@ -123,8 +121,17 @@ class Tensor(Protocol):
         return b"".join([bytes(self.data[start : start + SAMPLE]) for start in range(0, self.size, step)])
 
     def message(self) -> TensorValue:
-        """Return the elements as a literal has them."""
-        return tensor_value(self.dtype, self.data)
+        """Return the elements as a literal has them, in coremltools' field for values of the type."""
+        made, data = TensorValue(), bytes(self.data)
+        member = getattr(made, self.dtype.field)
+        member.SetInParent()
+        if self.dtype.field == "bytes":
+            member.values = data
+        elif self.dtype.kind == "float":  # as bytes: a signalling NaN must not pass through a Python float
+            member.MergeFromString(sized(VALUES, data) if data else b"")
+        else:
+            member.values.extend(struct.unpack(f"<{self.count}{HELD[self.dtype.name]}", data))
+        return made
 
     def equals(self, other: Tensor) -> bool:
         """Return whether two tensors in memory, or mapped, have the same type and bits."""
@@ -176,8 +183,6 @@ def literal(value: Value) -> Literal | None:
     None for strings, for any other value, and for elements that are not in their type's usual field, do not fill its
     shape, or exceed its range.
     """
-    from miltext.schema.packing import packed_size
-
     form, tensor = tensor_form(value.type), value.immediateValue.tensor
     if form is None or form[0].kind == "string" or tensor.WhichOneof("value") != form[0].field:
         return None
@@ -214,7 +219,7 @@ def tensor_form(value_type: ValueType) -> tuple[DType, tuple[int, ...]] | None:
 def numbers(data: bytes, dtype: DType, count: int) -> Sequence[bool | int | float]:
     """Return packed elements as Python's numbers; none of a type that Python lacks, or of incomplete elements."""
     if dtype.packed:
-        if len(data) != -(-count * dtype.bits // 8):
+        if len(data) != packed_size(count, dtype.bits):
             return ()
         whole, mask = int.from_bytes(data, "little"), (1 << dtype.bits) - 1
         patterns = [whole >> dtype.bits * place & mask for place in range(count)]
@@ -225,7 +230,7 @@ def numbers(data: bytes, dtype: DType, count: int) -> Sequence[bool | int | floa
     return struct.unpack(f"<{len(data) * 8 // dtype.bits}{code}", data)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class InType(Tensor):
     """A tensor in another data type, in which its `source` has its elements, too."""
 
@@ -251,17 +256,3 @@ class InType(Tensor):
         self, dtype: DType | None = None, progress: Callable[[int], object] | None = None, folder: Path | None = None
     ) -> Iterator[bytes]:
         return self.source.pieces(dtype or self.dtype, progress, folder)
-
-
-def tensor_value(dtype: DType, data: Bytes) -> TensorValue:
-    """Return the TensorValue with these packed elements, in coremltools' field for values of the type."""
-    made = TensorValue()
-    member = getattr(made, dtype.field)
-    member.SetInParent()
-    if dtype.field == "bytes":
-        member.values = bytes(data)
-    elif dtype.field in ("floats", "doubles"):  # as bytes: a signalling NaN must not pass through a Python float
-        member.MergeFromString(sized(VALUES, bytes(data)) if len(data) else b"")
-    else:
-        member.values.extend(struct.unpack(f"<{len(data) * 8 // dtype.bits}{HELD[dtype.name]}", data))
-    return made

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard, TypeVar
 
+from miltext.schema import proto
 from miltext.schema.paths import Key, Path, block_path, is_repeated
 
 if TYPE_CHECKING:
     from miltext.schema.proto import Block, Function, Message, Operation, Program, Value
 
     Part: TypeAlias = Program | Function | Block | Operation
+
+Whole = TypeVar("Whole", bound="Function | Operation")
 
 
 class Held(NamedTuple):
@@ -46,9 +50,9 @@ def is_compressed(op_type: str) -> bool:
     return op_type.startswith("constexpr_")
 
 
-def is_constant(operation: Operation) -> bool:
-    """Return whether an operation only makes a known value: a `const`, or a compressed one."""
-    return operation.type == "const" or is_compressed(operation.type)
+def is_constant(op_type: str) -> bool:
+    """Return whether operations of this type only make a known value: a `const`, or a compressed one."""
+    return op_type == "const" or is_compressed(op_type)
 
 
 def own_block(function: Function) -> Block | None:
@@ -68,6 +72,28 @@ def own_opset(function: Function) -> str | None:
     if function.opset in blocks:
         return function.opset
     return next(iter(blocks)) if len(blocks) == 1 else None
+
+
+def without_operations(message: Whole) -> Whole:
+    """Return a copy of a function or an operation without the operations in its blocks."""
+    made = deepcopy(message)
+    for block in made.blocks if isinstance(made, proto.Operation) else made.block_specializations.values():
+        del block.operations[:]
+    return made
+
+
+def sizes_of_blocks(operation: Operation) -> list[int]:
+    """Return the number of operations in each block of an operation."""
+    return [len(block.operations) for block in operation.blocks]
+
+
+def only_function(program: Program, opset: str, operations: Iterable[Operation], outputs: Iterable[str]) -> None:
+    """Give a Program the function `main` with operations, for an opset."""
+    function = program.functions["main"]
+    function.opset = opset
+    block = function.block_specializations[opset]
+    block.operations.extend(operations)
+    block.outputs.extend(outputs)
 
 
 def messages(program: Message) -> Iterator[tuple[Path, Message]]:

@@ -277,7 +277,8 @@ class BlobWriter:
 
         `packing.pack` defines the arrays that a type accepts.
         """
-        from miltext.schema.packing import PackingError, pack, packed_size, pieces_in_order
+        from miltext.schema.dtypes import packed_size
+        from miltext.schema.packing import PackingError, pack, pieces_in_order
 
         size = packed_size(array.size, dtype.bits)
         pieces = (pack(piece, dtype) for piece in pieces_in_order(array, CHUNK))

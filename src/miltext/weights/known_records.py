@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Generic, TypeVar
 
 from miltext.files.refusals import WeightsError
-from miltext.schema.packing import packed_size
+from miltext.schema.dtypes import packed_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from miltext.diagnostics import codes
 from miltext.files.refusals import WeightsError, refusal
-from miltext.schema.packing import packed_size
+from miltext.schema.dtypes import packed_size
 from miltext.schema.tensors import literal, tensor_dtype, tensor_form, tensor_shape
 from miltext.schema.walk import Held, values
 from miltext.weights.blob_storage import ALIGNMENT, Blob, BlobFile

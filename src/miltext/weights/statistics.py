@@ -25,7 +25,8 @@ def statistics(tensor: Tensor, progress: Progress | None = None) -> Statistics |
     """
     import numpy as np
 
-    from miltext.schema.packing import decode, packed_size
+    from miltext.schema.dtypes import packed_size
+    from miltext.schema.packing import decode
 
     if not tensor.count:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import prod
 from typing import TYPE_CHECKING
 
-from miltext.schema.packing import packed_size
+from miltext.schema.dtypes import packed_size
 from miltext.schema.tensors import tensor_form
 from miltext.weights.blob_storage import ALIGNMENT, aligned
 from miltext.weights.model_weights import blob_values

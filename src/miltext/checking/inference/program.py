@@ -7,18 +7,20 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.checking.inference.operands import Arguments, InputClash, InputConflict, NestedBlock, Operand
-from miltext.checking.inference.reading import Binding, Constant, Declared, Operation, Program, ReadBlock, read_program
+from miltext.checking.inference.reading import Constant, StatedGraph
 from miltext.checking.inference.rules import apply
 from miltext.checking.inference.values import infer_value
+from miltext.ir.parts import Value
 from miltext.schema.operations import signature
 from miltext.schema.types import Type, compatible, join
 
 if TYPE_CHECKING:
+    from miltext.checking.inference.reading import Binding
+    from miltext.ir.parts import Block, Op
     from miltext.schema import proto
     from miltext.schema.operations import Signature
 
 Path: TypeAlias = "tuple[str | int, ...]"
-Scope: TypeAlias = "dict[str, Operand]"
 
 UNDEFINED = Operand(None)
 """The operand for a value unknown because of a mistake, reported where the value is made."""
@@ -111,112 +113,111 @@ def infer_types(program: proto.Program) -> list[Inference]:
     Users of an output get its declared type, or its inferred type where it declares none. If the two contradict each
     other, it is unknown which one is wrong, and users get only the part that both share: one wrong type is one finding.
     """
-    return Walk().program(read_program(program))
+    return Walk(StatedGraph(program)).program()
 
 
 class Walk:
-    """Inference over a Program, function by function; `opset` is the opset of the current block.
+    """Inference over a graph, function by function; `opset` is the opset of the current block.
 
-    The `variables` are the inputs of an operation's blocks: one operand for a place and a type in all of them.
+    `known` are the operands of values so far. The `variables` are the inputs of an operation's blocks: one operand for
+    a place and a type in all of them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, graph: StatedGraph) -> None:
+        self.graph = graph
         self.opset = ""
+        self.known: dict[Value, Operand] = {}
         self.variables: dict[Hashable, Operand] = {}
         self.found: list[Inference] = []
 
-    def program(self, program: Program) -> list[Inference]:
-        for name, function in program.functions.items():
+    def program(self) -> list[Inference]:
+        for name, function in self.graph.functions.items():
             for self.opset, block in function.blocks.items():
-                self.block(block, declare({}, function.inputs), (name, self.opset))
+                self.declare(function.inputs)
+                self.block(block, (name, self.opset))
         return self.found
 
-    def block(self, block: ReadBlock, outer: Scope, path: Path, given: Sequence[Operand] = ()) -> NestedBlock:
+    def declare(self, values: Iterable[Value]) -> None:
+        """Note the inputs of a function or a block."""
+        for value in values:
+            stated = self.graph.stated[value]
+            self.known[value] = UNDEFINED if stated.is_missing else Operand(stated.type, constant=False)
+
+    def operand(self, value: Value) -> Operand:
+        """Return the operand of a value, undefined for a name without a definition."""
+        return self.known.get(value, UNDEFINED)
+
+    def block(self, block: Block, path: Path, given: Sequence[Operand] = ()) -> NestedBlock:
         """Return the inputs and outputs of a block; its inputs may not contradict the types of the `given` operands."""
-        scope = declare(outer, block.inputs)
-        self.enter(block, scope, path)
-        inputs = [scope[value.name].type for value in block.inputs]
+        known = self.known
+        self.declare(block.inputs)
+        self.enter(block, path)
+        inputs = [known[value].type for value in block.inputs]
         for at, (value, stated, operand) in enumerate(zip(block.inputs, inputs, given)):  # noqa: B905  # others compare
-            known = self.variables.setdefault((path[:-1], at, stated), scope[value.name])
-            scope[value.name] = known if compatible(stated, operand.type) else UNDEFINED
-        for place, operation in enumerate(block.operations):
-            self.operation(operation, scope, (*path, place))
-        self.leave(block, scope, path)
-        outputs = [scope[name].type if name in scope else None for name in block.outputs]
-        return NestedBlock(inputs, outputs)
+            variable = self.variables.setdefault((path[:-1], at, stated), known[value])
+            known[value] = variable if compatible(stated, operand.type) else UNDEFINED
+        for place, op in enumerate(block):
+            self.operation(op, (*path, place))
+        self.leave(block, path)
+        return NestedBlock(inputs, [self.operand(value).type for value in block.outputs])
 
-    def enter(self, block: ReadBlock, scope: Scope, path: Path) -> None:
-        """Begin a block, whose inputs are in the scope."""
+    def enter(self, block: Block, path: Path) -> None:
+        """Begin a block, whose inputs are known."""
 
-    def leave(self, block: ReadBlock, scope: Scope, path: Path) -> None:
+    def leave(self, block: Block, path: Path) -> None:
         """Finish a block, before its outputs are looked at."""
 
-    def operation(self, operation: Operation, scope: Scope, path: Path) -> None:
-        operands = bound(operation, scope)
-        blocks = self.nested(operation, operands, scope, path) if operation.blocks else []
-        arguments = Arguments(operation.type, operands, self.opset, blocks)
+    def operation(self, op: Op, path: Path) -> None:
+        operands, op_type, stated = self.operands(op), op.type, self.graph.stated
+        blocks = self.nested(op, operands, path) if op.blocks else []
+        arguments = Arguments(op_type, operands, self.opset, blocks)
         outcome = Outcome(arguments) if blocks else OUTCOMES.of(arguments)
-        declared = [output.stated.type for output in operation.outputs]
-        self.found.append(Inference(path, operation.message, declared, arguments, outcome))
-        for index, (output, followed) in enumerate(zip_longest(operation.outputs, outcome.inferred or ())):
+        declared = [stated[output].type for output in op.outputs]
+        self.found.append(Inference(path, op.message, declared, arguments, outcome))
+        for index, (output, followed) in enumerate(zip_longest(op.outputs, outcome.inferred or ())):
             if output is not None:
-                scope[output.name] = self.made(operation, index, followed, arguments, path)
+                self.known[output] = self.made(op, index, followed, arguments, path)
 
-    def made(self, operation: Operation, index: int, followed: Type, arguments: Arguments, path: Path) -> Operand:
+    def operands(self, op: Op, inputs: Mapping[str, Sequence[Binding]] | None = None) -> dict[str, list[Operand]]:
+        """Return the operands of an operation, by parameter: its inputs, and its attributes except for the name."""
+        bound, known = self.graph.inputs[op] if inputs is None else inputs, self.known.get
+        operands = {
+            name: [known(each, UNDEFINED) if isinstance(each, Value) else _given(each) for each in several]
+            for name, several in bound.items()
+        }
+        for name, value in self.graph.attributes[op].items():
+            if name != "name" and name not in operands:
+                operands[name] = [Operand(value.stated.type, None, True, value.value)]
+        return operands
+
+    def made(self, op: Op, index: int, followed: Type, arguments: Arguments, path: Path) -> Operand:
         """Return an output of an operation for its users, given the type that follows."""
-        stated = operation.outputs[index].stated
+        stated = self.graph.stated[op.outputs[index]]
         if stated.type is not None and stated.type == followed:
             return result(arguments, followed)
-        if stated.type is None and is_misnamed(operation, signature(operation.type, self.opset)):
+        if stated.type is None and is_misnamed(op, signature(op.type, self.opset)):
             return UNDEFINED  # the argument may have been meant for a parameter that decides
         agreed = stated.type or followed if compatible(stated.type, followed) else join(stated.type, followed)
         is_mistaken = agreed is None and (stated.type is not None or stated.is_missing)
         return UNDEFINED if is_mistaken else result(arguments, agreed)
 
-    def nested(
-        self, operation: Operation, operands: Mapping[str, Sequence[Operand]], scope: Scope, path: Path
-    ) -> list[NestedBlock]:
-        known = signature(operation.type, self.opset)
+    def nested(self, op: Op, operands: Mapping[str, Sequence[Operand]], path: Path) -> list[NestedBlock]:
+        known = signature(op.type, self.opset)
         stand_for = [block.inputs or "" for block in known.blocks] if known else []
         return [
-            self.block(block, scope, (*path, place), operands.get(name, ()))
-            for place, (block, name) in enumerate(zip_longest(operation.blocks, stand_for[: len(operation.blocks)]))
+            self.block(block, (*path, place), operands.get(name, ()))
+            for place, (block, name) in enumerate(zip_longest(op.blocks, stand_for[: len(op.blocks)]))
         ]
 
 
-def is_misnamed(operation: Operation | proto.Operation, known: Signature | None) -> bool:
+def is_misnamed(op: Op | proto.Operation, known: Signature | None) -> bool:
     """Return whether an operation names a parameter that it does not have."""
-    return known is not None and not known.open and any(name not in known.parameters for name in operation.inputs)
+    return known is not None and not known.open and any(name not in known.parameters for name in op.inputs)
 
 
-def bound(operation: Operation, scope: Scope) -> dict[str, list[Operand]]:
-    """Return the operands of an operation, by parameter: its inputs, and its attributes except for the name."""
-    operands = {}
-    for name, bindings in operation.inputs.items():
-        operands[name] = [
-            scope.get(binding, UNDEFINED) if binding and isinstance(binding, str) else _given(binding)
-            for binding in bindings
-        ]
-    for name, value in operation.attributes.items():
-        if name != "name" and name not in operands:
-            operands[name] = [Operand(value.stated.type, None, True, value.value)]
-    return operands
-
-
-def _given(value: Binding) -> Operand:
+def _given(binding: Binding) -> Operand:
     """Return the operand of a constant, or an undefined one."""
-    if not isinstance(value, Constant):
-        return UNDEFINED
-    return Operand(value.stated.type, None, True, value.value)
-
-
-def declare(outer: Scope, values: Iterable[Declared]) -> Scope:
-    """Return the scope around with inputs in it."""
-    return {**outer, **{value.name: _declared(value) for value in values}}
-
-
-def _declared(value: Declared) -> Operand:
-    return UNDEFINED if value.stated.is_missing else Operand(value.stated.type, constant=False)
+    return Operand(binding.stated.type, None, True, binding.value) if isinstance(binding, Constant) else UNDEFINED
 
 
 def result(arguments: Arguments, type: Type) -> Operand:

@@ -1,23 +1,26 @@
-"""A Program read once, into a light form that names, values, operations and inference all go over.
+"""A graph with the types and values that its messages state: names, values, operations and inference all use it.
 
 Each look into a protobuf message makes an object; here each message is looked into once, and each type of the same
-bytes is read once. The class names are mostly the schema's. Messages are read by their fields, so that messages of
-`miltext.schema.proto` and of coremltools both serve.
+bytes is read once. Messages are read by their fields, so that messages of `miltext.schema.proto` and of coremltools
+both serve.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.checking.inference.operands import Value as Known
 from miltext.checking.inference.operands import read_value
+from miltext.ir.graph import Graph
+from miltext.ir.parts import Block, Use, Value
 from miltext.schema.types import Type, read_type
 from miltext.syntax.memo import LONGEST
 
 if TYPE_CHECKING:
+    from miltext.ir.functions import Function
+    from miltext.ir.parts import Op, Operand
     from miltext.schema import proto
-    from miltext.schema.paths import Path
 
 
 class StatedType:
@@ -36,13 +39,6 @@ class StatedType:
         return self.type is None and self.message.WhichOneof("type") is None
 
 
-class Declared(NamedTuple):
-    """An input or an output."""
-
-    name: str
-    stated: StatedType
-
-
 class Constant(NamedTuple):
     """A Value of an attribute or an argument.
 
@@ -56,6 +52,9 @@ class Constant(NamedTuple):
     value: Known
 
 
+_constant = tuple.__new__
+"""Makes a Constant of its fields, faster than its class does."""
+
 Form: TypeAlias = "tuple[StatedType, str, int]"
 """The facts that decide whether a tensor in the Program itself fits its type: the type, the field, and the number of
 values.
@@ -64,62 +63,70 @@ values.
 Read: TypeAlias = "tuple[StatedType, Form | None, Known]"
 """The parts of a Constant besides its message."""
 
-Binding: TypeAlias = "str | Constant | None"
-"""The binding of an argument: a name (perhaps an empty one), a value, or nothing."""
+Binding: TypeAlias = "Value | Constant | None"
+"""The binding of an argument: a value of the graph, a constant, or nothing."""
+
+Part: TypeAlias = "Function | Block | Op"
 
 
-class Operation(NamedTuple):
-    """An operation; `message` is the message that it was read from."""
+class StatedGraph(Graph):
+    """A graph, and the types and constants that its messages state, each read once.
 
-    message: proto.Operation
-    type: str
-    inputs: dict[str, list[Binding]]
-    attributes: dict[str, Constant]
-    outputs: list[Declared]
-    blocks: list[ReadBlock]
+    `stated` has the types of values, `attributes` those of functions, blocks and operations, and `inputs` the arguments
+    of operations, with constants in place of literals.
+    """
 
+    def __init__(self, program: proto.Program) -> None:
+        super().__init__(program)
+        self.reader = MessageReader()
+        self.stated: dict[Value, StatedType] = {}
+        self.attributes: dict[Part, dict[str, Constant]] = {}
+        self.inputs: dict[Op, dict[str, list[Binding]]] = {}
+        self.own_attributes = self.reader.values(program.attributes)
+        for function in self.functions.values():
+            self._read(function)
+            for block in function.blocks.values():
+                self._read(block)
 
-class ReadBlock(NamedTuple):
-    """A block, of a function or inside an operation."""
+    def _read(self, part: Function | Block) -> None:
+        """Read the messages of a function, or of a block with all inside it."""
+        values, declared, stated = self.reader.values, self.reader.type, self.stated
+        attributes, inputs = self.attributes, self.inputs
+        attributes[part] = values(part.message.attributes)
+        for value in part.inputs:
+            stated[value] = declared(value.message.type)  # type: ignore[union-attr]  # only undefined names lack it
+        op = part.first if isinstance(part, Block) else None
+        while op is not None:
+            attributes[op] = values(op.message.attributes)
+            inputs[op] = self.reader.inputs(op)
+            for value in op.outputs:
+                stated[value] = declared(value.message.type)  # type: ignore[union-attr]
+            for block in op.blocks:
+                self._read(block)
+            op = op.next
 
-    inputs: list[Declared]
-    outputs: list[str]
-    operations: list[Operation]
-    attributes: dict[str, Constant]
+    def type(self, value: Value) -> Type:
+        """Return the type that a value states; None for an undefined name."""
+        return self.stated[value].type if value in self.stated else None
 
-    def made(self) -> Iterator[Declared]:
-        """Yield the outputs of the block's own operations."""
-        return (output for operation in self.operations for output in operation.outputs)
+    def reread(self, value: Value) -> None:
+        """Read the type of a value once more, which was written into its message."""
+        if value.message is not None:
+            self.stated[value] = self.reader.type(value.message.type)
 
-    def parts(self, path: Path) -> Iterator[tuple[Path, ReadBlock | Operation]]:
-        """Yield the block, at a path, and each operation and block inside it, with its path."""
-        yield path, self
-        for index, operation in enumerate(self.operations):
-            place = (*path, "operations", index)
-            yield place, operation
-            for nested, block in enumerate(operation.blocks):
-                yield from block.parts((*place, "blocks", nested))
-
-
-class ReadFunction(NamedTuple):
-    """A function; `blocks` are its specializations by opset."""
-
-    opset: str
-    inputs: list[Declared]
-    blocks: dict[str, ReadBlock]
-    attributes: dict[str, Constant]
-
-
-class Program(NamedTuple):
-    """A Program."""
-
-    functions: dict[str, ReadFunction]
-    attributes: dict[str, Constant]
-
-
-def read_program(message: proto.Program) -> Program:
-    """Read the Program in a message."""
-    return MessageReader().program(message)
+    def bind(self, op: Op, parameter: str, place: int, value: proto.Value) -> Constant:
+        """Give an operation and its message a value in the place of an argument."""
+        bound = self.inputs[op]
+        if bound is op.inputs:
+            bound = self.inputs[op] = {name: [*several] for name, several in bound.items()}
+        use = Use(op, parameter, place)
+        binding = use.binding
+        binding.value.CopyFrom(value)
+        if isinstance(before := use.operand, Value):
+            before.replace_uses(binding.value, [use])
+        op.inputs[parameter][place] = binding.value
+        constant = bound[parameter][place] = self.reader.value(binding.value)
+        return constant
 
 
 class MessageReader:
@@ -130,45 +137,16 @@ class MessageReader:
         self._values: dict[bytes, Read] = {}
         self._labels: dict[int, tuple[bytes, Read]] = {}
 
-    def program(self, message: proto.Program) -> Program:
-        functions = message.functions
-        return Program({name: self.function(functions[name]) for name in functions}, self.values(message.attributes))
+    def inputs(self, op: Op) -> dict[str, list[Binding]]:
+        """Return the arguments of an operation, with constants in place of literals."""
+        for operands in op.inputs.values():
+            for each in operands:
+                if each.__class__ is not Value:
+                    return {name: [*map(self.binding, several)] for name, several in op.inputs.items()}
+        return op.inputs  # type: ignore[return-value]  # there is no literal
 
-    def function(self, message: proto.Function) -> ReadFunction:
-        blocks = message.block_specializations
-        read = {opset: self.block(blocks[opset]) for opset in blocks}
-        return ReadFunction(message.opset, self.declared(message.inputs), read, self.values(message.attributes))
-
-    def block(self, message: proto.Block) -> ReadBlock:
-        return ReadBlock(
-            self.declared(message.inputs),
-            list(message.outputs),
-            [self.operation(operation) for operation in message.operations],
-            self.values(message.attributes),
-        )
-
-    def operation(self, message: proto.Operation) -> Operation:
-        inputs, blocks = message.inputs, message.blocks
-        return Operation(
-            message,
-            message.type,
-            {name: [self.binding(each) for each in inputs[name].arguments] for name in inputs} if inputs else {},
-            self.values(message.attributes),
-            self.declared(message.outputs),
-            [self.block(block) for block in blocks] if blocks else [],
-        )
-
-    def bind(self, operation: Operation, parameter: str, place: int, value: proto.Value) -> Constant:
-        """Give an operation and its message a value in the place of an argument."""
-        operation.message.inputs[parameter].arguments[place].value.CopyFrom(value)
-        constant = operation.inputs[parameter][place] = self.value(value)
-        return constant
-
-    def binding(self, message: proto.Argument.Binding) -> Binding:
-        if name := message.name:
-            return name
-        member = message.WhichOneof("binding")
-        return self.value(message.value) if member == "value" else None if member is None else ""
+    def binding(self, operand: Operand) -> Binding:
+        return operand if operand is None or isinstance(operand, Value) else self.value(operand)
 
     def values(self, messages: Mapping[str, proto.Value]) -> dict[str, Constant]:
         return {name: (self.label if name == "name" else self.value)(messages[name]) for name in messages}
@@ -182,14 +160,14 @@ class MessageReader:
             read = stated, form, None if form is None else read_value(message, stated.type)
             if len(wire) <= LONGEST:
                 self._values[wire] = read
-        return Constant(message, *read)
+        return _constant(Constant, (message, *read))
 
     def label(self, message: proto.Value) -> Constant:
         """Read the name of an operation; names of one length differ only in the string, which is at the end."""
         wire = message.SerializeToString()
         known = self._labels.get(len(wire))
         if known is not None and wire.startswith(known[0]):
-            return Constant(message, *known[1])
+            return _constant(Constant, (message, *known[1]))
         read = self.form(message)
         strings = message.immediateValue.tensor.strings.values
         if len(strings) == 1 and wire.endswith(text := strings[0].encode()):
@@ -198,12 +176,11 @@ class MessageReader:
 
     def form(self, message: proto.Value) -> Read:
         """Read all of a value except its known elements."""
+        if message.WhichOneof("value") == "blobFileValue":
+            return self.type(message.type), None, None
         stated, tensor = self.type(message.type), message.immediateValue.tensor
         field = tensor.WhichOneof("value")
         return stated, None if field is None else (stated, field, len(getattr(tensor, field).values)), None
-
-    def declared(self, messages: Iterable[proto.NamedValueType]) -> list[Declared]:
-        return [Declared(message.name, self.type(message.type)) for message in messages]
 
     def type(self, message: proto.ValueType) -> StatedType:
         wire = message.SerializeToString()

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from miltext.checking.findings import Finding, Remark, counted
 from miltext.checking.findings import named as quoted
 from miltext.checking.inference.operands import read_value
-from miltext.checking.inference.program import bound
 from miltext.checking.resizing.cuts import cuts_of
 from miltext.checking.resizing.facts import RULES
 from miltext.checking.resizing.following import Following
 from miltext.checking.sizes import GREATEST, WAY_OUT, too_large
 from miltext.diagnostics import codes
 from miltext.files.refusals import WeightsError
-from miltext.ir.graph import Graph
-from miltext.ir.parts import Use, literal_of
 from miltext.ir.parts import Value as Made
+from miltext.ir.parts import literal_of
 from miltext.parsing.parser import parse_value
 from miltext.schema.paths import Key
 from miltext.schema.types import TensorType, read_type, spelled
@@ -29,14 +27,13 @@ if TYPE_CHECKING:
 
     from miltext.checking.inference.operands import Operand
     from miltext.checking.inference.operands import Value as Held
-    from miltext.checking.inference.program import Scope
-    from miltext.checking.inference.reading import MessageReader, Operation
+    from miltext.checking.inference.program import Walk
     from miltext.checking.resizing.cuts import Cuts
     from miltext.checking.resizing.facts import Follow
     from miltext.ir.parts import Block, Op
     from miltext.schema.packing import Array
     from miltext.schema.paths import Path
-    from miltext.schema.proto import Program, Value
+    from miltext.schema.proto import Value
     from miltext.schema.types import Type
 
 PLAIN = ("fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
@@ -57,10 +54,9 @@ class Rewritten(NamedTuple):
 class Resizing:
     """The changes of a program's constants."""
 
-    def __init__(self, program: Program, weights: FilePath | None, reader: MessageReader) -> None:
-        self._weights = Weights(program, weights)
-        self._reader = reader
-        self._ops = Graph(program).operations()
+    def __init__(self, walk: Walk, weights: FilePath | None) -> None:
+        self._walk = walk
+        self._weights = Weights(walk.graph.message, weights)
         self._following = Following()
         self._rewritten: dict[Path, Rewritten] = {}
         self._cuts: dict[tuple[Made, Block], Cuts] = {}
@@ -72,28 +68,21 @@ class Resizing:
         """Note an input of a function or of a block, and the type that it had."""
         self._following.note(made, old, None, {})
 
-    def note(
-        self,
-        operation: Operation,
-        old: Sequence[Type],
-        scope: Scope,
-        operands: Mapping[str, Sequence[Operand]],
-        place: Path,
-    ) -> None:
+    def note(self, op: Op, old: Sequence[Type], operands: Mapping[str, Sequence[Operand]]) -> None:
         """Note the outputs of an operation, and their old types."""
-        if operation.type == "const":
+        if op.type == "const":
             return
-        captured = _captured(self._ops[place], scope) if operation.blocks else ()
-        for output, stated in zip(operation.outputs, old, strict=True):
-            self._following.note(scope[output.name], stated, operation.type, operands, captured)
+        captured = self._captured(op) if op.blocks else ()
+        for output, stated in zip(op.outputs, old, strict=True):
+            self._following.note(self._walk.known[output], stated, op.type, operands, captured)
 
-    def follow(self, operation: Operation, old: Type, scope: Scope, place: Path) -> None:
+    def follow(self, op: Op, old: Type, place: Path) -> None:
         """Give an operation the constants that follow from the sizes now."""
-        if operation.type == "while_loop":
-            self._loop(operation, scope, place)
-        if operation.type not in RULES:
+        if op.type == "while_loop":
+            self._loop(op, place)
+        if op.type not in RULES:
             return
-        operands, op = bound(operation, scope), self._ops[place]
+        operands = self._walk.operands(op)
 
         def array(name: str, at: int) -> Array | None:
             given = op.inputs.get(name, [])
@@ -102,12 +91,12 @@ class Resizing:
 
         x = op.operand("x")
         cuts = self._cuts_of(x, op.block) if isinstance(x, Made) and op.block else None
-        for each in self._following.follow(operation.type, operands, old, array, cuts):
+        for each in self._following.follow(op.type, operands, old, array, cuts):
             path: Path = (*place, "inputs", Key(each.parameter), "arguments", each.place)
             if each.code is not None:
                 self._found.setdefault((each.code, each.message), []).append(path)
             if each.elements is not None:
-                self._rewrite(operation, each, operands[each.parameter][each.place], path)
+                self._rewrite(op, each, operands[each.parameter][each.place], path)
 
     def _cuts_of(self, value: Made, block: Block) -> Cuts:
         """Return the cuts of a value in a block as they were before any of them changed."""
@@ -115,13 +104,13 @@ class Resizing:
             self._cuts[value, block] = cuts_of(value, block)
         return self._cuts[value, block]
 
-    def _loop(self, operation: Operation, scope: Scope, place: Path) -> None:
+    def _captured(self, op: Op) -> list[Operand]:
+        """Return the operands that the blocks of an operation use from outside."""
+        return [self._walk.known[value] for value in op.captured() if value in self._walk.known]
+
+    def _loop(self, loop: Op, place: Path) -> None:
         """Report a loop with the old value of a size as its count."""
-        loop = self._ops[place]
-        given = [
-            *_captured(loop, scope),
-            *(each for bound_to in bound(operation, scope).values() for each in bound_to),
-        ]
+        given = [*self._captured(loop), *(each for bound in self._walk.operands(loop).values() for each in bound)]
         changed = {each.before: each for each in self._following.changed(given) if each.before > 1 and not each.spread}
         for number in {*_counts(loop), *(each.value for each in given if each.constant)}:
             held = number[0] if isinstance(number, tuple) and len(number) == 1 else number
@@ -151,22 +140,19 @@ class Resizing:
             return array.astype(bool) if type.dtype == "bool" else array
         return None
 
-    def _rewrite(self, operation: Operation, follow: Follow, operand: Operand, path: Path) -> None:
+    def _rewrite(self, op: Op, follow: Follow, operand: Operand, path: Path) -> None:
         """Give an operation another constant."""
-        if follow.parameter not in operation.inputs or not isinstance(operand.type, TensorType):
+        if follow.parameter not in op.inputs or not isinstance(operand.type, TensorType):
             return
         greatest = max(follow.elements, default=0) if follow.elements is not None else 0
         if operand.type.dtype == "int32" and greatest > GREATEST:
-            self.hold(f"`{follow.parameter}` of `{operation.type}`", int(greatest), path)
+            self.hold(f"`{follow.parameter}` of `{op.type}`", int(greatest), path)
             return
         made = TensorType(operand.type.dtype, follow.shape)
         literal = _literal(() if follow.elements is None else follow.elements, follow.shape, made.dtype)
         value = parse_value(f"{spelled(made)}({literal})")
-        op = self._ops[path[:-4]]
         source = op.inputs[follow.parameter][follow.place]
-        if isinstance(source, Made):
-            source.replace_uses(value, [Use(op, follow.parameter, follow.place)])
-        self._reader.bind(operation, follow.parameter, follow.place, value)
+        self._walk.graph.bind(op, follow.parameter, follow.place, value)
         maker = source.maker if isinstance(source, Made) else None
         self._rewritten[path] = Rewritten(maker if maker and maker.type == "const" else None, made, literal)
 
@@ -177,7 +163,7 @@ class Resizing:
 
         The `types` of outputs get the types of the `const`s.
         """
-        places = {op: path for path, op in self._ops.items()}
+        places = {op: path for path, op in self._walk.graph.operations().items()}
         by_maker: dict[Op, set[tuple[Type, str]]] = {}
         for each in self._rewritten.values():
             if each.maker is not None:
@@ -203,11 +189,6 @@ class Resizing:
             way = WAYS[code] + (f" (so it is in {counted(more, 'more place')})" if more > 0 else "")
             severity = "error" if code in (codes.CONSTANT_CANNOT_FOLLOW, codes.IMPOSSIBLE_PACKAGE_SIZE) else "warning"
             yield Finding(paths[0], code, f"{message}; {way}", tuple(remarks), severity=severity)
-
-
-def _captured(op: Op, scope: Scope) -> list[Operand]:
-    """Return the operands that the blocks of an operation use from outside."""
-    return [scope[value.name] for value in op.captured() if value.name in scope]
 
 
 def _counts(op: Op) -> Iterator[Held]:

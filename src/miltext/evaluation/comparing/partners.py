@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.ir.parts import Block, Op, Value
 from miltext.pairing.keyed import EXACT
 from miltext.pairing.matching import match_names
-from miltext.schema.paths import Key
+from miltext.schema.paths import Key, block_path
 
 if TYPE_CHECKING:
     from miltext.pairing.keyed import KeyedGraph
@@ -34,8 +34,7 @@ class Walked:
         self.graph = graph
         self.function = graph.functions[name]
         self.block = self.function.blocks[opset]
-        path: Path = ("functions", Key(name), "block_specializations", Key(opset))
-        self.ops = {place: part for place, part in self.block.parts(path) if isinstance(part, Op)}
+        self.ops = {place: part for place, part in self.block.parts(block_path(name, opset)) if isinstance(part, Op)}
         self.paths = {op: place for place, op in self.ops.items()}
         self.values = [*self.function.inputs, *(value for op in self.paths for value in op.outputs)]
 
@@ -83,6 +82,20 @@ class Pair(NamedTuple):
     kind: str = VALUE
 
 
+class Sameness(NamedTuple):
+    """What counts as the same when two operations are compared: their kinds by default, and equal operands.
+
+    `source` returns the value that an operand stands for, and `is_kept` whether a pair of operands counts.
+    """
+
+    operations: Callable[[Op, Op], bool] | None = None
+    source: Callable[[Value], Value] = lambda value: value
+    is_kept: Callable[[int], bool] = lambda _: True
+
+
+EQUAL = Sameness()
+
+
 class Partners:
     """The pairs of values to compare, and the sources of the new program's values.
 
@@ -108,22 +121,29 @@ class Partners:
             self._nearest[value] = tuple(index for index in found if index is not None)
         return self._nearest[value]
 
-    def are_made_alike(self, old: Walked | None, pair: Pair) -> bool:
+    def are_made_alike(self, old: Walked | None, pair: Pair, by: Sameness = EQUAL) -> bool:
         """Return whether one operation makes both values of a pair, of the same type and arguments, from pairs.
 
         Its output then differs only as its inputs do: a program always computes the same from the same.
         """
-        maker, other = pair.old.maker if old and isinstance(pair.old, Value) else None, pair.new.maker
-        if old is None or maker is None or other is None or not maker.operands or maker.blocks or other.blocks:
+        if old is None or not isinstance(pair.old, Value):
             return False
-        facts, others = old.graph.facts[maker], self.new.graph.facts[other]
-        if facts.kinds[EXACT] != others.kinds[EXACT] or facts.slots != others.slots:
+        op, other = pair.old.maker, pair.new.maker
+        if op is None or other is None or op.type != other.type:
+            op, other = by.source(pair.old).maker, by.source(pair.new).maker
+        if op is None or other is None or op.blocks or other.blocks:
             return False
-        partners = (self.main.get(value) for value in others.operands)
-        return all(
-            index is not None and self.pairs[index].old is value
-            for index, value in zip(partners, facts.operands, strict=True)
-        )
+        facts, others = old.graph.facts[op], self.new.graph.facts[other]
+        if not facts.operands or facts.slots != others.slots:
+            return False
+        if not (by.operations(op, other) if by.operations else facts.kinds[EXACT] == others.kinds[EXACT]):
+            return False
+        return all(self._is_pair(*both, by) for both in zip(facts.operands, others.operands, strict=True))
+
+    def _is_pair(self, old: Value, new: Value, by: Sameness) -> bool:
+        index = self.main.get(new, self.main.get(by.source(new)))
+        known = None if index is None or not by.is_kept(index) else self.pairs[index].old
+        return isinstance(known, Value) and by.source(known) is by.source(old)
 
 
 def between(walked: Walked, value: Value, paired: Container[Held]) -> list[Op]:

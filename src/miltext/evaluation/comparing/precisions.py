@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from miltext.evaluation.comparing.partners import Sameness
 from miltext.evaluation.values import Constants
 from miltext.ir.parts import Op, Value
 from miltext.pairing.keyed import NAME
@@ -16,7 +17,6 @@ from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
     from miltext.evaluation.carried import Carried
-    from miltext.evaluation.comparing.partners import Pair, Partners, Walked
     from miltext.schema import proto
 
 FLOATS = frozenset(name for name, dtype in BY_NAME.items() if dtype.kind == "float")
@@ -44,35 +44,12 @@ def is_rounded(one: Carried, other: Carried) -> bool:
     return bool(((made == b) | (np.isnan(made) & np.isnan(b)) | too_large | too_small).all())
 
 
-def are_made_alike_but_rounded(
-    old: Walked | None, partners: Partners, pair: Pair, is_kept: Callable[[int], bool]
-) -> bool:
-    """Return whether one operation makes both values of a pair, of the same arguments but for their precision.
+def but_rounded(is_kept: Callable[[int], bool]) -> Sameness:
+    """Return what counts as the same but for precision: casts between floats are looked through.
 
-    Casts between floats are looked through. `is_kept` returns whether the constants of a pair are the same but rounded.
+    `is_kept` returns whether the constants of a pair are the same but rounded.
     """
-    op, other = _makers(pair)
-    if old is None or op is None or other is None or not _are_alike(old, op, partners.new, other):
-        return False
-    operands, others = old.graph.facts[op].operands, partners.new.graph.facts[other].operands
-    for mine, theirs in zip(operands, others, strict=True):
-        index = partners.main.get(theirs, partners.main.get(_before_casts(theirs)))
-        if index is None or not is_kept(index):
-            return False
-        known = partners.pairs[index].old
-        if not isinstance(known, Value) or _before_casts(known) is not _before_casts(mine):
-            return False
-    return True
-
-
-def _makers(pair: Pair) -> tuple[Op | None, Op | None]:
-    """Return the operations that make a pair; a cast that only one side has is looked through."""
-    if not isinstance(pair.old, Value):
-        return None, pair.new.maker
-    one, two = pair.old.maker, pair.new.maker
-    if one is None or two is None or one.type != two.type:
-        return _before_casts(pair.old).maker, _before_casts(pair.new).maker
-    return one, two
+    return Sameness(_are_alike, _before_casts, is_kept)
 
 
 def _before_casts(value: Value) -> Value:
@@ -90,13 +67,11 @@ def _rounded(value: Value) -> Value | None:
     return source if isinstance(source, Value) else None
 
 
-def _are_alike(old: Walked, op: Op, new: Walked, other: Op) -> bool:
-    """Return whether two operations without blocks are of one type, with the same literals but for their precision."""
-    facts, others = old.graph.facts[op], new.graph.facts[other]
-    if op.type != other.type or facts.slots != others.slots or op.blocks or other.blocks or not facts.operands:
-        return False
+def _are_alike(op: Op, other: Op) -> bool:
+    """Return whether two operations are of one type, with the same literals but for their precision."""
     literals, theirs = _literals(op), _literals(other)
-    return literals.keys() == theirs.keys() and all(_match(each, theirs[key]) for key, each in literals.items())
+    are_alike = op.type == other.type and literals.keys() == theirs.keys()
+    return are_alike and all(_match(each, theirs[key]) for key, each in literals.items())
 
 
 def _match(one: proto.Value, other: proto.Value) -> bool:

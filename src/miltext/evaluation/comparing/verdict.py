@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from miltext.checking.findings import named
 from miltext.evaluation.comparing.comparison import ComparedValue, FirstOddity, Origin
 from miltext.evaluation.comparing.partners import VALUE, between
-from miltext.evaluation.comparing.precisions import are_made_alike_but_rounded
+from miltext.evaluation.comparing.precisions import but_rounded
 from miltext.ir.parts import Op, Value
 from miltext.pairing.keyed import label
 from miltext.syntax.names import name_text
@@ -132,8 +132,8 @@ class Verdict:
         """Return whether a pair is computed alike but for its precision, which is another on both sides."""
         if index not in self._mixed or self._is_constant(index):
             return index in self._mixed and self._tracks[index].is_rounded
-        old, pair = self._lockstep.sides[0].walked, self._pairs[index]
-        return are_made_alike_but_rounded(old, self._partners, pair, lambda each: self._tracks[each].is_rounded)
+        by = but_rounded(lambda each: self._tracks[each].is_rounded)
+        return self._partners.are_made_alike(self._lockstep.sides[0].walked, self._pairs[index], by)
 
     def origins(self) -> list[Origin]:
         """Return where values fell although their inputs had not, the causes of fallen outputs first.

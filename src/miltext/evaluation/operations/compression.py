@@ -12,8 +12,8 @@ from math import prod
 import numpy as np
 
 from miltext.evaluation.rules import Array, Held, Ints, UnfitValues, rule
-from miltext.schema.dtypes import BY_NAME
-from miltext.schema.packing import packed_size, unpack_array
+from miltext.schema.dtypes import BY_NAME, packed_size
+from miltext.schema.packing import unpack_array
 from miltext.schema.types import show
 
 # ---- one scale, or one for each place along an axis
