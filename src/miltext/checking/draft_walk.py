@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from miltext.checking.draft_arrays import HeldArray, conversion
 from miltext.checking.draft_constants import (
     ConstantUse,
-    Literal,
+    DraftLiteral,
     OpenConstant,
     TypingOperands,
     UsualWalk,
@@ -322,7 +322,7 @@ class DraftWalk(UsualWalk):
             return
         with suppress(Misfit, UndecidedType):
             usual = None if constant.is_doubtful else self.usual
-            typed = Literal(self.spelling(constant.gap), use.parameter, int(use.path[-1]), known, self.opset)
+            typed = DraftLiteral(self.spelling(constant.gap), use.parameter, int(use.path[-1]), known, self.opset)
             made = typed.type(beside, usual, without=constant.operand)
         if constant.use and isinstance(first, TensorType):
             self.types.findings.append(constant.conflict(use, first, made if made != first else None))
@@ -445,7 +445,7 @@ class DraftWalk(UsualWalk):
             *_, place = operations_around(gap)
             usual = None if beside.lacks or place in self.broken else self.usual
             index = int(gap[-1]) if gap[-2] == "arguments" else 0
-            return Literal(self.spelling(gap), name, index, known, self.opset).type(beside, usual)
+            return DraftLiteral(self.spelling(gap), name, index, known, self.opset).type(beside, usual)
         except Misfit as misfit:
             self.types.findings.append(Finding(gap, misfit.code, str(misfit), suggestion=misfit.suggestion))
         except UndecidedType as undecided:

@@ -139,6 +139,11 @@ class EditedText:
         return self.text[slice(*span)] == self._before[slice(*self.written(span))]
 
 
+def appended(place: int, items: Iterable[str], *, is_first: bool) -> Edit:
+    """Return the edit that adds items at the end of a list, which is empty if they are the first."""
+    return place, place, ("" if is_first else ", ") + ", ".join(items)
+
+
 def edited(text: str, edits: Iterable[Edit]) -> EditedText:
     """Return a text with edits, none overlapping another; words that would join stay apart.
 
