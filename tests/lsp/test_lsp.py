@@ -666,7 +666,8 @@ async def test_only_a_certain_edit_is_preferred(
     found = await document.diagnosed()
     (action,) = await actions(document, found[0].range)
     assert (action.title, action.is_preferred) == (title, is_preferred)
-    assert miltext.check(applied(document, action)) == []
+    assert applied(document, action) == PROGRAM
+    assert miltext.check(PROGRAM) == []
 
 
 async def test_the_settings_of_a_project_count(client: LanguageClient, tmp_path: Path) -> None:

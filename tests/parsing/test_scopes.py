@@ -7,13 +7,17 @@ from random import Random
 
 import pytest
 from conftest import GOLDEN, corpus_files
+from support.short_drafts import DRAFTS
 
 import miltext
+from miltext.diagnostics import Span
 from miltext.generation.programs import generate
 from miltext.ir.graph import Graph
 from miltext.ir.parts import Block, Value
+from miltext.parsing.elaboration import elaborate
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt
+from miltext.parsing.recovery import tree_past
 from miltext.parsing.scopes import Scopes
 from miltext.parsing.spans import phrases_by_path, words
 from miltext.schema.paths import Key, Path, block_path
@@ -111,6 +115,26 @@ def test_scopes_of_generated_programs_are_the_graphs(seed: int) -> None:
     for _ in range(10):
         text = colliding(text, random)
         assert of_text(text) == of_program(miltext.parse(text))
+
+
+DRAFTED = [pytest.param(text, id=name) for name, text in DRAFTS.items()]
+
+
+@pytest.mark.parametrize("text", DRAFTED)
+def test_names_of_a_draft_mean_the_same_in_its_long_form(text: str) -> None:
+    root = tree_past(text)
+    assert root is not None
+    long = elaborate(text, root)
+    assert long is not None
+    after = tree_past(long.text)
+    assert after is not None
+    place = {name.start: long.place_of(Span(name.start, name.end)) for name, _ in Scopes(root).in_sight()}
+    made = {name.start: value.name.start for name, value in Scopes(after).in_sight()}
+    for name, value in Scopes(root).in_sight():
+        here, there = place[name.start], place[value.name.start]
+        assert here is not None
+        assert there is not None
+        assert made[here.start] == there.start
 
 
 def test_hidden_names_of_states_and_blocks_are_distinguished() -> None:

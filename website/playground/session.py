@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from miltext.checking.fixing import is_fixable, mend, replaced
+from miltext.checking.fixing import edit_of, is_fixable, mend
 from miltext.checking.verifier import check
 from miltext.diagnostics import Diagnostic, MiltextError, ParseError
 from miltext.diagnostics.codes import TITLES
@@ -156,7 +156,7 @@ def edit(diagnostic: Diagnostic, text: str, units: Units) -> Answer | None:
     """Return what applying a suggestion changes: from where to where, and what comes there."""
     if not is_fixable(diagnostic, unsafe=True):
         return None
-    start, end = replaced(text, diagnostic)
+    start, end, _ = edit_of(text, diagnostic)
     return {"from": units.at(start), "to": units.at(end), "insert": diagnostic.suggestion}
 
 

@@ -91,7 +91,7 @@ def prepare(source: Model, output: Path, choices: BuildChoices) -> NewModel:
             rename(new.spec, original, choices.renames, choices)
         new.warnings += warnings_of(new.losses, refused=choices.no_loss)
         if choices.check:
-            new.warnings += [*known_faults(new), *unreached(new)]
+            new.warnings += [*inherited_faults(new), *unreachable_functions(new)]
         new.changes = [*changes(new.around, around(new.spec), new.known, choices.renames or {})]
         _prune(new, output, choices) if choices.prune_weights else note_unused(new, output)
     except ModelError as failure:
@@ -269,15 +269,15 @@ def _store(new: NewModel, spec: Spec, arrays: dict[str, InType], externalize: in
 # ---- warnings about the new model
 
 
-def unreached(new: NewModel) -> Iterator[Diagnostic]:
+def unreachable_functions(new: NewModel) -> Iterator[Diagnostic]:
     """Yield a warning for an only function of another name that no description makes the default.
 
     There is none for a model whose original has the same problem.
     """
-    yield from _unreached(new, new.spec, WHOLE)
+    yield from _unreachable(new, new.spec, WHOLE)
 
 
-def _unreached(new: NewModel, spec: Spec, place: PipelinePlace) -> Iterator[Diagnostic]:
+def _unreachable(new: NewModel, spec: Spec, place: PipelinePlace) -> Iterator[Diagnostic]:
     names = [] if spec.description.functions else [*spec.mlProgram.functions]
     known = new.known.get(place.path, {})
     for name in names if len(names) == 1 else ():
@@ -291,10 +291,10 @@ def _unreached(new: NewModel, spec: Spec, place: PipelinePlace) -> Iterator[Diag
             )
             yield warning(codes.WRONG_NAME, message)
     for index, model in enumerate(stages(spec)):
-        yield from _unreached(new, model, place.inside(spec, index))
+        yield from _unreachable(new, model, place.inside(spec, index))
 
 
-def known_faults(new: NewModel) -> Iterator[Diagnostic]:
+def inherited_faults(new: NewModel) -> Iterator[Diagnostic]:
     """Yield a warning for each fault of a pipeline that its original has; a checked build refuses other faults."""
     for fault in faults(new.spec):
         yield warning(fault.code, f"{fault.message}; the original has this error, too")

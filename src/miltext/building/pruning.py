@@ -11,12 +11,11 @@ from posixpath import normpath
 from typing import TYPE_CHECKING
 
 from miltext.building.new_model import WeightRecord, ml_programs
-from miltext.building.packaging import contents_of
 from miltext.building.sibling_weights import NAMING, is_own, leads_elsewhere, mentions
 from miltext.diagnostics import Diagnostic, Note, codes
 from miltext.files.contents import stages
 from miltext.files.refusals import refusal
-from miltext.models.manifest import model_file
+from miltext.models.manifest import contents_of, model_file
 from miltext.schema.proto import Program
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.weights.blob_storage import BlobFile, pieces_at

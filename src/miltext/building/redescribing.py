@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.descriptions.contradictions import contradictions
 from miltext.descriptions.labels import NoFit, replace_labels
-from miltext.descriptions.mismatches import misfits
+from miltext.descriptions.mismatches import mismatches
 from miltext.descriptions.model_texts import text_of
 from miltext.descriptions.parts import beside_kinds
 from miltext.descriptions.program_descriptions import known_version, required_version
@@ -81,7 +81,7 @@ def _refused(fault: Fault, path: str | os.PathLike[str]) -> ModelError:
 
 
 def _redescribed(spec: Spec, around: Surroundings, edited: Edited | None) -> Iterator[Mistake]:
-    """Describe a model and its inner models anew, and yield the misfits."""
+    """Describe a model and its inner models anew, and yield the mismatches."""
     kind, models = kind_of_model(spec), [*stages(spec)]
     if around.kind not in (None, kind):
         yield Mistake(
@@ -114,7 +114,7 @@ def _redescribed(spec: Spec, around: Surroundings, edited: Edited | None) -> Ite
 def _wrong(spec: Spec, functions: Mapping[str, Interface], at: Keys) -> Iterator[Mistake]:
     """Yield the mistakes in the description of a model whose program has these functions."""
     if spec.WhichOneof("Type") == PROGRAM and functions:
-        yield from misfits(functions, spec.description, at)
+        yield from mismatches(functions, spec.description, at)
     yield from contradictions(spec, at)
 
 

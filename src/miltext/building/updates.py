@@ -65,7 +65,7 @@ class Carried(NamedTuple):
 def pipelines_around(way: Sequence[Spec], check: bool) -> list[PipelineAround]:
     """Return the pipelines around the last model of a way, the innermost first, before that model is edited.
 
-    Without `check`, misfits (MIL456, MIL457) are only warnings.
+    Without `check`, mismatches (MIL456, MIL457) are only warnings.
     """
     inside = places(way)
     around = [WHOLE, *(place for _, place in inside)]

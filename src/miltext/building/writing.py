@@ -10,16 +10,6 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from miltext.building.new_model import ml_programs, refusing_depth, rename_files
-from miltext.building.packaging import (
-    DATA,
-    MODEL_FILE,
-    contents_of,
-    copy_folder,
-    list_item,
-    make_listed_folders,
-    new_manifest,
-    unlist,
-)
 from miltext.building.pruning import copy_records
 from miltext.building.sibling_weights import is_at, leads_elsewhere, weight_name
 from miltext.building.storing import LARGEST
@@ -27,7 +17,19 @@ from miltext.diagnostics import codes
 from miltext.files.refusals import BlamedPart, refusal
 from miltext.files.staging import Staging
 from miltext.files.writing import copy_file, write_new
-from miltext.models.manifest import MANIFEST, model_file, whole_manifest
+from miltext.models.manifest import (
+    DATA,
+    MANIFEST,
+    MODEL_FILE,
+    contents_of,
+    copy_folder,
+    list_item,
+    make_listed_folders,
+    model_file,
+    new_manifest,
+    unlist,
+    whole_manifest,
+)
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.weights.blob_storage import BlobFile, BlobWriter
 from miltext.weights.known_records import records_of

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from miltext.diagnostics import SAFE, Diagnostic, MiltextError
 from miltext.diagnostics.selection import keeps_from_reading
-from miltext.syntax.editing import EditedText, edited
+from miltext.syntax.editing import Edit, EditedText, edited
 
 MOST_CHECKS = 100
 """How often a text is checked at most: a suggestion that does not help has to be looked for among the others."""
@@ -187,13 +187,13 @@ class _Lines:
 
 def applied(text: str, fixes: Iterable[Diagnostic]) -> EditedText:
     """Return a text with suggestions in place of their spans, which do not overlap."""
-    return edited(text, ((*replaced(text, fix), fix.suggestion or "") for fix in fixes))
+    return edited(text, (edit_of(text, fix) for fix in fixes))
 
 
-def replaced(text: str, fix: Diagnostic) -> tuple[int, int]:
-    """Return the stretch that a finding's suggestion takes the place of: with blanks around it, where it is removed."""
+def edit_of(text: str, fix: Diagnostic) -> Edit:
+    """Return the edit that a finding suggests: what is removed goes with the blanks around it."""
     assert fix.span is not None
-    return fix.span if fix.suggestion else _with_blanks(text, *fix.span)
+    return *(fix.span if fix.suggestion else _with_blanks(text, *fix.span)), fix.suggestion or ""
 
 
 def _starts(made: EditedText, fixes: Iterable[Diagnostic]) -> list[int]:

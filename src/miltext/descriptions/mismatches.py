@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from miltext.toml.reading import Keys
 
 
-def misfits(found: Mapping[str, Interface], description: ModelDescription, at: Keys) -> Iterator[Mistake]:
-    """Yield the misfits between a description and the functions of an ML Program, each with its place in the text."""
+def mismatches(found: Mapping[str, Interface], description: ModelDescription, at: Keys) -> Iterator[Mistake]:
+    """Yield the mismatches of a description and the functions of an ML Program, each with its place in the text."""
     if not description.functions:
         if len(found) == 1:
             yield from _function(description, *next(iter(found.items())), at)
@@ -64,7 +64,7 @@ def _stranger(name: str, noun: str, before: Fields, known: Fields, at: Keys, whe
 
 
 def _function(described: Fields, name: str, interface: Interface, at: Keys) -> Iterator[Mistake]:
-    """Yield the misfits in the description of one function."""
+    """Yield the mismatches in the description of one function."""
     for side, types in interface.sides.items():
         entries = getattr(described, side)
         names = [entry.name for entry in entries]
@@ -73,7 +73,7 @@ def _function(described: Fields, name: str, interface: Interface, at: Keys) -> I
             if entry.name in names[:index] or entry.name not in types:
                 yield _stranger(entry.name, side, names[:index], types, where, f"`{name}`")
             elif (said := types[entry.name]) is not None:
-                yield from misfit(entry, said, side, where)
+                yield from entry_mismatches(entry, said, side, where)
         for missing in [each for each in types if each not in names]:
             place = (*at, side, len(entries) - 1) if entries else at
             yield Mistake(codes.DESCRIPTION_OF_NOTHING, _missing(missing, types[missing], side, name), place)
@@ -99,8 +99,8 @@ def _missing(name: str, value_type: ValueType | None, side: str, function: str) 
 # ---- one entry and the type of its value
 
 
-def misfit(entry: FeatureDescription, value_type: ValueType, side: str, at: Keys = ()) -> Iterator[Mistake]:
-    """Yield the misfits between an entry and the type of its value."""
+def entry_mismatches(entry: FeatureDescription, value_type: ValueType, side: str, at: Keys = ()) -> Iterator[Mistake]:
+    """Yield the mismatches between an entry and the type of its value."""
     declared = read_type(value_type)
     member = entry.type.WhichOneof("Type")
     kind = next((word for word, each in TYPES.items() if each == member), None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 from pygls.uris import to_fs_path
 
+from miltext.checking.fixing import edit_of
 from miltext.diagnostics import SAFE, Diagnostic, MiltextError, SettingsError, codes, line_and_column
 from miltext.diagnostics.codes import page
 from miltext.lsp.positions import Shift
@@ -103,7 +104,7 @@ def _actions(view: View, chosen: Span) -> Iterator[lsp.CodeAction]:
             continue
         if suggestion is not None:
             title = f"Change to `{suggestion}`" if suggestion else "Remove it"
-            [edit] = apart(text, [(*span, suggestion)])
+            [edit] = apart(text, [edit_of(text, diagnostic)])
             yield _action(view, diagnostic, title, edit)
         elif diagnostic.code == codes.DRAFT and (whole := _inferred(text, view.document.path)) is not None:
             yield _action(view, diagnostic, "Write all types out", (0, len(text), whole))

@@ -11,16 +11,7 @@ from miltext.lsp.calls import opset_at, parameter_around
 from miltext.lsp.weights import array_in, describe_array, describe_record, describe_weight
 from miltext.reference.markdown import described_operation, described_opset, described_parameter, known_signature
 from miltext.schema.dtypes import BY_NAME
-from miltext.syntax.phrases import (
-    ARGUMENTS,
-    ATTRIBUTES,
-    OPERATIONS,
-    OPSETS,
-    arguments,
-    attributes_named,
-    held,
-    name_in,
-)
+from miltext.syntax.phrases import ARGUMENTS, ATTRIBUTES, OPERATIONS, OPSETS, arguments, attributes_named, held, name_in
 
 if TYPE_CHECKING:
     from miltext.lsp.documents import View

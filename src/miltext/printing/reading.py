@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import line_and_column
@@ -73,11 +74,10 @@ class TextReader:
         values = [value for name, value in names if name is value.name]
         numbers = {value: number for number, value in enumerate(values)}
         self._named = {name.start: (numbers[value], name is value.name) for name, value in names}
-        uses = [list[int]() for _ in values]
+        self.definitions = [self._definition(value) for value in values]
         for name, value in names:
             if name is not value.name:
-                uses[numbers[value]].append(self._line(name.start))
-        self.definitions = [self._definition(value, lines) for value, lines in zip(values, uses, strict=True)]
+                self.definitions[numbers[value]].uses.append(self._line(name.start))
         for function in phrases.functions(tree):
             self._function(function)
 
@@ -94,12 +94,11 @@ class TextReader:
         if line:
             yield line
 
-    def _definition(self, value: Meaning, uses: list[int]) -> Definition:
+    def _definition(self, value: Meaning) -> Definition:
+        """Return a value's definition, without the lines of its uses yet."""
+        start, end, _ = value.name
         maker = "input" if value.operation is None else self._label(value.operation)
-        kind = self._text[slice(*value.type)] or DRAFT
-        return Definition(
-            self._text[value.name.start : value.name.end], kind, self._line(value.name.start), maker, uses
-        )
+        return Definition(self._text[start:end], self._text[slice(*value.type)] or DRAFT, self._line(start), maker, [])
 
     # ---- parts
 
@@ -149,8 +148,7 @@ class TextReader:
     def _arguments(self, operation: Node) -> Iterator[Node]:
         """Return the names and the operations in the arguments of an operation, in their order."""
         if isinstance(operation, Statement):
-            _, *uses = operation.names()
-            return (Node("NAME", start, end, [], name) for start, end, name in uses)
+            return (Node("NAME", start, end, [], name) for start, end, name in islice(operation.names(), 1, None))
         bindings = (binding for argument in phrases.arguments(operation) for binding in phrases.bindings(argument))
         return (phrases.held(each) for each in bindings if each.name in ("name_binding", "call_binding"))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from miltext.checking.findings import Finding
 from miltext.compiled.coremldata import FILE_NAME, TEXT
-from miltext.descriptions.mismatches import misfit
+from miltext.descriptions.mismatches import entry_mismatches
 from miltext.descriptions.program_descriptions import DEFAULT_FUNCTION, required_version
 from miltext.diagnostics import codes
 from miltext.pipelines.type_words import type_words
@@ -124,7 +124,7 @@ def _type(entry: FeatureDescription, declared: ValueType, side: str, path: Path)
         yield _found(path, f"{FILE_NAME} says that `{entry.name}` is an image of the unknown color space {color}")
     if any(
         each.code != codes.INPUT_WITHOUT_RANGE or sizes is None or not sizes.ranges
-        for each in misfit(entry, declared, side)
+        for each in entry_mismatches(entry, declared, side)
     ):
         there = (
             f"by {FILE_NAME} {type_words(entry.type)}" if entry.type.WhichOneof("Type") else f"{FILE_NAME} has no type"
