@@ -15,7 +15,7 @@ import pytest
 from miltext.checking.resizing.cuts import count_of, parts
 from miltext.checking.resizing.facts import SizeChange, Sizes
 from miltext.checking.resizing.lineage import OPEN, Factor, lineage_of, recast
-from miltext.checking.resizing.numbers import form_of
+from miltext.checking.resizing.numbers import SizeFunction, form_of
 from miltext.checking.resizing.patterns import diagonal, remade
 
 SIZES = [(16, 24), (16, 12), (16, 8), (16, 32), (12, 20), (12, 18), (7, 9), (9, 5)]
@@ -186,6 +186,31 @@ def test_numbers_that_programs_have_anyway() -> None:
     form = form_of(2.0, "fp32", changes)
     assert form is not None
     assert not form.is_sure
+
+
+@pytest.mark.parametrize(("base", "size"), [(0.9, 12), (0.99, 100), (1.1, 7), (0.95, 33)])
+@pytest.mark.parametrize("dtype", ["fp16", "fp32"])
+def test_a_power_of_a_size(base: float, size: int, dtype: str) -> None:
+    number = float(np.array(base**size, {"fp16": np.float16, "fp32": np.float32}[dtype]))
+    form = form_of(number, dtype, Sizes(frozenset({SizeChange(size, size + 3)})))
+    assert form is not None
+    assert (form.words, form.is_sure) == (f"{base}^{size}", False)
+    assert form_of(number, dtype, Sizes(frozenset({SizeChange(10**9, 3)}))) is None
+    assert form_of(number, dtype, Sizes(frozenset({SizeChange(size + 2, size + 3)}))) is None
+
+
+@pytest.mark.parametrize(("dtype", "most"), [("fp16", 0.01), ("fp32", 0.001)])
+def test_few_numbers_are_powers_of_a_size(dtype: str, most: float) -> None:
+    numbers = [float(each) for each in np.random.default_rng(0).uniform(0.001, 3, 2000).astype(np.float16)]
+    usual = [1e-12, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.044715, 0.7978846, 65504.0, 1e4]
+    changes = [Sizes(frozenset({SizeChange(size, size + 1)})) for size in (5, 6, 12, 64)]
+
+    def powers(numbers: list[float]) -> list[SizeFunction]:
+        found = [form_of(each, dtype, change) for each in numbers for change in changes]
+        return [each for each in found if each and "^" in each.words]
+
+    assert len(powers(numbers)) <= most * len(numbers) * len(changes)
+    assert powers(usual) == []
 
 
 # ---- cuts

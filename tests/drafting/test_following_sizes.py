@@ -83,7 +83,35 @@ def _scaled(form: Callable[[int], float], n: int) -> str:
     return f"tensor<fp32, [1, 4, {n}]> y = mul(x = x, y = fp32({np.float32(form(n))}));"
 
 
+REVERSED = "reverse_sequence(batch_axis = int32(1), lengths = {lengths}, seq_axis = int32(2), x = x)"
+
+MAYBE = {
+    "a power of a size": lambda n: f"mul(x = x, y = fp32({np.float32(0.9**n)}))",
+    "a slope of one by a size": lambda n: f"elu(alpha = fp32({1 / n}), x = x)",
+    "one length of many": lambda n: REVERSED.format(lengths=ints(n, 7, 3, 1)),
+}
+"""Operations with a number that may be computed from a size, and as well for another reason: it is reported."""
+
+
+@pytest.mark.parametrize("name", MAYBE)
+def test_a_number_that_may_come_from_a_size_is_reported(name: str) -> None:
+    text = program(16, f"tensor<fp32, [1, 4, 16]> y = {MAYBE[name](16)};")
+    made, told = reshaped(text, "1,4,24")
+    assert miltext.parse(made) == miltext.parse(text.replace("4, 16]", "4, 24]"))
+    assert [each.code for each in told] == [STAYS]
+    assert reshaped(text, "1,4,16") == (text, [])
+
+
+@pytest.mark.parametrize("slope", [0.01, 0.1, 0.2, 0.25])
+def test_usual_slopes_are_not_reported(slope: float) -> None:
+    line = f"tensor<fp32, [1, 4, {round(1 / slope)}]> y = leaky_relu(alpha = fp32({slope}), x = x);"
+    assert reshaped(program(round(1 / slope), line), "1,4,24")[1] == []
+
+
 CASES = {
+    "lengths of all": Case(
+        lambda n: f"tensor<fp32, [1, 4, {n}]> y = {REVERSED.format(lengths=ints(n, n, n, n))};", (WRITTEN,)
+    ),
     "to two before the end": Case(lambda n: sliced(0, n - 2, n - 2), (WRITTEN,)),
     "to the end": Case(lambda n: sliced(3, n, n - 3), (STAYS, WRITTEN)),
     "two at both ends": Case(lambda n: sliced(2, n - 2, n - 4), (STAYS, WRITTEN)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -273,6 +274,25 @@ def test_a_package_whose_commits_nothing_reports_stays_ours(merging: Merging) ->
     assert "MIL861" in merging.miltext("merge", "--resolve", "theirs", "A model.mlpackage", status=2)
     merging.miltext("merge", "--resolve", "ours", "A model.mlpackage")
     assert merging.git("status", "--short") == ""
+
+
+def test_a_package_that_theirs_renamed_is_taken_from_its_commit(merging: Merging) -> None:
+    """`--resolve` finds no side under the new name, whichever it is asked for."""
+    package_branches(merging, ("tanh", "valid"))
+    merging.git("checkout", "-q", "theirs")
+    merging.git("mv", "Model.mlpackage", "A model.mlpackage")
+    merging.commit()
+    merging.git("checkout", "-q", "ours")
+    shown = merging.git("merge", "theirs", status=1)
+    command = "git restore --source=COMMIT --staged --worktree -- 'A model.mlpackage'"
+    assert f"only theirs has this name: `{command}` takes theirs" in shown
+    assert "--resolve" not in shown
+    assert command.replace("'A model.mlpackage'", "MODEL") in merging.miltext(
+        "merge", "--resolve", "theirs", "A model.mlpackage", status=2
+    )
+    merging.git(*shlex.split(command.replace("COMMIT", "MERGE_HEAD"))[1:])
+    assert merging.git("diff", "--cached", "--raw", "--no-textconv", "theirs", "--", "A model.mlpackage") == ""
+    assert "U" not in merging.git("status", "--short")
 
 
 def test_a_package_in_conflict_stays_ours(merging: Merging) -> None:

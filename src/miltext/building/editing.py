@@ -19,7 +19,7 @@ from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.renaming import rename_all
 from miltext.schema.walk import blocks_of
 from miltext.syntax import phrases
-from miltext.syntax.editing import Edit, changed_meaning, proven, require_program
+from miltext.syntax.editing import Edit, appended, changed_meaning, proven, require_program
 from miltext.syntax.literals import quote
 from miltext.syntax.names import DRAFT, fitting, name_text, unfit
 from miltext.syntax.phrases import name_in, string_of
@@ -135,15 +135,10 @@ def expose(
         added.append(name)
         if program is not None:
             blocks_of(program.functions[holders[0].name])[opset].outputs.append(name)
-    made = proven(text, [_listed(place, added, is_first) for place, (added, is_first) in edits.items()], path)
+    listed_more = (appended(at, map(name_text, new), is_first=is_first) for at, (new, is_first) in edits.items())
+    made = proven(text, listed_more, path)
     require_program(program and attempt(made, LeavingOut()), program, path)
     return made
-
-
-def _listed(place: int, names: list[str], is_first: bool) -> Edit:
-    """Return the names at the end of a list of outputs, which is empty if they are the first."""
-    spelled = ", ".join(map(name_text, names))
-    return place, place, spelled if is_first else f", {spelled}"
 
 
 def unknown_value(name: str, known: set[str], path: str | None) -> ModelError:

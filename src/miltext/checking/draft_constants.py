@@ -98,7 +98,7 @@ class TypingOperands(Beside):
         self.bound[name][index] = operand
 
 
-class Literal(NamedTuple):
+class DraftLiteral(NamedTuple):
     """A literal for the value at a place of a parameter of an operation."""
 
     spelling: str

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from miltext.checking.draft_arrays import HeldArray, conversion
 from miltext.checking.draft_constants import (
     ConstantUse,
-    Literal,
+    DraftLiteral,
     OpenConstant,
     TypingOperands,
     UsualWalk,
@@ -33,7 +33,6 @@ from miltext.schema.operations import first_opset, signature
 from miltext.schema.paths import Key, Path
 from miltext.schema.proto import Program, Value
 from miltext.schema.types import StateType, TensorType, is_known, join, spelled, write_type
-from miltext.syntax import phrases
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.literals import shown
 
@@ -121,7 +120,7 @@ class DraftWalk(UsualWalk):
         if op.type == "const" and literal in self.gaps and self.is_array(literal):
             reference = array_named(op.attributes["val"])
             stored = self.arrays.stored(reference) if reference else None
-            span = self.gaps[literal].children[0].span
+            span = self.gaps[literal].first
             is_written = self.elaborated is None or self.elaborated.copies(span)
             if stored and op.outputs:
                 self.held[self.known[op.outputs[0]]] = HeldArray(stored, literal, is_written)
@@ -214,7 +213,7 @@ class DraftWalk(UsualWalk):
 
     def is_array(self, gap: Path) -> bool:
         """Return whether the phrase without a type is an array in a file, which has a type."""
-        return phrases.held(self.gaps[gap]).name == "array_file"
+        return self.gaps[gap].is_array
 
     def array(self, value: Value, stated: Type, gap: Path) -> Value | None:
         """Return the value of an array, which may have a `stated` type; None for an unreadable array."""
@@ -226,7 +225,7 @@ class DraftWalk(UsualWalk):
         whole = Value()
         whole.CopyFrom(value)
         whole.type.CopyFrom(write_type(made))
-        span = phrases.held(self.gaps[gap]).span
+        span = self.gaps[gap].last
         self.settle(gap, span, f"{spelled(made, self.dialect)}({self.spelling(gap)})")
         return whole
 
@@ -268,7 +267,7 @@ class DraftWalk(UsualWalk):
         operand = self.known[op.outputs[0]] = Operand(None)
         gaps = (*place, "attributes", Key("val")), (*place, "outputs", 0)
         self.makers[operand] = place
-        if self.is_told(phrases.held(self.gaps[gaps[0]]).span):
+        if self.is_told(self.gaps[gaps[0]].last):
             self.unknown.add(operand)
         else:
             self.open[operand] = OpenConstant(op, place, operand, *gaps)
@@ -323,7 +322,7 @@ class DraftWalk(UsualWalk):
             return
         with suppress(Misfit, UndecidedType):
             usual = None if constant.is_doubtful else self.usual
-            typed = Literal(self.spelling(constant.gap), use.parameter, int(use.path[-1]), known, self.opset)
+            typed = DraftLiteral(self.spelling(constant.gap), use.parameter, int(use.path[-1]), known, self.opset)
             made = typed.type(beside, usual, without=constant.operand)
         if constant.use and isinstance(first, TensorType):
             self.types.findings.append(constant.conflict(use, first, made if made != first else None))
@@ -404,12 +403,12 @@ class DraftWalk(UsualWalk):
 
     def spelling(self, gap: Path) -> str:
         """Return the literal of a binding or an attribute."""
-        span = phrases.held(self.gaps[gap]).span
+        span = self.gaps[gap].last
         return self.text[span.start : span.end]
 
     def value(self, gap: Path, made: Type) -> Value | None:
         """Return the value of a literal of a type; None if the literal does not fit the type."""
-        span = phrases.held(self.gaps[gap]).span
+        span = self.gaps[gap].last
         head = f"{spelled(made, self.dialect)}("
         written = f"{head}{self.spelling(gap)})"
         try:
@@ -446,7 +445,7 @@ class DraftWalk(UsualWalk):
             *_, place = operations_around(gap)
             usual = None if beside.lacks or place in self.broken else self.usual
             index = int(gap[-1]) if gap[-2] == "arguments" else 0
-            return Literal(self.spelling(gap), name, index, known, self.opset).type(beside, usual)
+            return DraftLiteral(self.spelling(gap), name, index, known, self.opset).type(beside, usual)
         except Misfit as misfit:
             self.types.findings.append(Finding(gap, misfit.code, str(misfit), suggestion=misfit.suggestion))
         except UndecidedType as undecided:
@@ -457,9 +456,10 @@ class DraftWalk(UsualWalk):
 
     def state_type(self, gap: Path, type: Type) -> None:
         """Note the type of a value, in place of `_` or before the name."""
-        first, *others = self.gaps[gap].children
+        phrase = self.gaps[gap]
         made = spelled(type, self.dialect)
-        self.settle(gap, *((first.span, made) if others else (Span(first.start, first.start), f"{made} ")))
+        is_marked = phrase.first != phrase.last  # by `_`
+        self.settle(gap, *((phrase.first, made) if is_marked else (Span(phrase.start, phrase.start), f"{made} ")))
 
     def settle(self, gap: Path, span: Span, text: str) -> None:
         """Note the text for a place where something was left out."""

@@ -137,7 +137,7 @@ def draft_notice(read: Recovered) -> list[Diagnostic]:
         marker = marker_of(read.root)
         message = "this is a draft, whose head requests more than types; `miltext infer` writes it out"
         return [Diagnostic("note", codes.DRAFT, message, marker.span)] if marker else []
-    phrase = min(read.drafts.values(), key=lambda phrase: phrase.start)
+    place = min(gap.span for gap in read.drafts.values())
     types = counted(len(read.drafts), "type")
     message = f"this is a draft, which leaves out {types}; `miltext infer` fills in the missing parts"
-    return [Diagnostic("note", codes.DRAFT, message, phrase.span)]
+    return [Diagnostic("note", codes.DRAFT, message, place)]

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from miltext.schema.types import Type
 
 GREATEST = BY_NAME["int32"].maximum
-"""The greatest size that coremltools opens a program with: its rules count with int32.
+"""The greatest size in a program: MIL's own operations count with int32, `shape` and `reshape` among them.
 
-Source: coremltools/converters/mil/mil/ops/defs, where shapes are numpy arrays of int32.
+Source: coremltools/converters/mil/mil/ops/defs, where shapes are numpy arrays of int32. Of a greater size, coremltools
+cannot open pools and convolutions; it opens operations that pass a size on, which the rule does not except.
 """
 
 WAY_OUT = "choose smaller sizes"

@@ -10,13 +10,13 @@ from miltext.ir.parts import Value
 from miltext.pairing.keyed import stated
 from miltext.schema.dtypes import BY_NAME, BY_NUMBER
 from miltext.schema.proto import Program
+from miltext.schema.tensors import Computed
 from miltext.schema.walk import is_compressed, only_function
 from miltext.schema.wire import wire_of
 
 if TYPE_CHECKING:
     from miltext.ir.parts import Op, Operand
     from miltext.pairing.keyed import KeyedGraph
-    from miltext.schema.packing import Array
     from miltext.schema.proto import ValueType
 
 _FORMS = {
@@ -92,8 +92,8 @@ class Compressed:
             todo += [value.maker for value in each.operands if value.maker is not None]
         return [*reversed(found)]
 
-    def numbers(self, op: Op) -> Array | None:
-        """Return the array that a constant stands for; None if a part of it cannot be read, or does not fit."""
+    def numbers(self, op: Op) -> Computed | None:
+        """Return the tensor that a constant stands for; None if a part of it cannot be read, or does not fit."""
         from miltext.evaluation.evaluator import Evaluator
         from miltext.evaluation.subjects import Subject
 
@@ -105,7 +105,7 @@ class Compressed:
         only_function(program, opset, [part.message for part in parts], [op.outputs[0].name])
         try:
             subject = Subject(program, self._graph.contents.model_path)
-            return Evaluator(subject).run({}, allow_nan=True)[op.outputs[0].name]  # type: ignore[no-any-return]
+            return Computed(Evaluator(subject).run({}, allow_nan=True)[op.outputs[0].name])
         except MiltextError:
             return None
 

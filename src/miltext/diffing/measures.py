@@ -11,6 +11,7 @@ import numpy as np
 from miltext.diffing.structure import TensorDistance
 from miltext.schema.dtypes import packed_size
 from miltext.schema.packing import Array, decode
+from miltext.schema.tensors import Computed
 
 if TYPE_CHECKING:
     from miltext.files.writing import Progress
@@ -28,33 +29,22 @@ Distances: TypeAlias = Callable[[Array, Array], Array]
 def measure(old: Tensor, new: Tensor, progress: Progress | None = None) -> TensorDistance | None:
     """Return the distance between two tensors; None where they differ in the number of elements, or have none.
 
-    Elements of one type are the same if their bits are; else if their values are, or both are NaN. `progress` gets the
-    number of bytes of each piece of the new one.
+    Stored elements of one type are the same if their bits are; else if their values are, or both are NaN. `progress`
+    gets the number of bytes of each piece of the new one.
     """
     if old.count != new.count or not old.count:
         return None
     sums = _DistanceSums()
+    by_bits = old.dtype == new.dtype and not any(isinstance(each, Computed) for each in (old, new))
     for chunk, other in zip(old.chunks(), new.chunks(), strict=True):
         for start in range(0, len(chunk), _PIECE):
             piece = slice(start, start + _PIECE)
-            sums.add(chunk[piece], old.dtype, other[piece], new.dtype)
+            sums.add(chunk[piece], old.dtype, other[piece], new.dtype, by_bits=by_bits)
         if progress:
             progress(packed_size(len(other), new.dtype.bits))
     if "bool" in (old.dtype.kind, new.dtype.kind):
         return TensorDistance(old.count, sums.changed)
     return sums.measure(old.count)
-
-
-def measure_arrays(old: Array, new: Array) -> TensorDistance | None:
-    """Return the distance between arrays of numbers, where equal numbers are the same, as `measure` does."""
-    if old.size != new.size or not old.size:
-        return None
-    sums = _DistanceSums()
-    flat, other = old.reshape(-1), new.reshape(-1)
-    for start in range(0, old.size, _PIECE):
-        piece = slice(start, start + _PIECE)
-        sums.add_values(flat[piece], other[piece])
-    return sums.measure(old.size)
 
 
 class _DistanceSums:
@@ -67,10 +57,10 @@ class _DistanceSums:
         return TensorDistance(count, self.changed, self.maximum, self.total / count, _decibel(self.signal, self.noise))
 
     @np.errstate(all="ignore")
-    def add(self, old: Array, dtype: DType, new: Array, other: DType) -> None:
-        """Add elements as they are stored; elements of one type are the same if their bits are."""
+    def add(self, old: Array, dtype: DType, new: Array, other: DType, *, by_bits: bool) -> None:
+        """Add elements as `unpack` gives them."""
         values, others = decode(old, dtype), decode(new, other)
-        if dtype != other:
+        if not by_bits:
             self.add_values(values, others)
             return
         exact = dtype.field == "longInts"

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from miltext.files.writing import Progress
     from miltext.pairing.contents import ProgramContents
-    from miltext.schema.packing import Array
     from miltext.schema.proto import NamedValueType, Value
+    from miltext.schema.tensors import Tensor
     from miltext.weights.blob_storage import Blob
 
 DIGITS = 12
@@ -75,13 +75,13 @@ class Values:
         return [Change(kind, name, old, new, verdict.apart)]
 
     def decompressed(
-        self, where: tuple[str, str], forms: tuple[str, str], arrays: Sequence[Array | None], output: NamedValueType
+        self, where: tuple[str, str], forms: tuple[str, str], tensors: Sequence[Tensor | None], output: NamedValueType
     ) -> None:
         """Note a weight in another form, by the decompressed numbers; None for unreadable ones."""
-        from miltext.diffing.measures import measure_arrays
+        from miltext.diffing.measures import measure
 
-        old, new = arrays
-        apart = None if old is None or new is None else measure_arrays(old, new)
+        old, new = tensors
+        apart = None if old is None or new is None else measure(old, new)
         self.changed.append(WeightChange(*where, "val", self.spelling.type(output), None, None, apart, *forms))
 
     def same(self, a: Value, b: Value) -> bool:

@@ -11,7 +11,7 @@ from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import Style
 from miltext.syntax import phrases
-from miltext.syntax.editing import Edit, proven
+from miltext.syntax.editing import Edit, appended, proven
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.names import name_text
 from miltext.syntax.phrases import name_in
@@ -73,7 +73,7 @@ class _Trimming:
             types = [f"{self._printer.type_of(each, 'type').text} {name_text(each.name)}" for each in self._planned.new]
             last = next((value for value, stays in reversed([*zip(values, kept, strict=True)]) if stays), None)
             place = phrases.parameters(function).start + 1 if last is None else last.end
-            yield place, place, ", ".join(types if last is None else ["", *types])
+            yield appended(place, types, is_first=last is None)
 
     def _information(self, function: Node, made: Function) -> Iterator[Edit]:
         """Yield the edits of the notes on flexible inputs, which Apple's compiler writes."""

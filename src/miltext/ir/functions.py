@@ -8,6 +8,7 @@ from miltext.ir.parts import GraphError, Value
 from miltext.schema import proto
 from miltext.schema.paths import Path, block_path
 from miltext.schema.types import Type, write_type
+from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import FreshNames
 
 if TYPE_CHECKING:
@@ -43,11 +44,10 @@ class Function:
         """Read the uses of all values, which the values look for once; several threads may do so at the same time."""
         if self._has_uses:
             return
-        values = {*self.defined(), *self.undefined.values()}
-        found: dict[Value, dict[Use, None]] = {value: {} for value in values}
-        for block in self.blocks.values():
-            for value, use in block.used():
-                found[value][use] = None
+        found: dict[Value, dict[Use, None]] = {}
+        with gc_paused:
+            for block in self.blocks.values():
+                block.read_uses(found)
         for value, uses in found.items():
             value.uses = uses
         self._has_uses = True

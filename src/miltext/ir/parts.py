@@ -90,7 +90,8 @@ class Value:
         """The uses, in the order in which they were read or made."""
         if not isinstance(self._uses, dict):
             self._uses.read_uses()
-        assert isinstance(self._uses, dict)
+        if not isinstance(self._uses, dict):
+            self._uses = {}  # nothing uses it
         return self._uses
 
     @uses.setter
@@ -400,17 +401,17 @@ class Block:
             owner = owner.block.owner
         return owner
 
-    def used(self) -> Iterator[tuple[Value, Use]]:
-        """Yield the uses of values by the operations, by those inside them, and by the block."""
+    def read_uses(self, found: dict[Value, dict[Use, None]]) -> None:
+        """Note the uses of values by the operations, by those inside them, and by the block."""
         for op in self:
             for parameter, operands in op.inputs.items():
                 for index, operand in enumerate(operands):
                     if isinstance(operand, Value):
-                        yield operand, Use(op, parameter, index)
+                        found.setdefault(operand, {})[Use(op, parameter, index)] = None
             for block in op.blocks:
-                yield from block.used()
+                block.read_uses(found)
         for index, value in enumerate(self.outputs):
-            yield value, Use(self, "", index)
+            found.setdefault(value, {})[Use(self, "", index)] = None
 
     def walk(self) -> Iterator[Op]:
         """Yield the operations, each before those inside it."""

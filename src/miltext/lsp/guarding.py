@@ -49,7 +49,7 @@ _WORLD = ("initialize", "initialized", "workspace/didChangeConfiguration", "work
 
 
 LAST = 5.0
-"""Seconds for the remaining answers when the client leaves."""
+"""Seconds for the remaining answers when the client shuts the server down, and again when it leaves."""
 
 
 class Pending(NamedTuple):
@@ -70,6 +70,7 @@ class Guard:
         self.was_shut_down = False
         self._writing = writing
         self._lock = threading.RLock()
+        self._answered = threading.Condition(self._lock)
         self._sending = threading.Lock()
         self._world: list[bytes] = []
         self._encoding = "utf-16"
@@ -90,7 +91,9 @@ class Guard:
         threading.Thread(target=self._watch, daemon=True).start()
         for body in bodies(reading):
             message = message_in(body)
-            with self._lock:
+            with self._answered:
+                if message.get("method") == "shutdown":  # a process that shuts down cancels all that is in work
+                    self._answered.wait_for(lambda: not self._pending, LAST)
                 self._hand_on(body, message)
             if message.get("method") == "exit":
                 break
@@ -161,6 +164,7 @@ class Guard:
                 if pending is None or pending.worker is not worker:
                     return
                 del self._pending[name]
+                self._answered.notify()
                 if name == self._initialize:
                     self._encoding = _encoding(message)
             elif name is not None:
@@ -237,6 +241,7 @@ class Guard:
             self._publish(uri, [{"range": _BEGINNING, "severity": 1, "code": codes.INTERNAL_ERROR, "message": reason}])
         for name, _ in self._pending_of(worker):
             del self._pending[name]
+            self._answered.notify()
             self._refuse(name)
         self._end(worker)
 

@@ -15,7 +15,7 @@ from miltext.containers.spec import SpecModel
 from miltext.files.contents import parse_spec, read_file
 from miltext.files.writing import MODEL_FOLDERS
 from miltext.merging.contents import programs_of, weight_files
-from miltext.merging.filters import NotHere, as_checked_out
+from miltext.merging.filters import NotHere, as_checked_out, ask
 from miltext.merging.manifests import merge_manifests
 from miltext.merging.models import Kept, MergedModel, merge_models
 from miltext.merging.trees import NotFound, Trees, require_same, trees
@@ -73,6 +73,9 @@ def ways_out(path: PurePosixPath) -> str:
     """Return the ways out for a package in conflict."""
     name = str(whole_model(path))
     package = shlex.quote(f"./{name}" if name.startswith("-") else name)
+    ours, here = (ask("rev-parse", "--verify", "-q", each) for each in ("HEAD", f"HEAD:{name}"))
+    if ours and not here:  # theirs renamed it: no side is found by that name
+        return f"only theirs has this name: `git restore --source=COMMIT --staged --worktree -- {package}` takes theirs"
     return f"`miltext merge --resolve ours {package}` takes ours whole, its weights too; or theirs, or an edited text"
 
 

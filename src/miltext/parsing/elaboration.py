@@ -7,7 +7,8 @@ long text can be reported at their places in the short one, which was written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from miltext.diagnostics import Diagnostic, ParseError, Span, codes, error
 from miltext.parsing.lowering.blobs import blob_offset, blob_path
@@ -92,33 +93,39 @@ class _Elaboration:
 
     def run(self) -> EditedText:
         start, end = self.root.span
-        pieces = [self.copied(0, start), *self.phrase(self.root), self.copied(end, len(self.text))]
-        return EditedText(self.text, pieces, self.diagnostics)
+        pieces = chain([self.copied(0, start)], self.phrase(self.root), [self.copied(end, len(self.text))])
+        made = EditedText(self.text, pieces)
+        made.diagnostics += self.diagnostics
+        return made
 
     def copied(self, start: int, end: int) -> TextPiece:
         return TextPiece(self.text[start:end], Span(start, end), is_copy=True)
 
-    def rewritten(self, phrase: Node, parts: Iterable[tuple[Node, Sequence[TextPiece]]]) -> list[TextPiece]:
+    def rewritten(self, phrase: Node, parts: Iterable[tuple[Node, Iterable[TextPiece]]]) -> list[TextPiece]:
         """Return a phrase with other pieces in place of some of its parts, in the order of the text."""
-        pieces, at = list[TextPiece](), phrase.start
+        return [*self.streamed(phrase, parts)]
+
+    def streamed(self, phrase: Node, parts: Iterable[tuple[Node, Iterable[TextPiece]]]) -> Iterator[TextPiece]:
+        """Yield the pieces of `rewritten` one by one, for those of a whole program take much memory."""
+        at = phrase.start
         for part, instead in parts:
-            pieces += [self.copied(at, part.start), *instead]
+            yield self.copied(at, part.start)
+            yield from instead
             at = part.end
-        return [*pieces, self.copied(at, phrase.end)]
+        yield self.copied(at, phrase.end)
 
     # ---- phrases
 
-    def phrase(self, phrase: Node) -> list[TextPiece]:
-        """Return a phrase in the long spelling. Raise RecursionError for a phrase nested too deeply."""
+    def phrase(self, phrase: Node) -> Iterator[TextPiece]:
+        """Yield a phrase in the long spelling. Raise RecursionError for a phrase nested too deeply."""
         self.reached = phrase.start
         self.depth += 1
         if self.depth > DEEPEST:
             raise RecursionError
-        pieces = self.in_long_spelling(phrase)
+        yield from self.in_long_spelling(phrase)
         self.depth -= 1
-        return pieces
 
-    def in_long_spelling(self, phrase: Node) -> list[TextPiece]:
+    def in_long_spelling(self, phrase: Node) -> Iterable[TextPiece]:
         """Return a phrase in the long spelling, as `phrase` does."""
         if phrase.name == "operation":
             return self.statement(phrase)
@@ -128,7 +135,7 @@ class _Elaboration:
             return self.record(phrase)
         if phrase.name == "draft_attribute":
             return self.attribute(phrase)
-        return self.rewritten(phrase, [(child, self.phrase(child)) for child in phrase.children if _is_short(child)])
+        return self.streamed(phrase, ((child, self.phrase(child)) for child in phrase.children if _is_short(child)))
 
     def statement(self, operation: Node) -> list[TextPiece]:
         """Return an operation after the operations nested in it, innermost first: no recursion, so they may be many."""
@@ -166,7 +173,7 @@ class _Elaboration:
         parts = [
             *self.arguments(operation),
             *((each, self.attribute(each, kind, "$absent($unset)")) for each in phrases.attributes(operation)),
-            *((inner, self.phrase(inner)) for inner in phrases.inner_blocks(operation)),
+            *((inner, [*self.phrase(inner)]) for inner in phrases.inner_blocks(operation)),
         ]
         return self.rewritten(operation, parts)
 
@@ -211,7 +218,7 @@ class _Elaboration:
             name = name_text(self.values[binding.start])
             return [TextPiece(name, binding.span, is_copy=False, is_draft=binding.name != "value_binding")]
         if binding.name not in ("call_binding", "weight_binding"):
-            return self.phrase(binding)
+            return [*self.phrase(binding)]
         mistake = self.misread(phrases.held(binding)) if binding.name == "call_binding" else _shapeless(binding)
         assert mistake  # or it had a name
         self.diagnostics.append(mistake)
@@ -234,7 +241,7 @@ class _Elaboration:
         """
         literal = phrases.held(attribute)
         if attribute.name == "attribute" or literal.name != "record":
-            return self.rewritten(attribute, [(literal, self.phrase(literal))] if _is_short(literal) else [])
+            return self.rewritten(attribute, [(literal, [*self.phrase(literal)])] if _is_short(literal) else [])
         if name_in(attribute) == "val" and kind is not None:
             around = (TextPiece(mark, literal.span, is_copy=False) for mark in (f"{kind}(", ")"))
             return self.rewritten(attribute, [(literal, [next(around), *self.record(literal), next(around)])])

@@ -26,7 +26,7 @@ from miltext.syntax.lexer import STATEMENTS
 from miltext.syntax.parser import NestingFailure, Parsed, Places, SyntaxFailure
 from miltext.syntax.phrases import UNTYPED
 from miltext.syntax.recursion import with_room
-from miltext.syntax.tree import Node, flat, last_nodes, leaf, transformed, tree_parser
+from miltext.syntax.tree import Node, flat, folded, last_nodes, leaf, transformed, tree_parser
 
 if TYPE_CHECKING:
     from miltext.syntax.editing import EditedText
@@ -35,13 +35,51 @@ PATIENCE = 4
 """The number of failures in a row, none further in the text than one before, that ends the parse."""
 
 
+AROUND = ("operation", "function", "block", "inner_block", "specialization")
+"""The rules of phrases around others that may be passed over."""
+
+
+class Gap(NamedTuple):
+    """Where a phrase leaves a type out: at its first part, the `_` of an output, or at its last, a name or a literal.
+
+    These may be one. `is_array`: the last part names an array in a file. There are thousands, so places are bare.
+    """
+
+    start: int
+    first_end: int
+    last_start: int
+    end: int
+    is_array: bool
+
+    @classmethod
+    def of(cls, phrase: Node) -> Gap:
+        """Return the gap of a phrase."""
+        first, last = phrase.children[0], phrase.children[-1]
+        return cls(phrase.start, first.end, last.start, phrase.end, last.name == "array_file")
+
+    @property
+    def span(self) -> Span:
+        """The place of the phrase."""
+        return Span(self.start, self.end)
+
+    @property
+    def first(self) -> Span:
+        """The place of its first part."""
+        return Span(self.start, self.first_end)
+
+    @property
+    def last(self) -> Span:
+        """The place of its last part."""
+        return Span(self.last_start, self.end)
+
+
 class Recovered(NamedTuple):
     """The result of reading a text.
 
-    `program` is None where nothing is left, and so may `root` be. `drafts` are the phrases of a draft by the path of
-    the output, the binding or the attribute that they leave to be inferred. All places are in `text`, which is the long
+    `program` is None where nothing is left, and so may `root` be. `drafts` are the gaps of a draft by the path of the
+    output, the binding or the attribute that they leave to be inferred. All places are in `text`, which is the long
     form of a draft in the short spelling; `told` gives diagnostics their places in the written text. `written_root` is
-    the tree of the written text, if that is `text` or was to be kept.
+    the tree of the written text, if it was to be kept, or has mistakes.
     """
 
     text: str
@@ -50,7 +88,7 @@ class Recovered(NamedTuple):
     program: Program | None
     root: Node | None
     flawed: set[Path]
-    drafts: dict[Path, Node]
+    drafts: dict[Path, Gap]
     elaborated: EditedText | None = None
     written_root: Node | None = None
 
@@ -92,8 +130,15 @@ def recover(text: str, *, keep: bool = False) -> Recovered:
             raise
         diagnostics.append(error(codes.NESTED_TOO_DEEPLY, TOO_DEEP, find(root, step).span))
         return Recovered(reading.text, diagnostics, None, root, set(), {}, long, written_root)
-    found = list(phrases_by_path(root, reading.is_marked()))
-    drafts = {path: phrase for path, phrase in found if phrase.name in UNTYPED}
+    found, drafts = list[tuple[Path, Node]](), dict[Path, Gap]()
+    for path, phrase in phrases_by_path(root, reading.is_marked()):
+        if phrase.name in UNTYPED:
+            drafts[path] = Gap.of(phrase)
+        if reading.may_be_flawed(phrase):
+            found.append((path, phrase))
+    if (drafts or long) and not diagnostics:
+        written_root = written_root if keep else None
+        root = folded(root, reading.text)
     return Recovered(reading.text, diagnostics, program, root, reading.flawed(found), drafts, long, written_root)
 
 
@@ -172,6 +217,10 @@ class _RecoveringParse:
         own = [diagnostic for diagnostic, last in self.reported if not self.lowering.is_misnamed(*last)]
         return [*self.lowering.diagnostics, *own]
 
+    def may_be_flawed(self, phrase: Node) -> bool:
+        """Return whether `flawed` needs a phrase."""
+        return phrase.name in AROUND or (phrase.name, phrase.start, phrase.end) in self.lowering.repaired
+
     def flawed(self, found: list[tuple[Path, Node]]) -> set[Path]:
         """Return the paths of repaired phrases, and of the innermost message at each place that was passed over."""
         passed = sorted(self.passed)
@@ -179,7 +228,7 @@ class _RecoveringParse:
         innermost = {
             place: path
             for path, phrase in found
-            if phrase.name in ("operation", "function", "block", "inner_block", "specialization")
+            if phrase.name in AROUND
             for place in passed[bisect_left(passed, phrase.start) : bisect_right(passed, phrase.end)]
         }
         put_in = {

@@ -44,7 +44,7 @@ def slip_error(text: str, at: int, words: set[str]) -> Diagnostic | None:
     return None
 
 
-class _Row(NamedTuple):
+class _SlipPatterns(NamedTuple):
     """A slip, and its patterns as expressions: the end of a line, and the beginning of the next."""
 
     slip: Slip
@@ -53,8 +53,8 @@ class _Row(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def _rows() -> list[_Row]:
-    return [_Row(slip, pattern(rf"(?:{slip.before})\Z").search, pattern(slip.found).match) for slip in SLIPS]
+def _rows() -> list[_SlipPatterns]:
+    return [_SlipPatterns(slip, pattern(rf"(?:{slip.before})\Z").search, pattern(slip.found).match) for slip in SLIPS]
 
 
 class Fit(NamedTuple):
@@ -81,7 +81,7 @@ class _Around:
     def phrase(self) -> TokenLine:
         return after(self.text, self.at, phrase=True)
 
-    def fit(self, row: _Row) -> Fit | None:
+    def fit(self, row: _SlipPatterns) -> Fit | None:
         """Return how a row fits here, if it does. Of a long row, the little that comes before is tried first."""
         following = self.after
         if row.slip.long:

@@ -6,9 +6,9 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from miltext.schema.dtypes import BY_NUMBER, DType, packed_size
+from miltext.schema.dtypes import BY_NAME, BY_NUMBER, DType, packed_size
 from miltext.schema.fields import VALUES, field_data
 from miltext.schema.proto import TensorValue
 from miltext.schema.wire import sized
@@ -16,9 +16,7 @@ from miltext.schema.wire import sized
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy.typing as npt
-
-    from miltext.schema.packing import Bytes
+    from miltext.schema.packing import Array, Bytes
     from miltext.schema.proto import Value, ValueType
 
 CHUNK = 1 << 20
@@ -88,7 +86,7 @@ class Tensor(Protocol):
         """Yield the packed elements without copying those in memory: whole elements, CHUNK of them at most."""
         return self.pieces()
 
-    def chunks(self) -> Iterator[npt.NDArray[Any]]:
+    def chunks(self) -> Iterator[Array]:
         """Yield the elements as flat arrays: the result of `array`, in pieces."""
         from miltext.schema.packing import unpack
 
@@ -98,7 +96,7 @@ class Tensor(Protocol):
             yield unpack(view, self.dtype, number)
             left -= number
 
-    def array(self, shape: tuple[int, ...] | None = None) -> npt.NDArray[Any]:
+    def array(self, shape: tuple[int, ...] | None = None) -> Array:
         """Return the elements in the given shape, or their own.
 
         Types of whole bytes are a read-only view of what is in memory or mapped, bf16 and fp8 as their bit patterns
@@ -228,6 +226,31 @@ def numbers(data: bytes, dtype: DType, count: int) -> Sequence[bool | int | floa
     if code is None or len(data) * 8 % dtype.bits:
         return ()
     return struct.unpack(f"<{len(data) * 8 // dtype.bits}{code}", data)
+
+
+@dataclass(eq=False, slots=True)
+class Computed(Tensor):
+    """A tensor that a program computes, as that of a compressed weight; numbers of it that are equal are the same."""
+
+    numbers: Array
+
+    @property
+    def dtype(self) -> DType:
+        return BY_NAME[self.numbers.dtype.name.replace("float", "fp")]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.numbers.shape
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return ("computed", id(self.numbers))
+
+    def pieces(self, *_: object, **__: object) -> Iterator[bytes]:
+        return map(bytes, self.views())
+
+    def views(self) -> Iterator[memoryview]:
+        return views_of(self.numbers.reshape(-1).view("u1").data, self.dtype)
 
 
 @dataclass(eq=False, slots=True)

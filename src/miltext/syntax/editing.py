@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from io import StringIO
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.diagnostics import Diagnostic, MiltextError, Note, Span, codes, error
@@ -43,29 +46,34 @@ class EditedText:
 
     def __init__(self, before: str, pieces: Iterable[TextPiece], diagnostics: Iterable[Diagnostic] = ()) -> None:
         self._before = before
-        self._pieces: list[TextPiece] = []
-        self._starts = [0]
-        words = list[str]()
+        self._starts = array("Q", [0])
+        self._spans = array("Q"), array("Q")
+        self._is_copy = bytearray()
+        self.first: int | None = None
+        self.wrong: list[int] = []
+        words = StringIO()
         for piece in pieces:
             if piece.text:
                 self._add(piece)
-                words.append(piece.text)
-        self.text = "".join(words)
+                words.write(piece.text)
+        self.text = words.getvalue()
         self.diagnostics = [*diagnostics]
-        made = [(piece, start) for piece, start in zip(self._pieces, self._starts, strict=False) if not piece.is_copy]
-        self.first = next((start for piece, start in made if piece.is_draft), None)
-        self.wrong = [start for piece, start in made if piece.is_wrong]
 
     def _add(self, piece: TextPiece) -> None:
-        """Note the place of a piece; two copies of adjacent text become one."""
-        end = self._starts[-1] + len(piece.text)
-        last = self._pieces[-1] if self._pieces else None
-        if last is not None and last.is_copy and piece.is_copy and last.span.end == piece.span.start:
-            self._pieces[-1] = last._replace(span=Span(last.span.start, piece.span.end))
-            self._starts[-1] = end
-        else:
-            self._pieces.append(piece._replace(text=""))
-            self._starts.append(end)
+        """Note the place of a piece in flat tables, for there are thousands; two copies of adjacent text become one."""
+        start, (begins, ends) = self._starts[-1], self._spans
+        if piece.is_copy and self._is_copy[-1:] == b"\1" and ends[-1] == piece.span.start:
+            ends[-1] = piece.span.end
+            self._starts[-1] += len(piece.text)
+            return
+        begins.append(piece.span.start)
+        ends.append(piece.span.end)
+        self._is_copy.append(piece.is_copy)
+        self._starts.append(start + len(piece.text))
+        if not piece.is_copy and piece.is_draft and self.first is None:
+            self.first = start
+        if not piece.is_copy and piece.is_wrong:
+            self.wrong.append(start)
 
     # ---- places
 
@@ -82,15 +90,15 @@ class EditedText:
         if offset >= self._starts[-1]:
             return Span(len(self._before), len(self._before))
         place = bisect_right(self._starts, offset) - 1
-        piece = self._pieces[place]
-        start = piece.span.start + offset - self._starts[place]
-        return Span(start, start + 1) if piece.is_copy else piece.span
+        begin, end = (side[place] for side in self._spans)
+        start = begin + offset - self._starts[place]
+        return Span(start, start + 1) if self._is_copy[place] else Span(begin, end)
 
     @cached_property
     def _copies(self) -> list[tuple[int, int, int]]:
         """The copied spans in the order of the text before, each with its start in this one."""
-        placed = zip(self._pieces, self._starts, strict=False)
-        return sorted((*piece.span, start) for piece, start in placed if piece.is_copy)
+        placed = zip(*self._spans, self._starts, strict=False)
+        return sorted(compress(placed, self._is_copy))
 
     def _copy_at(self, offset: int) -> tuple[int, int, int]:
         """Return the copied span that an offset of the text before is in, or else the last one before it."""
@@ -129,6 +137,11 @@ class EditedText:
     def copies(self, span: Span) -> bool:
         """Return whether a span of this text has the same words in the text before."""
         return self.text[slice(*span)] == self._before[slice(*self.written(span))]
+
+
+def appended(place: int, items: Iterable[str], *, is_first: bool) -> Edit:
+    """Return the edit that adds items at the end of a list, which is empty if they are the first."""
+    return place, place, ("" if is_first else ", ") + ", ".join(items)
 
 
 def edited(text: str, edits: Iterable[Edit]) -> EditedText:

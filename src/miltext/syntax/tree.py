@@ -9,7 +9,7 @@ from sys import intern
 from typing import NamedTuple
 
 from miltext.diagnostics import Span
-from miltext.syntax.lexer import FINE
+from miltext.syntax.lexer import FINE, STATEMENTS
 from miltext.syntax.parser import Parsed, Parser, Places, SyntaxFailure
 from miltext.syntax.plain_tokens import arguments_in, operation_head
 
@@ -79,6 +79,17 @@ class Statement(Node):
     def read(self) -> Node:
         """Return the operation by the grammar's fine rules. Raise SyntaxFailure where they refuse it; see `tree_of`."""
         return tree_of(self.text, FINE, "operation", offset=self.start)
+
+
+class Folded(Node):
+    """An operation that was let go: its phrases are read again from its `text` when somebody looks inside."""
+
+    text = ""
+
+    @cached_property
+    def children(self) -> list[Node]:
+        """The phrases of the operation."""
+        return tree_of(self.text[self.start : self.end], STATEMENTS, "operation", offset=self.start).children
 
 
 class Tree(NamedTuple):
@@ -168,6 +179,19 @@ def last_nodes(values: Iterable[Parsed]) -> list[Node]:
     bracket in them is open. A block may have thousands of operations, and a text thousands of mistakes.
     """
     return flat(value if isinstance(value, Node) or value is None else value[-4:] for value in values)
+
+
+def folded(root: Node, text: str) -> Node:
+    """Return the tree of a right text with its operations let go: their phrases take many times its memory."""
+    if root.name == "operation":
+        if isinstance(root, Statement):
+            return root
+        found = Folded(root.name, root.start, root.end, [], None, root.absent)
+        found.text = text
+        return found
+    if root.name not in ("program", "function", "bodies", "specialization", "block"):
+        return root
+    return root._replace(children=[folded(child, text) for child in root.children])
 
 
 def walk(phrase: Node) -> Iterator[Node]:

@@ -33,11 +33,20 @@ NUMBERS = {
     "band_part": ("lower", "upper"),
     "clamped_relu": ("alpha", "beta"),
     "clip": ("alpha", "beta"),
+    "elu": ("alpha",),
+    "leaky_relu": ("alpha",),
     "linear_activation": ("alpha", "beta"),
+    "scaled_tanh": ("alpha", "beta"),
     "sliding_windows": ("size",),
     "thresholded_relu": ("alpha",),
 }
 """Parameters of other operations that may be such a number: a bound, a factor, a distance."""
+
+SLOPES = frozenset({0.01, 0.1, 0.2, 0.25, 0.3})
+"""Factors that activations usually have: they are no functions of a size."""
+
+ACTIVATIONS = ("elu", "leaky_relu", "scaled_tanh")
+"""The operations of NUMBERS whose factors stay, for they are hardly ever a size's; the others are reported."""
 
 MOST = 1 << 22
 """The most elements of an array made anew."""
@@ -68,6 +77,23 @@ def numbers(op: Resized) -> Iterator[Follow]:
         yield from _number(op, name)
 
 
+@follows("reverse_sequence")
+def lengths(op: Resized) -> Iterator[Follow]:
+    """Follow the `lengths` of sequences that are as long as the axis; report those that are, among others."""
+    rows, axis, rank = op.row("lengths"), op.value("seq_axis"), len(op.shape("x") or ())
+    change = op.changes("x").get(axis % rank) if type(axis) is int and rank else None
+    if rows is None or change is None or change.before not in rows:
+        return
+    words = f"`lengths` of `reverse_sequence` has {change.before}, and {change} is a size"
+    if {*rows} != {change.before}:
+        yield Follow("lengths", codes.CONSTANT_MAY_FOLLOW, f"{words} that it may come from")
+    elif change.now is None:
+        yield Follow("lengths", codes.CONSTANT_CANNOT_FOLLOW, words)
+    else:
+        elements = [change.now] * len(rows)
+        yield Follow("lengths", codes.CONSTANT_RESIZED, f"{words}; it is {change.now} now", elements, (len(rows),))
+
+
 def _broadcast_changes(op: Resized) -> dict[int, SizeChange]:
     """Return the changed sizes of the broadcast operands, by axis from the back."""
     found: dict[int, SizeChange] = {}
@@ -86,10 +112,11 @@ def _number(op: Resized, name: str) -> Iterator[Follow]:
     if held is None or operand is None or not isinstance(operand.type, TensorType):
         return
     form = form_of(held, operand.type.dtype, op.sizes)
-    if form is None or form.now == held:
+    is_slope = op.op_type in ACTIVATIONS
+    if form is None or form.now == held or (is_slope and round(abs(held), 4) in SLOPES):
         return
     words = f"`{name}` of `{op.op_type}` is {held:g}, which is {form.words}, and {form.change} is a size"
-    if not form.is_sure:
+    if is_slope or not form.is_sure:
         yield Follow(name, codes.CONSTANT_MAY_FOLLOW, f"{words} that it may come from")
     elif form.now is None:
         yield Follow(name, codes.CONSTANT_CANNOT_FOLLOW, words)

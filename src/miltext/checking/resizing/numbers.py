@@ -43,9 +43,15 @@ COUNTING = frozenset(each for each in FORMS if not any(sign in each for sign in 
 USUAL = frozenset({0.5, 2.0, 3.0, 6.0, 10.0, 100.0})
 """Numbers that usually are in programs for other reasons: they stay, and their possible meaning is reported."""
 
+DECAYS = (0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1.01, 1.05, 1.1)
+"""Bases of powers found in programs; those of 2 are numbers of their own."""
+
+LEAST_POWER = 4
+"""The least size of which a number may be a power: with smaller ones, many numbers would be."""
+
 
 class SizeFunction(NamedTuple):
-    """A function of a size that gives a number: its spelling, its present result, and its certainty."""
+    """A function of a size that gives a number: its spelling, its present result if it is needed, and its certainty."""
 
     words: str
     change: SizeChange
@@ -78,11 +84,15 @@ def form_of(number: float, dtype: str, sizes: Sizes) -> SizeFunction | None:
             is_sure = magnitude not in USUAL and not any(gives(compute, size) for size in sizes.steady)
             signed = None if now is None else math.copysign(now, number)
             return SizeFunction(words.format(n=change.before), change, signed, is_sure)
+    for base in DECAYS:
+        for change in ordered:
+            if change.before >= LEAST_POWER and not change.spread and gives(base.__pow__, change.before):
+                return SizeFunction(f"{base}^{change.before}", change, None, is_sure=False)
     return None
 
 
 def _computed(compute: Callable[[float], float], size: int) -> float | None:
     try:
         return compute(size)
-    except (ZeroDivisionError, ValueError):
+    except (ZeroDivisionError, ValueError, OverflowError):
         return None
