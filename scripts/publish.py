@@ -42,7 +42,7 @@ def rules(root: Path, home: Any, url: str) -> list[Rule]:
     return [
         Rule(_pattern(unpublished).replace("EXTRA", r"(\w+)"), published.replace("EXTRA", r"\1")),
         Rule(_pattern("`pip install .` in a checkout, or `pip install WHEEL` with its wheel"), "`pip install miltext`"),
-        Rule(_pattern("Put miltext's wheel into the repository, and its path in the place of `WHEEL`. "), ""),
+        Rule(_pattern("Put miltext's wheel into the repository, and replace `WHEEL` by its path. "), ""),
         Rule(r"(?<=run: )pip install WHEEL", "pip install miltext"),
         Rule(_pattern(" (here a clone beside yours)"), ""),
         Rule(
