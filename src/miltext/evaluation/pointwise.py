@@ -1,4 +1,4 @@
-"""Functions of each element: done piece by piece, limits of fp16 by its bits, and the error function, which numpy lacks."""
+"""Functions of each element: done piece by piece, limits of fp16, and the error function, which numpy lacks."""
 
 from __future__ import annotations
 
