@@ -23,8 +23,8 @@ from miltext import ParseError, PrintError, parse, to_text
 from miltext.highlight import MilLexer
 from miltext.schema.dtypes import DTYPES
 from miltext.schema.proto import Program
+from miltext.syntax.names import DRAFT_WORDS
 from miltext.syntax.vocabulary import (
-    DRAFT_WORDS,
     keywords,
     keywords_of_the_grammar,
     operation_names,

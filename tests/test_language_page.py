@@ -10,7 +10,7 @@ import pytest
 
 import miltext
 from miltext.diagnostics import Diagnostic
-from miltext.syntax.vocabulary import DRAFT_WORDS
+from miltext.syntax.names import DRAFT_WORDS
 
 PAGE = Path(__file__).parents[1] / "docs" / "language.md"
 

@@ -10,7 +10,8 @@ from generator.states import Entry, entered, read_states
 from pygments.lexer import words
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
 
-from miltext.syntax.vocabulary import DRAFT_WORDS, keywords, operation_names, parameter_names, type_names
+from miltext.syntax.names import DRAFT_WORDS
+from miltext.syntax.vocabulary import keywords, operation_names, parameter_names, type_names
 
 FACES: dict[_TokenType, str] = {
     Comment.Single: "font-lock-comment-face",

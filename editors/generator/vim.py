@@ -11,7 +11,8 @@ from generator.states import START, Entry, Rule, entered, exits, flat, read_stat
 from pygments.lexer import words
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
 
-from miltext.syntax.vocabulary import DRAFT_WORDS, keywords, operation_names, parameter_names, type_names
+from miltext.syntax.names import DRAFT_WORDS
+from miltext.syntax.vocabulary import keywords, operation_names, parameter_names, type_names
 
 GROUPS: dict[_TokenType, tuple[str, str]] = {
     Comment.Single: ("milComment", "Comment"),

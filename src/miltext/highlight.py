@@ -19,7 +19,8 @@ from pygments.lexer import RegexLexer, include, words
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
 
 from miltext.syntax.literals import FORBIDDEN
-from miltext.syntax.vocabulary import DRAFT_WORDS, keywords, operation_names, type_names
+from miltext.syntax.names import DRAFT_WORDS
+from miltext.syntax.vocabulary import keywords, operation_names, type_names
 
 _WORDS = keywords()
 _END = r"(?![A-Za-z0-9_@])"

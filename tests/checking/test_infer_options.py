@@ -17,7 +17,7 @@ from miltext.checking.inference.operands import Arguments, Operand
 from miltext.parsing.parser import parse_value
 from miltext.schema.operations import all_names, signature
 from miltext.schema.types import TensorType
-from miltext.syntax.vocabulary import DRAFT_WORDS
+from miltext.syntax.names import DRAFT_WORDS
 
 WHOLE = """\
 program(1.3) {marker}

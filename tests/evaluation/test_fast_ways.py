@@ -1,4 +1,4 @@
-"""A fast way computes what the slow way computes: depthwise convolutions, fp16 numbers, steps that nobody sees."""
+"""A fast way computes what the slow way does: depthwise convolutions, fp16 numbers and limits, steps nobody sees."""
 
 from __future__ import annotations
 
@@ -15,8 +15,22 @@ from miltext.evaluation.comparing.runners import filled
 from miltext.evaluation.evaluator import Evaluator, Execution
 from miltext.evaluation.operations import convolution, depthwise
 from miltext.evaluation.operations.windows import sliding
+from miltext.evaluation.pointwise import bounded
 from miltext.evaluation.values import AT_ONCE, WORTH_WIDENING, narrowed
 from miltext.generation.programs import generate
+
+# ---- limits of fp16
+
+
+@pytest.mark.parametrize("low", [-np.inf, -65504.0, -1.5, -0.0, 0.0, 0.1, 6e-8, 1e9, np.nan])
+@pytest.mark.parametrize("high", [-2.0, 0.0, 0.3, 6.0, 70000.0, np.inf, np.nan])
+def test_fp16_limited_by_its_bits_is_limited_in_float32(low: float, high: float) -> None:
+    every = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    for x in (every, every[np.isfinite(every)], every[:0], every[::-7].reshape(-1, 3)[:, 1], every[5].reshape(())):
+        with np.errstate(all="ignore"):
+            expected = np.minimum(np.maximum(x.astype(np.float32), low), high).astype(np.float16)
+            np.testing.assert_array_equal(np.asarray(bounded(x, low, high)).astype(np.float16), expected)
+
 
 # ---- depthwise convolutions
 

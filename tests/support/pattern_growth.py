@@ -94,11 +94,15 @@ SIZES = (12, 20, 28, 36, 44, 64, 96, 128, 192, 256, 384, 768)
 def grown_too_fast(run: Callable[[str], object], text_of: Callable[[int], str], times: float) -> int | None:
     """Return a size at which a text takes more than `times` what half of it does; None where none does."""
     for size in SIZES:
-        if seconds(run, text_of(size)) > LEAST:
-            taken = min(seconds(run, text_of(size)) for _ in range(3))
-            if taken > max(LEAST, times * min(seconds(run, text_of(size // 2)) for _ in range(3))):
-                return size
+        if seconds(run, text_of(size)) > LEAST and all(_has_grown(run, text_of, size, times, n) for n in (3, 3, 10)):
+            return size
     return None
+
+
+def _has_grown(run: Callable[[str], object], text_of: Callable[[int], str], size: int, times: float, runs: int) -> bool:
+    """Compare the least times of some runs: one comparison may hit a moment when the machine is busy."""
+    whole, half = (min(seconds(run, text_of(part)) for _ in range(runs)) for part in (size, size // 2))
+    return whole > max(LEAST, times * half)
 
 
 def runs(pattern: re.Pattern[str], random: random.Random) -> Iterator[Callable[[int], str]]:

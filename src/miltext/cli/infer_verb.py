@@ -66,7 +66,7 @@ def command(draft: str, output: str, anew: bool, **options: bool) -> None:
     """
     from miltext.drafting.draft import complete, complete_anew
     from miltext.files.contents import decode, is_binary, read_file
-    from miltext.syntax.vocabulary import DRAFT_WORDS
+    from miltext.syntax.names import DRAFT_WORDS
 
     if draft != "-" and os.path.isdir(existing(draft)):
         raise click.UsageError(_NO_DRAFT.format(f"{draft} is a folder"))

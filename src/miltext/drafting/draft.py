@@ -14,7 +14,7 @@ from miltext.checking.retyping import retype
 from miltext.checking.verifier import check, check_read, check_text, errors_in, folder_of, without_defaults
 from miltext.containers.programs import TextModel
 from miltext.diagnostics import MiltextError, ParseError, codes
-from miltext.parsing.parser import OF_DRAFTS
+from miltext.parsing.diagnosing import OF_DRAFTS
 from miltext.parsing.recovery import recover
 from miltext.syntax.recursion import with_room
 

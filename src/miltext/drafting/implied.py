@@ -21,8 +21,7 @@ from miltext.printing.renaming import NAME
 from miltext.schema.operations import signature
 from miltext.schema.types import spelled
 from miltext.schema.value_builders import STRING, immediate
-from miltext.syntax.names import identifier
-from miltext.syntax.vocabulary import DRAFT_WORDS
+from miltext.syntax.names import DRAFT_WORDS, identifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence, Set

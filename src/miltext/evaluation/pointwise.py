@@ -1,4 +1,4 @@
-"""Functions of each element that take several steps: done piece by piece, and the error function, which numpy lacks."""
+"""Functions of each element: done piece by piece, limits of fp16, and the error function, which numpy lacks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 if TYPE_CHECKING:
-    from miltext.evaluation.rules import Array
+    from miltext.evaluation.rules import Array, Held
 
 PIECE = 16384
 """Number of elements of a piece: its intermediate values stay in the cache."""
@@ -39,6 +39,25 @@ def in_pieces(function: _Function) -> _Function:
             return walk.operands[1]
 
     return cast("_Function", done)
+
+
+def bounded(x: Held, low: float, high: float) -> Held:
+    """Return min(max(x, low), high) of floats; of fp16 by its bits, as a limit needs no conversion to float32."""
+    if np.isnan(low) or np.isnan(high):  # no limits to `clip` of numpy 1
+        return np.minimum(np.maximum(x, low), high)
+    if x.dtype != np.float16:
+        return np.clip(x, low, high)
+    keys, (none, least, most, infinite) = _keys(x), _keys(np.array([-np.inf, low, high, np.inf]).astype(np.float16))
+    if keys.min(initial=none) < none or keys.max(initial=infinite) > infinite:  # NaN
+        return np.clip(x.astype(np.float32), low, high)
+    made: Held = _keys(np.clip(keys, least, most).view(np.float16)).view(np.float16)
+    return made
+
+
+def _keys(halves: Held) -> Array:
+    """Return fp16 numbers as integers in the same order; such integers, seen as fp16, as the bits of the numbers."""
+    bits = halves.view(np.int16)
+    return bits ^ (bits >> 15 & 0x7FFF)
 
 
 def erf(x: Array) -> Array:

@@ -26,8 +26,8 @@ from miltext.formatting.document import (
     render,
 )
 from miltext.formatting.layout import Children, FinePhrase, Laid, Layout, literal, name_of
+from miltext.parsing.lowering.errors import no_dialect
 from miltext.parsing.parser import parse_tree
-from miltext.parsing.syntax_errors import no_dialect
 from miltext.schema.opsets import DIALECTS
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.parser import SyntaxFailure

@@ -30,7 +30,7 @@ from miltext.schema.dtypes import BY_NAME
 from miltext.schema.opsets import PROTO_BY_TEXT
 from miltext.syntax.literals import LiteralError, unquote, without_spaces
 from miltext.syntax.memo import Memo
-from miltext.syntax.names import DRAFT, RESERVED, name_text
+from miltext.syntax.names import DRAFT, DRAFT_WORDS, RESERVED, name_text
 from miltext.syntax.plain_tokens import (
     argument_pairs,
     attribute_parts,
@@ -40,7 +40,6 @@ from miltext.syntax.plain_tokens import (
     plain_element,
     tensor_parts,
 )
-from miltext.syntax.vocabulary import DRAFT_WORDS
 
 Laid: TypeAlias = Any
 """The result for a part of a phrase: a document, or another callback's result; None for an absent part."""

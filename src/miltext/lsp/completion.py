@@ -16,9 +16,8 @@ from miltext.reference.markdown import described_operation, described_parameter,
 from miltext.schema.dtypes import DTYPES
 from miltext.schema.operations import all_names, signature
 from miltext.schema.opsets import OPSETS
-from miltext.syntax.names import DRAFT, name_text
+from miltext.syntax.names import DRAFT, DRAFT_WORDS, name_text
 from miltext.syntax.tables import load_grammar
-from miltext.syntax.vocabulary import DRAFT_WORDS
 
 if TYPE_CHECKING:
     from miltext.lsp.client import Abilities

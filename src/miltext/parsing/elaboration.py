@@ -12,8 +12,8 @@ from itertools import chain
 
 from miltext.diagnostics import Diagnostic, ParseError, Span, codes, error
 from miltext.parsing.lowering.blobs import blob_offset, blob_path
+from miltext.parsing.lowering.errors import TOO_NESTED
 from miltext.parsing.misread_types import is_misread, literal_given
-from miltext.parsing.syntax_errors import TOO_NESTED
 from miltext.schema.operations import Signature, signature
 from miltext.syntax import phrases
 from miltext.syntax.editing import EditedText, TextPiece

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import SAFE, Diagnostic, Note, Span, codes, error
 from miltext.diagnostics.suggestions import certainty, did_you_mean, nearest
+from miltext.parsing.lowering.errors import TOO_NESTED
 from miltext.parsing.misread_types import NAME, misread_type, unknown_type
 from miltext.schema.dtypes import FIELD_DTYPES
 from miltext.syntax.lexer import string_body_end
@@ -18,8 +19,6 @@ from miltext.syntax.tables import load_grammar
 
 if TYPE_CHECKING:
     from miltext.syntax.tree import Node
-
-TOO_NESTED = "this is nested too deeply to be a Program"
 
 _TERMINALS = {
     "NAME": "a name",
@@ -119,11 +118,6 @@ def _character(text: str, failure: SyntaxFailure) -> Diagnostic | None:
         what = f"unexpected character {_named(text[start])}{_HINTS.get(text[start], '')}"
         return error(codes.UNEXPECTED_CHARACTER, what, Span(start, start + 1))
     return None
-
-
-def no_dialect(written: str) -> str:
-    """Return the message for a `program(...)` with an unknown version of MIL text."""
-    return f"unknown version {shown(written)} of MIL text; write 1.0 or 1.3"
 
 
 def _is_number(word: str) -> bool:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import SAFE, UNSAFE, Diagnostic, ParseError, Span, codes, error
 from miltext.parsing.lowering import LoweringError
-from miltext.parsing.lowering.errors import NamesInBrackets
-from miltext.parsing.syntax_errors import TOO_NESTED, syntax_error
+from miltext.parsing.lowering.errors import TOO_NESTED, NamesInBrackets
+from miltext.parsing.syntax_errors import syntax_error
 from miltext.schema.operations import single_parameters
 from miltext.syntax.parser import SyntaxFailure
 from miltext.syntax.tree import Node, Statement, Token, transformed

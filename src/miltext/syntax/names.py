@@ -20,6 +20,13 @@ ARRAYS = ("$npy", "$npz", "$safetensors")
 DRAFT = "_"
 """Where an operation begins, this stands for an omitted output type; an operation of that name is quoted."""
 
+DRAFT_WORDS = ("names", "consts", "defaults")
+"""Parts that `infer` can write besides types, in the order of a text's head: `$draft(names, consts)`.
+
+Of operations without one, the attribute `name`; for literal arguments, operations `const`; for omitted parameters,
+their defaults.
+"""
+
 _ODD = re.compile(r"[^A-Za-z0-9_@]")
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
 

@@ -19,14 +19,6 @@ from miltext.schema.opsets import OPSETS
 KEYWORDS_FILE = os.path.join(os.path.dirname(__file__), "keywords.json")
 
 
-DRAFT_WORDS = ("names", "consts", "defaults")
-"""Parts that `infer` can write besides types, in the order of a text's head: `$draft(names, consts)`.
-
-Of operations without one, the attribute `name`; for literal arguments, operations `const`; for omitted parameters,
-their defaults.
-"""
-
-
 class Keywords(NamedTuple):
     """The words that the grammar itself writes, each kind sorted.
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from miltext.evaluation.pointwise import erf, in_pieces
-from miltext.evaluation.rules import Array, rule
+from miltext.evaluation.pointwise import bounded, erf, in_pieces
+from miltext.evaluation.rules import Array, Held, rule
 
 # ---- bent lines
 
@@ -22,9 +22,9 @@ def relu(x: Array) -> Array:
 
 
 @rule("relu6")
-def relu6(x: Array) -> Array:
+def relu6(x: Held) -> Held:
     """Return min(max(x, 0), 6)."""
-    return np.clip(x, 0, 6)
+    return bounded(x, 0, 6)
 
 
 @rule("leaky_relu")

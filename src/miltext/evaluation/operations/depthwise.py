@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from miltext.evaluation.operations.windows import Sliding, blocks, tap
+from miltext.evaluation.operations.windows import Sliding, blocks, seen
 from miltext.evaluation.values import narrowed, widened
 
 if TYPE_CHECKING:
@@ -69,18 +69,17 @@ def _room(held: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _lay(x: Held, down: Sliding, across: Sliding, laid: Array) -> None:
-    """Lay out the rows that windows see, from the first one on, as each element of a row of the kernel meets them."""
-    first, count = max(0, -down.before), laid.shape[2]
-    above = max(0, min(down.before, count))
-    seen = max(0, min(count - above, down.size - first))
-    laid[:, :, :above] = 0
-    laid[:, :, above + seen :] = 0
-    for place in range(across.kernel):
-        columns, elements = tap(across, place)
-        rows = laid[:, :, above : above + seen, place]
-        rows[..., : columns.start] = 0
-        rows[..., columns] = x[:, :, first : first + seen, elements]
-        rows[..., columns.stop :] = 0
+    """Lay out the rows that windows see, from the first one on, as each element of a row of the kernel meets them.
+
+    Rows are copied as single items of so many bytes where their elements lie side by side.
+    """
+    rows = down._replace(kernel=1, stride=1, dilation=1, places=laid.shape[2])
+    found = seen(x, (rows, across), (slice(0, rows.places), slice(0, across.places)), laid.dtype)
+    found = found[:, :, 0].swapaxes(2, 3)
+    if found.strides[-1] == laid.itemsize:
+        whole = np.dtype((np.void, laid.itemsize * across.places))
+        laid, found = laid.view(whole), found.view(whole)
+    laid[...] = found
 
 
 def _multiply(kernels: Array, down: Sliding, laid: Array, sums: Array) -> None:

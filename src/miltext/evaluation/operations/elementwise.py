@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from miltext.evaluation import pointwise
-from miltext.evaluation.pointwise import in_pieces
+from miltext.evaluation.pointwise import bounded, in_pieces
 from miltext.evaluation.rules import Array, Held, Made, UnfitValues, Value, rule
 from miltext.evaluation.values import rounded
 from miltext.schema.types import TensorType
@@ -172,9 +172,9 @@ def cast(x: Held) -> Held:
 
 
 @rule("clip")
-def clip(x: Array, alpha: float, beta: float) -> Array:
+def clip(x: Held, alpha: float, beta: float) -> Held:
     """Return min(max(x, alpha), beta)."""
-    return np.minimum(np.maximum(x, alpha), beta)  # a NaN is no bound to `clip` of numpy 1
+    return bounded(x, alpha, beta)
 
 
 @rule("threshold")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from miltext.diagnostics import codes
 from miltext.parsing.lowering import values
 from miltext.parsing.lowering.blobs import BlobLiteral, DraftBlob, blob_field, blob_message
-from miltext.parsing.lowering.errors import INFER
+from miltext.parsing.lowering.errors import INFER, no_dialect
 from miltext.parsing.lowering.errors import LoweringError as LoweringError
 from miltext.parsing.lowering.maps import Entries, entries, repeated, unique
 from miltext.parsing.lowering.markers import marker_error
@@ -32,7 +32,6 @@ from miltext.parsing.lowering.types import (
     tensor_type,
     tuple_type,
 )
-from miltext.parsing.syntax_errors import no_dialect
 from miltext.schema import fields
 from miltext.schema.opsets import DIALECTS, PROTO_BY_TEXT
 from miltext.schema.wire import number_tag, sized, varint

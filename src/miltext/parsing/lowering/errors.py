@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from miltext.schema.paths import TOO_DEEP
+from miltext.syntax.literals import shown
+
+if TYPE_CHECKING:
+    from miltext.schema.paths import Path
+
+TOO_NESTED = "this is nested too deeply to be a Program"
+
 INFER = "or have `miltext infer` fill in the draft"
 """The way out that all phrases of a draft have."""
+
+
+def no_dialect(written: str) -> str:
+    """Return the message for a `program(...)` with an unknown version of MIL text."""
+    return f"unknown version {shown(written)} of MIL text; write 1.0 or 1.3"
 
 
 class LoweringError(Exception):
@@ -33,3 +48,11 @@ class LoweringError(Exception):
 
 class NamesInBrackets(LoweringError):
     """Names of values in brackets: their meaning depends on the parameter that they are given to."""
+
+
+class TooDeep(Exception):
+    """A message nests more deeply than protobuf reads; `step` is the path of the first such message."""
+
+    def __init__(self, step: Path) -> None:
+        super().__init__(TOO_DEEP)
+        self.step = step

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from miltext.diagnostics import codes
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.parsing.lowering.errors import LoweringError
-from miltext.syntax.vocabulary import DRAFT_WORDS
+from miltext.syntax.names import DRAFT_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

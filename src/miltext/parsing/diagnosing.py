@@ -1,0 +1,76 @@
+"""The diagnostic of a text that the parser refuses: the tree of the text determines the place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from miltext.diagnostics import Diagnostic, ParseError, codes, error
+from miltext.parsing.lowering.errors import TOO_NESTED, TooDeep
+from miltext.parsing.lowering.values import list_error
+from miltext.parsing.slips import misread_operations
+from miltext.parsing.spans import find
+from miltext.parsing.syntax_errors import syntax_error
+from miltext.parsing.tree_lowering import TreeLowering, lowering_diagnostic
+from miltext.schema.paths import TOO_DEEP
+from miltext.syntax.lexer import STATEMENTS
+from miltext.syntax.parser import SyntaxFailure
+from miltext.syntax.tree import Node, chain, tokens, transformed, tree_of
+
+if TYPE_CHECKING:
+    from miltext.parsing.lowering import Lowering
+
+OF_DRAFTS = (codes.MISSING_TYPE, codes.SHORT_SPELLING)
+"""The codes of the errors that make a draft no Program."""
+
+
+def diagnose(text: str, failure: Exception, lowering: Lowering, rule: str = "program") -> Diagnostic:
+    """Return the diagnostic of a text that the fast parse refused with `failure`: its tree determines the place.
+
+    The text is a phrase of the rule. The first phrase that cannot be lowered is to blame, otherwise the end of the read
+    text; that comes first, too, where all other errors are spellings of drafts.
+    """
+    if isinstance(failure, TooDeep):
+        whole = tree_of(text, STATEMENTS, rule)
+        return error(
+            codes.NESTED_TOO_DEEPLY, TOO_DEEP, (find(whole, failure.step) if rule == "program" else whole).span
+        )
+    try:
+        nodes = [tree_of(text, STATEMENTS, rule)]
+    except SyntaxFailure as broken:
+        failure, nodes = broken, broken.read
+    lower = TreeLowering(text, lowering).lower
+    try:
+        for node in nodes:
+            if node.token is None:
+                transformed(node, lower)
+    except ParseError as refused:
+        found = refused.diagnostics[0]
+        if not isinstance(failure, SyntaxFailure) or found.code not in OF_DRAFTS:
+            return _blamed(text, found, nodes)
+    if isinstance(failure, SyntaxFailure):
+        return syntax_error(text, failure, nodes)
+    if isinstance(failure, RecursionError):
+        return error(codes.NESTED_TOO_DEEPLY, TOO_NESTED, nodes[-1].span)
+    raise failure
+
+
+def _blamed(text: str, refused: Diagnostic, nodes: Iterable[Node]) -> Diagnostic:
+    """Return the error of a misread operation around a refused phrase, otherwise the phrase's own error."""
+    place = refused.span
+    if place is None or refused.code not in OF_DRAFTS:
+        return refused
+    found = (each for node in nodes for each in misread_operations(text, chain(node, place.start)))
+    around = (said for phrase, said in found if phrase.start <= place.start and place.end <= phrase.end)
+    return next(around, refused)
+
+
+def refused_tree(text: str, failure: SyntaxFailure | None, nodes: list[Node]) -> Diagnostic | None:
+    """Return the first error of a text read as a tree, whose parse may have ended with a failure; None without one.
+
+    The grammar's rules may refuse a list that was read as one token.
+    """
+    for token in (token for node in nodes for token in tokens(node)):
+        if token.name == "LIST" and token.token and (refused := list_error(token.token)):
+            return lowering_diagnostic(token, refused)
+    return syntax_error(text, failure, nodes) if failure else None
