@@ -118,6 +118,7 @@ def compressed(made: Model) -> None:
     operations[0].inputs["x"].arguments[0].name = "w"
     made_of = operations.add(type="constexpr_cast")
     made_of.outputs.add(name="w", type=operations[0].outputs[0].type)
+    operations.reverse()  # a value is defined before it is used
 
 
 TOUCHING: dict[str, Change] = {
