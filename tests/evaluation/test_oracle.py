@@ -31,8 +31,8 @@ class Excepted(NamedTuple):
     fails: bool = False
 
 
-NEAREST = "makes fp16, and the nearest fp16 numbers are farther apart than the tolerance of the test, which is fp32's"
-IN_HALF = "expects what torch or numpy computed in fp16, with the tolerance of fp32"
+NEAREST = "returns fp16, whose neighbouring numbers are farther apart than the test's tolerance, which is that of fp32"
+IN_HALF = "expects the fp16 results of torch or numpy, with the tolerance of fp32"
 EXCEPTED = [
     Excepted("TestConv::test_builder_to_backend_stress", IN_HALF, ("8ffbe97899fd4d33", "a2ffcdb6ac2d0184")),
     Excepted("TestLinear::test_linear_fp16", IN_HALF, ("bf952ad83d034d96",)),
@@ -50,17 +50,17 @@ EXCEPTED = [
     ),
     Excepted(
         "TestResample::test_builder_to_backend_smoke",
-        "gives coordinates in fp16, which has no 1.2, and expects what is at 1.2",
+        "gives coordinates in fp16, which has no 1.2, and expects the value at 1.2",
         ("f81e6d018e72c2e8",),
     ),
     Excepted(
         "TestResample::test_builder_to_backend_smoke_iOS16",
-        "gives coordinates in fp16, which has no 1.2, and expects what is at 1.2",
+        "gives coordinates in fp16, which has no 1.2, and expects the value at 1.2",
         ("0431cae5443db36e",),
     ),
     Excepted(
         "TestCropResize::test_builder_to_backend_ios16",
-        "expects 7.899, where its formula has 7.9: 1 + 4 * 1.5 + 0.9",
+        "expects 7.899, but its formula gives 7.9: 1 + 4 * 1.5 + 0.9",
         ("21f0417c432c1bb7", "9919f3162e189bae", "f2dc04ba23503fb9"),
     ),
     Excepted(
@@ -70,13 +70,13 @@ EXCEPTED = [
     ),
     Excepted(
         "TestScatterNd::test_ios17_invalid_indices",
-        "asks for an error, as it has indices out of range that are validated; it is one",
+        "expects an error for validated indices out of range; miltext reports this error",
         ("5d4da8174dbb0982", "94c15f10d7e5f095", "f9a98adff73d0052"),
         fails=True,
     ),
     Excepted(
         "TestNms::test_nms_corner_case_iou_equal_threshold",
-        "asks for another result than torch's before iOS 17, as Core ML has it; it is another",
+        "expects a result other than torch's before iOS 17, as in Core ML; miltext's result differs from torch's",
         ("37f8377f60277a44",),
         fails=True,
     ),

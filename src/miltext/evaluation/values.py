@@ -118,7 +118,7 @@ def narrowed(array: Array) -> Array:
 
 
 POWERS, OVERFLOWING = (2.0**-14, 2.0**15), 0x477FF000
-"""The least and the greatest power of two of fp16's normal numbers, and the bits in float32 of 65520, which it lacks."""
+"""The least and the greatest power of two of fp16's normal numbers, and the bits in float32 of 65520: it lacks that."""
 
 
 def _narrow(floats: Array, halves: Array) -> None:
