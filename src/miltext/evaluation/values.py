@@ -117,31 +117,30 @@ def narrowed(array: Array) -> Array:
     return narrow
 
 
-LEAST_NORMAL, OVERFLOWING = 0x38800000, 0x477FF000
-"""The bits in float32 of 2^-14, the least normal number of fp16, and of 65520, which it has not."""
+POWERS, OVERFLOWING = (2.0**-14, 2.0**15), 0x477FF000
+"""The least and the greatest power of two of fp16's normal numbers, and the bits in float32 of 65520: it lacks that."""
 
 
 def _narrow(floats: Array, halves: Array) -> None:
     """Write float32 numbers as fp16: by their bits, many at once, where numpy's conversion takes one after the other.
 
-    The bits that fp16 lacks are rounded away by adding just less than half of its last bit, or half where that is odd;
-    a carry goes into the exponent, as it should. Subnormal numbers are whole multiples of 2^-24.
+    The sum with 2^13 times a number's power of two, or that of the least normal number, is rounded to the last bit that
+    fp16 has; its bits after those of that term are the fraction, with the leading one of normal numbers.
     """
     bits = floats.view(np.int32)
     made = np.bitwise_and(bits, 0x7FFFFFFF)
     if made.max(initial=0) >= OVERFLOWING:
         halves[...] = floats
         return
-    spare = made - 1  # so that zeros are not among the subnormal numbers
-    subnormal = spare.view(np.uint32) < LEAST_NORMAL - 1
-    np.right_shift(made, 13, out=spare)
-    spare &= 1
+    spare = np.bitwise_and(made, 0x7F800000)
+    sizes, powers = made.view(np.float32), spare.view(np.float32)
+    np.clip(powers, *POWERS, out=powers)
+    spare += 13 << 23
+    sizes += powers
+    made -= spare
+    spare >>= 13
     made += spare
-    made -= (127 - 15 << 23) - 0xFFF  # the other bias of the exponent, and the rounding
-    made >>= 13
-    np.maximum(made, 0, out=made)
-    if subnormal.any():
-        np.copyto(made, np.rint(np.abs(floats) * np.float32(2**24)), where=subnormal, casting="unsafe")
+    made -= 127 - 15 + 13 + 1 << 10  # the other bias of the exponent, 13, and the leading one
     np.right_shift(bits, 16, out=spare)
     spare &= 0x8000
     made |= spare
