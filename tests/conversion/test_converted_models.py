@@ -137,6 +137,23 @@ def test_a_draft_is_completed_and_its_arrays_are_converted(text: Path, package: 
     assert np.load(tmp_path / "w.npy").dtype == np.float32
 
 
+@pytest.mark.parametrize("to", ["fp16", "fp32"])
+@pytest.mark.parametrize("dtype", ["fp16", "fp32"])
+def test_arrays_of_a_draft_that_stay_are_stored(dtype: str, to: str, tmp_path: Path) -> None:
+    """Whether other arrays are converted, or none."""
+    np.save(tmp_path / "w.npy", np.arange(400, dtype=dtype.replace("fp", "float")))
+    np.save(tmp_path / "at.npy", np.array([3, 1, 2], np.int32))
+    statements = (
+        'z = add(x, $npy("w.npy"));y = gather(x = z, indices = $npy("at.npy"), axis = 0, validate_indices = false);'
+    )
+    (tmp_path / "m.mil").write_text(draft(statements, "y", f"tensor<{dtype}, [400]> x"))
+    miltext.convert_weights(tmp_path / "m.mil", to, tmp_path / "N.mlpackage")
+    made = miltext.load(tmp_path / "N.mlpackage")
+    assert not miltext.check(tmp_path / "N.mlpackage")
+    x = np.arange(400, dtype=dtype.replace("fp", "float"))
+    np.testing.assert_array_equal(miltext.Evaluator(made).run({"x": x})["y"], [6, 2, 4])
+
+
 def test_a_text_names_weights_that_are_beside_it_or_elsewhere(package: Path, tmp_path: Path) -> None:
     (tmp_path / "alone").mkdir()
     (tmp_path / "alone" / "m.mil").write_text(miltext.to_text(miltext.load(package).program))

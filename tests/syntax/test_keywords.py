@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 
 import pytest
 
@@ -61,3 +62,9 @@ def test_help_shows_every_keyword(name: str, options: type[Options], given: list
     keywords = {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
     assert positional == given
     assert keywords == {**{each.name: each.default for each in fields(options)}, "options": None}
+
+
+@pytest.mark.parametrize("odd", [miltext.BuildOptions, {}, {"check": False}, 1, miltext.ExtractOptions()], ids=repr)
+def test_options_of_another_type_are_refused(odd: object, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"the options of build\(\) are an object of BuildOptions"):
+        miltext.build("m.mil", tmp_path / "M.mlpackage", options=odd)  # type: ignore[arg-type]

@@ -34,7 +34,7 @@ class Contents:
 
     def __init__(self, precisions: Precisions, folder: BlobFolder, arrays: dict[str, InType]) -> None:
         self.precisions = precisions
-        self.arrays: dict[str, InType] = {}
+        self.arrays = dict(arrays)
         self.changes: list[ConvertedConstant] = []
         self._marks: dict[tuple[object, ...], str] = {}
         self._numbers = NumbersOf(folder, arrays)

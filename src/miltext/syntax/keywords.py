@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import field, fields
 from functools import wraps
 from inspect import signature
+from types import NoneType
 from typing import Any, ParamSpec, TypeVar
 
 Parameters = ParamSpec("Parameters")
@@ -23,17 +24,22 @@ def taking(
 ) -> Callable[[Callable[[Request], Result]], Callable[Parameters, Result]]:
     """Return a decorator that turns a function of a dataclass into a function of its fields.
 
-    The field named `options` takes an object with some of the others; keywords beside it count first.
+    The dataclass adds fields to the class of its options. Its field named `options` takes an object of that class;
+    keywords beside it count first. Raise TypeError for any other object.
     """
 
     def decorate(function: Callable[[Request], Result]) -> Callable[Parameters, Result]:
         @wraps(function)
         def asked(*values: Parameters.args, **keywords: Parameters.kwargs) -> Result:
             options: Any = keywords.pop("options", None)
+            if not isinstance(options, (wanted, NoneType)):
+                made = " itself: call it" if options is wanted else f", not {type(options).__name__}"
+                raise TypeError(f"the options of {function.__name__}() are an object of {wanted.__name__}{made}")
             for each in () if options is None else fields(options):
                 keywords.setdefault(each.name, getattr(options, each.name))
             return function(request(*values, **keywords))
 
+        wanted: Any = request.__bases__[0]  # type: ignore[attr-defined]
         vars(request)["__init__"].__qualname__ = function.__name__  # for errors about arguments
         own = signature(request).replace(return_annotation=signature(function).return_annotation)
         asked.__signature__ = own  # type: ignore[attr-defined]
