@@ -136,7 +136,9 @@ def show(shape: Shape) -> str:
 
 
 def _size(size: Dimension) -> str:
-    return "?" if size is None else str(size)
+    if size is None:
+        return "?"
+    return str(size) if size.bit_length() <= 256 else f"over 2^{size.bit_length() - 1}"  # Python limits digits
 
 
 def read_type(message: proto.ValueType) -> Type:
