@@ -115,8 +115,8 @@ class Tensor(Protocol):
 
     def sample(self) -> bytes:
         """Return some of the packed bytes, by which most tensors of one type and size differ."""
-        step = max(SAMPLE, self.size // SAMPLES)
-        return b"".join([bytes(self.data[start : start + SAMPLE]) for start in range(0, self.size, step)])
+        data, size = self.data, self.size
+        return b"".join([bytes(data[start : start + SAMPLE]) for start in range(0, size, max(SAMPLE, size // SAMPLES))])
 
     def message(self) -> TensorValue:
         """Return the elements as a literal has them, in coremltools' field for values of the type."""

@@ -6,7 +6,7 @@ A stage of a pipeline is an inner folder, `model0` and so on, with its weights.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path, PurePosixPath
@@ -122,7 +122,7 @@ def _write_model(spec: Spec, folder: Path, choices: BuildChoices) -> list[Diagno
     for index, stage in enumerate(stages(spec)):
         with _told_of(index):
             inner = _write_model(stage, folder / f"model{index}", choices)
-        left_out += [each._replace(message=f"the model {index}: {each.message}") for each in inner]
+        left_out += _about(index, inner)
         _write_analytics(stage, folder / f"model{index}", None)
     if kind_of_model(spec) == PROGRAM:
         told: list[Diagnostic] = []
@@ -136,15 +136,18 @@ def _write_model(spec: Spec, folder: Path, choices: BuildChoices) -> list[Diagno
     return left_out
 
 
+def _about(index: int, found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return diagnostics whose messages name the model of the pipeline."""
+    return [each._replace(message=f"the model {index}: {each.message}") for each in found]
+
+
 @contextmanager
 def _told_of(index: int) -> Iterator[None]:
     """Make errors in a `with` block name the model of the pipeline."""
     try:
         yield
     except MiltextError as failure:
-        failure.diagnostics = [
-            each._replace(message=f"the model {index}: {each.message}") for each in failure.diagnostics
-        ]
+        failure.diagnostics = _about(index, failure.diagnostics)
         raise
 
 
