@@ -127,6 +127,11 @@ WRITTEN: dict[str, Callable[[int], str]] = {
     "strings in brackets": lambda n: value("tensor<string, [1]>([" + '"a", ' * (n // 5) + '"b"])'),
 }
 
+
+def around(before: str, run: str, after: str, size: int) -> str:
+    return f"{before}{run * (size // len(run))}{after}"
+
+
 TYPES = ("tensor<fp16, [1]> a, ", "a<> b, ", "a<>b,", "a<b<>> c,\n", "tuple<a<>, b<>> c, ")
 FUNCTION = "program(1.3) {{ func main<ios18>(fp16 x) {{ {} }} -> (x); }}"
 BROKEN: dict[str, Callable[[int], str]] = {
@@ -143,11 +148,12 @@ BROKEN: dict[str, Callable[[int], str]] = {
     "types without an end": lambda n: "tensor<" * (n // 7),
     "types of a line": lambda n: f"a, {TYPES[0] * (n // 20)}",
     "types inside types": lambda n: f"a, {'tuple<' * (n // 12)}fp16{'>, ' * (n // 12)} b;",
-    **{f"outputs in parentheses: {each}": lambda n, each=each: f"({each * (n // 6)}b) y;" for each in TYPES},
-    **{f"arguments with types: {each}": lambda n, each=each: f"y = f({each * (n // 6)} + 1);" for each in TYPES},
     "constants of one operation": lambda n: f"y = concat(values = ({'1.0, ' * (n // 20)} x), axis = 0);",
 }
 """Bodies of a function, most of them with mistakes."""
+
+BROKEN |= {f"outputs in parentheses: {each}": partial(around, "(", each, "b) y;") for each in TYPES}
+BROKEN |= {f"arguments with types: {each}": partial(around, "y = f(", each, " + 1);") for each in TYPES}
 
 WRITTEN["types of inputs"] = lambda n: f"program(1.3) {{ func f({TYPES[0] * (n // 20)}a) {{ }} -> (a); }}".replace(
     ">", ",", 1
