@@ -85,6 +85,13 @@ class Overlay(NamedTuple):
         leaves = (keys for keys, value in _leaves(self.table, ()) if value != {} or not {*keys[:1]} <= {*holders})
         return [keys for keys in leaves if keys not in known]
 
+    def value(self, keys: Keys) -> Json:
+        """Return the value at a place."""
+        value: Json = self.table
+        for key in keys:
+            value = value[key]
+        return value
+
 
 class UnreadOverlay(NamedTuple):
     """An item whose overlay cannot be read, and the reason, as a warning."""
