@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -412,3 +414,45 @@ def test_other_formats_get_the_texts_of_overlays(ending: str, tmp_path: Path) ->
     found = run("build", package, "-o", tmp_path / f"N{ending}")
     assert b"not kept" not in found.stderr
     assert texts(tmp_path / f"N{ending}") == WHOLE
+
+
+# ---- compiled models
+
+
+def doubts(stderr: bytes) -> bool:
+    return b"the texts of overlays that differ from the model's own" in stderr
+
+
+def test_a_package_compiled_and_turned_back_has_all_texts(tmp_path: Path) -> None:
+    package, bundle, back = (tmp_path / name for name in ("M.mlpackage", "N.mlmodelc", "B.mlpackage"))
+    overlaid(package)
+    found = run("build", package, "-o", bundle)
+    assert found.returncode == 0
+    assert doubts(found.stderr)
+    assert run("build", bundle, "-o", back).returncode == 0
+    assert texts(back) == WHOLE
+    described = json.loads((bundle / "metadata.json").read_bytes())[0]
+    assert (described["author"], described["shortDescription"]) == ("Over Author", "over a model")
+    assert described["userDefinedMetadata"] == WHOLE["users"]
+    assert described["inputSchema"][0]["shortDescription"] == "over x"
+
+
+def test_texts_that_the_model_has_itself_are_no_doubt(tmp_path: Path) -> None:
+    metadata, features = {"MLModelLicenseKey": "own license"}, {"Outputs": FEATURES_TABLE["Outputs"]}
+    package = overlaid(tmp_path / "M.mlpackage", metadata=metadata, features=features)
+    assert not doubts(run("build", package, "-o", tmp_path / "N.mlmodelc").stderr)
+
+
+def test_the_hash_of_the_source_is_that_of_the_models_file(tmp_path: Path) -> None:
+    package = overlaid(tmp_path / "M.mlpackage")
+    run("build", package, "-o", tmp_path / "N.mlmodelc")
+    found = json.loads(run("info", tmp_path / "N.mlmodelc", "--format", "json").stdout)["compiled"]["modelHash"]
+    digest = hashlib.sha256((package / DATA / "model.mlmodel").read_bytes()).digest()
+    assert found == base64.b64encode(digest).decode()
+    assert run("check", tmp_path / "N.mlmodelc", "--from", package).returncode == 0
+
+
+def test_other_values_of_overlays_are_not_in_a_compiled_model(tmp_path: Path) -> None:
+    package = overlaid(tmp_path / "M.mlpackage", metadata={"MLModelFutureKey": "1"})
+    stderr = run("build", package, "-o", tmp_path / "N.mlmodelc").stderr.decode()
+    assert "other files of the package are not kept: Data/com.apple.CoreML/Metadata.json\n" in stderr
