@@ -274,12 +274,23 @@ def test_an_unknown_item_is_named_and_kept(tmp_path: Path) -> None:
     (package / "Data" / "me" / "notes.txt").write_text("keep this")
     found = run("check", package)
     assert (found.returncode, codes_of("check", package)) == (0, ["MIL270"])
-    assert "`me/notes.txt` is unknown; its description is 'Notes of Mine'" in found.stdout.decode()
+    assert "the use of these items is unknown: `me/notes.txt`" in found.stdout.decode()
     assert 'item me/notes.txt: "Notes of Mine"' in run("info", package).stdout.decode()
     run("rename", package, "x", "image", "-o", tmp_path / "N.mlpackage")
     assert (tmp_path / "N.mlpackage" / "Data" / "me" / "notes.txt").read_text() == "keep this"
     listed = json.loads((tmp_path / "N.mlpackage" / "Manifest.json").read_text())["itemInfoEntries"]
     assert listed["more"] == item("me/notes.txt", "Notes of Mine")
+
+
+def test_odd_names_of_items_are_shown_with_escapes(tmp_path: Path) -> None:
+    odd = {
+        str(index): item(path, path) for index, path in enumerate(["nul\0", "lone\ud800", "../up", "/absolute", "é"])
+    }
+    package = overlaid(tmp_path / "M.mlpackage", items=odd)
+    items = json.loads(run("info", package, "--format", "json").stdout)["items"]
+    assert [each["path"] for each in items] == ["../up", "/absolute", "lone\\ud800", "nul\\x00", "é"]
+    assert "`lone\\ud800`, `nul\\x00` and `é`" in run("check", package).stdout.decode()
+    assert run("diff", package, package).returncode == 0
 
 
 # ---- edits
