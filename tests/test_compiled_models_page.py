@@ -53,6 +53,10 @@ def array(made: Model) -> ArrayFeatureType:
 
 
 def later(made: Model) -> None:
+    made.specificationVersion = 11
+
+
+def of_10(made: Model) -> None:
     made.specificationVersion = 10
 
 
@@ -127,7 +131,8 @@ TOUCHING: dict[str, Change] = {
     "a range without an end": endless,
     "ranges beside enumerated shapes": both,
     "images (…)": pictured,
-    "a pipeline of ML Programs alone": piped,
+    "the coremldata.bin of specification version 10, seen as a header alone": of_10,
+    "a pipeline of other models than an ML Program and non-maximum suppression": piped,
     "a model with states": keeping,
     "a classifier": predicting,
     "a model with optional inputs": optional,

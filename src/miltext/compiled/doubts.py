@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.files.contents import kind_of_model
+from miltext.compiled.coremldata import WHOLE_STAGES
+from miltext.files.contents import kind_of_model, stages
 from miltext.printing.flexible_shapes import flexible
 from miltext.schema.proto.kinds import PROGRAM
 
@@ -44,8 +45,19 @@ def _has_flexible_inputs(spec: Model) -> bool:
     return any(sum(each is not None and bool(each.shapes or each.ranges) for each in found) > 1 for found in sizes)
 
 
+def _is_other_pipeline(spec: Model) -> bool:
+    """Return whether a model is a pipeline with other stages than the known ones."""
+    kinds = [kind_of_model(stage) for stage in stages(spec)]
+    return kind_of_model(spec) != PROGRAM and kinds != [PROGRAM, *WHOLE_STAGES]
+
+
+def _has_form_of_10(spec: Model) -> bool:
+    return kind_of_model(spec) == PROGRAM and spec.specificationVersion == 10
+
+
 UNSEEN: dict[str, Callable[[Model], bool]] = {
-    "a pipeline of ML Programs alone": lambda spec: kind_of_model(spec) != PROGRAM,
+    "the coremldata.bin of specification version 10, seen as a header alone": _has_form_of_10,
+    "a pipeline of other models than an ML Program and non-maximum suppression": _is_other_pipeline,
     "a model with states": lambda spec: any(each.state for each in _described(spec)),
     "a classifier": lambda spec: any(each.predictedFeatureName for each in _described(spec)),
     "a model with optional inputs": lambda spec: any(entry.type.isOptional for entry in _inputs(spec)),
