@@ -38,8 +38,8 @@ def _require_definitions(function: Function, defined: set[Value]) -> None:
     for value in used:
         if value not in defined and value.owner is not None:
             raise GraphError(
-                f"the function `{function.name}` uses `{value.name}`, which it does not define: insert the operation of "
-                f"`{value.name}` in `{function.name}`, or replace its uses"
+                f"the function `{function.name}` uses `{value.name}`, which it does not define: insert the operation "
+                f"of `{value.name}` in `{function.name}`, or replace its uses"
             )
 
 
