@@ -54,14 +54,14 @@ VERBS = {
 }
 
 
-@pytest.fixture(params=FORMS.values(), ids=FORMS)
+@pytest.fixture(params=FORMS)
 def odd(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     """A Program with names of texts; beside it are its model and text, and those of the usual Program."""
     monkeypatch.chdir(tmp_path)
     made = miltext.parse(TEXT)
     main = made.functions["main"]
     block = main.block_specializations.pop("CoreML9")
-    main.opset, key = request.param
+    main.opset, key = FORMS[request.param]
     main.block_specializations[key].CopyFrom(block)
     for name, each in (("M", made), ("Plain", miltext.parse(TEXT))):
         Path(f"{name}.mil").write_text(miltext.to_text(each), encoding="utf-8")
