@@ -159,7 +159,7 @@ def test_metadata_shows_features_counts_and_credits(tmp_path: Path) -> None:
             "hasShapeFlexibility": "0",
         }
     ]
-    assert found["mlProgramOperationTypeHistogram"] == {"Ios16.relu": 1, "Tanh": 1}
+    assert found["mlProgramOperationTypeHistogram"] == {"Ios16.relu": 1, "Ios16.tanh": 1}
     assert (found["computePrecision"], "storagePrecision" in found) == ("Float32", False)
     assert found["availability"]["tvOS"] == "16.0"
 
@@ -193,7 +193,7 @@ def test_a_pipeline_has_a_folder_for_each_stage(tmp_path: Path) -> None:
         "structure": [{"name": "MLModelType_mlProgram"}] * 3,
     }
     assert [each.pipeline_name for each in open_model(bundle).models] == ["one", "two", "three"]
-    assert shown(bundle)["mlProgramOperationTypeHistogram"] == {"Ios16.relu": 2, "Tanh": 2, "Ios16.add": 1}
+    assert shown(bundle)["mlProgramOperationTypeHistogram"] == {"Ios16.relu": 2, "Ios16.tanh": 2, "Ios16.add": 1}
 
 
 # ---- there and back
@@ -415,7 +415,7 @@ def test_an_operation_that_was_not_seen_is_reported(tmp_path: Path) -> None:
     source = text_model(text, tmp_path)
     (told,) = miltext.build(source, tmp_path / "C.mlmodelc")
     assert (told.code, ["`softsign` of ios16" in each.message for each in told.notes]) == ("MIL214", [True])
-    assert "Softsign" in shown(tmp_path / "C.mlmodelc")["mlProgramOperationTypeHistogram"]
+    assert "Ios16.softsign" in shown(tmp_path / "C.mlmodelc")["mlProgramOperationTypeHistogram"]
 
 
 def test_weights_compressed_as_none_that_was_seen_are_reported() -> None:

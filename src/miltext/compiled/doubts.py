@@ -1,7 +1,7 @@
 """The unproven parts of a compiled model: no output of Apple's compiler shows how it writes them.
 
-Features of a model that no known compiled model has are reported, and not refused: the forms of the files are known, if
-not for such models.
+There are two kinds: parts seen elsewhere, each with its source, and parts never seen. Features of a model that no known
+compiled model has are reported, and not refused: the forms of the files are known, if not for such models.
 """
 
 from __future__ import annotations
@@ -23,12 +23,17 @@ class Doubt(NamedTuple):
 
     It is refused if Core ML would read a guess in place of an unknown fact; else it is reported. A construct with a
     `place` is in `metadata.json` alone, for people: below these keys, in which names stand for the entries and
-    functions of lists.
+    functions of lists. `source` is the place that shows it elsewhere, empty for a construct that was never seen.
     """
 
     what: str
     place: tuple[str, ...] = ()
     is_refused: bool = False
+    source: str = ""
+
+    def __str__(self) -> str:
+        """Return the construct with its kind."""
+        return f"{self.what}, {f'seen elsewhere ({self.source})' if self.source else 'never seen'}"
 
 
 def _described(spec: Model) -> list[ModelDescription | FunctionDescription]:

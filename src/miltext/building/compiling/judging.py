@@ -72,7 +72,7 @@ def warnings_of(new: NewModel, shown: Sequence[Doubt]) -> Iterator[Diagnostic]:
         yield warning(codes.NO_COMPILED_PART, f"a compiled model does not have this, and it is lost: {', '.join(lost)}")
     if doubts := [*_doubts(new.spec), *shown]:
         parts = [Note(what) for what in _distinct(doubts)]
-        message = "parts of the compiled model are guesses, as no known output of Apple's compiler contains them"
+        message = "parts of the compiled model are unproven, as no known output of Apple's compiler contains them"
         yield warning(codes.UNPROVEN_PART, message, None, *parts)
 
 
@@ -90,7 +90,7 @@ def _doubts(spec: Spec) -> Iterator[Doubt]:
 
 
 def _distinct(doubts: Iterable[Doubt]) -> list[str]:
-    return sorted({doubt.what for doubt in doubts})
+    return sorted({str(doubt) for doubt in doubts})
 
 
 # ---- parts that no file of a compiled model holds
