@@ -18,7 +18,7 @@ from support.containers import write_package
 from support.pipelines import piped, unary
 
 import miltext
-from miltext.compiled.analytics import parse_analytics
+from miltext.compiled.analytics import analytics, parse_analytics
 from miltext.compiled.coremldata import layout
 from miltext.models.manifest import model_file
 
@@ -149,7 +149,7 @@ def test_tables_of_analytics_are_tried_in_all_orders(example: Path) -> None:
     miltext.build(EXAMPLE, bundle)
     tables = parse_analytics((bundle / ANALYTICS).read_bytes(), "it")
     turned = {name: dict(reversed(table.items())) for name, table in reversed(tables.items())}
-    (example / "E.mlmodelc" / ANALYTICS).write_bytes(pointer(check_pointers.analytics(turned)))
+    (example / "E.mlmodelc" / ANALYTICS).write_bytes(pointer(analytics(turned)))
     assert results(example / "E.mlpackage", example / "E.mlmodelc")[ANALYTICS] == "equal in another order"
 
 
