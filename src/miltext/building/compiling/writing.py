@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from miltext.building.compiling.judging import refuse, warnings_of
 from miltext.building.decompiling import order_inputs, strip, take_shapes
 from miltext.building.new_model import ml_programs, models_with_programs
+from miltext.building.overlaying import own_model
 from miltext.building.writing import place_of, serialized, write_weights
 from miltext.compiled import analytics
 from miltext.compiled.coremldata import FILE_NAME, NAMES, TEXT, WHOLE_STAGES, coremldata, names_data
@@ -225,8 +226,8 @@ def _restate_entries(spec: Spec, added: Added) -> None:
 def uncompiled(new: NewModel) -> Spec:
     """Return the message of a model as in a package."""
     if not new.added and not any(new.own_shapes):
-        return new.spec
-    spec = deepcopy(new.spec)
+        return own_model(new)
+    spec = deepcopy(own_model(new))
     for program in ml_programs(spec) if new.added else ():
         strip(program)
     for program, shapes in zip(ml_programs(spec), new.own_shapes, strict=False):
