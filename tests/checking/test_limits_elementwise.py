@@ -236,7 +236,7 @@ ROWS = [
         "must be of shape [2], not [1]: as many as `mask` has ones",
         SPARSE.format(1, "[5]", "tensor<fp16, [2]>([1, 2])", 3), "ios16"),
     Row(SPARSE.format(1, "[9]", "tensor<fp16, [2]>([1, 2])", 3), "MIL518",
-        "has bits set after those of the 3 elements of `shape`",
+        "has set bits after the 3 elements of `shape`",
         SPARSE.format(1, "[9]", "tensor<fp16, [2]>([1, 2])", 4), "ios16"),
     Row(SPARSE18.format("tensor<fp16, [3]>([1, 2, 3])"), "MIL515",
         "must be of shape [2], not [3]: as many as `mask` has ones",

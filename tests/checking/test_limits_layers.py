@@ -253,7 +253,7 @@ WRONG: list[tuple[str, Arguments, str]] = [
     (
         "conv_transpose",
         {"output_shape": "[1, 6, 15, 40]"},
-        "MIL518 `output_shape` of `conv_transpose` asks for 40 at axis 3",
+        "MIL518 `output_shape` of `conv_transpose` requests 40 at axis 3",
     ),
     ("conv_transpose", {"output_shape": "[15, 17]"}, "MIL515 `output_shape` of `conv_transpose` must be of shape [4]"),
     (

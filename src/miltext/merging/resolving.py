@@ -48,7 +48,7 @@ class IndexStage(NamedTuple):
 
 
 def _though_sparse() -> list[str]:
-    """Return git's option to change files outside a sparse checkout; older versions lack it."""
+    """Return git's option to change files outside a sparse checkout; none without one, for older versions lack it."""
     return ["--sparse"] if ask("config", "--type=bool", "core.sparseCheckout").strip() == "true" else []
 
 

@@ -56,7 +56,7 @@ def _rest_filled(elements: int, shape: Ints) -> Ints:
 
 def _reshaped(x: Held, shape: Ints, name: str) -> Held:
     if min(shape, default=0) < 0 or prod(shape) != x.size:
-        raise UnfitValues(f"`{name}` asks for {show(shape)}, and `x`, {show(x.shape)}, has {x.size} elements")
+        raise UnfitValues(f"`{name}` requests {show(shape)}, and `x`, {show(x.shape)}, has {x.size} elements")
     return x.reshape(shape)
 
 
@@ -287,5 +287,5 @@ def _squares(x: Held, sizes: Ints, name: str) -> Held:
 def _share(size: int, by: int, of: str, name: str) -> int:
     """Return a size divided into equal parts. Raise UnfitValues where it is no multiple."""
     if by < 1 or size % by:
-        raise UnfitValues(f"`{name}` asks for a multiple of {by}, and {of} is {size}")
+        raise UnfitValues(f"`{name}` requires a multiple of {by}, but {of} is {size}")
     return size // by
