@@ -24,9 +24,9 @@ def why_not_inferred(inference: Inference, opset: str) -> str:
         if any(not _is_known(operand, constant=name in needed) for operand in bound)
     ]
     if not all(is_whole(part) for block in inference.arguments.blocks for part in (*block.inputs, *block.outputs)):
-        return "the inputs and outputs of its blocks are not fully known; write it out"
+        return "too little is known about the inputs and outputs of its blocks; write it out"
     if vague:
-        return f"not enough is known of {listed(vague, 'and')}; write it out"
+        return f"too little is known of {listed(vague, 'and')}; write it out"
     return f"it does not follow from the arguments of `{op_type}`; check them, or write the type out"
 
 
