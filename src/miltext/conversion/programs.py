@@ -106,10 +106,10 @@ def _kept(name: str, kept: KeptConstant, narrowed: set[str]) -> Diagnostic:
     number = abs(kept.number)
     stays = "stays" if len(kept.outputs) == 1 else "stay"
     if number < LEAST:
-        message = f"`{name}` has a scale of {number:.6g}, and fp16 none below {LEAST:.3g}"
+        message = f"`{name}` has a scale of {number:.6g}, below {LEAST:.3g}, the least number of fp16"
         way = "use a larger scale for the weight, if possible"
     else:
-        message = f"`{name}` goes up to {number:.6g}, and fp16 to 65504"
+        message = f"`{name}` reaches {number:.6g}, beyond 65504, the greatest number of fp16"
         way = "replace the constant by numbers in fp16's range, if its meaning allows it"
         if not narrowed.isdisjoint(kept.outputs):
             way = f"the results are cast to fp16, and may become infinite; {way}"
