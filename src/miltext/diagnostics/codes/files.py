@@ -144,6 +144,21 @@ MISFIT_COMPILED_PIPELINE = code(
 UNKNOWN_COMPILED_FILE = code(
     "MIL267", "unknown file in a compiled model", NOTE, "no fix is needed if the files belong there"
 )
+UNREADABLE_OVERLAY = code(
+    "MIL268",
+    "unreadable overlay",
+    ERROR,
+    "correct the file, or remove it and its item in Manifest.json; Xcode writes a new one after an edit of the texts",
+)
+MISFIT_OVERLAY = code(
+    "MIL269",
+    "overlay of a feature that the model lacks",
+    WARNING,
+    "write the name of a feature of the model, or remove the entry from the file",
+)
+UNKNOWN_PACKAGE_PART = code(
+    "MIL270", "unknown part of a package", NOTE, "no fix is needed if the part belongs there: every edit keeps it"
+)
 
 # ---- weight files
 
