@@ -193,7 +193,7 @@ CASES: dict[str, tuple[str, str, str, list[str]]] = {
     ),
 }
 
-ROUNDED = {"words that name a data type": ["`a` gives whole numbers"]}
+ROUNDED = {"words that name a data type": ["`a` gives integers"]}
 
 
 @pytest.mark.parametrize("name", CASES)
