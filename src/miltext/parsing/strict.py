@@ -1,4 +1,4 @@
-"""The parts of a text that only miltext takes, and the parts that occur in no known text of Apple's compiler.
+"""The parts of a text that only miltext accepts, and the parts that occur in no known text of Apple's compiler.
 
 The sources are 72 texts that the compiler printed and 43 that people wrote by hand, and compiled texts in the source of
 coremltools: fp8 in its `models/_fp8_compile.py` of 2026 and its tests, uint1 in the tests of compression.
@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, Span, codes, error, warning
 from miltext.parsing.parser import parse_tree
+from miltext.schema.opsets import PROTO_BY_TEXT, TEXT_BY_PROTO
 from miltext.syntax import phrases
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
     from miltext.syntax.tree import Node
+
+ALIASES = PROTO_BY_TEXT.keys() - TEXT_BY_PROTO.values()
+"""The opsets' names that no text of Apple's has."""
 
 UNPROVEN_TOKENS = {
     "DTYPE": (re.compile(r"uint[236]"), "the data type"),
@@ -54,8 +58,8 @@ def _findings(phrase: Node) -> Iterator[Diagnostic]:
         yield _unproven("an argument in parentheses with fewer than two bindings", phrase.span)
     elif phrase.name == "function" and not phrases.opset(phrase):
         yield _unproven("a function without an opset", Span(phrase.start, phrases.made(phrase)[0].end))
-    elif phrase.name in phrases.OPSETS and phrase.children[1].token == "ios26":
-        yield _unproven("the opset `ios26`", phrase.span)
+    elif phrase.name in phrases.OPSETS and phrase.children[1].token in ALIASES:
+        yield _unproven(f"the opset `{phrase.children[1].token}`", phrase.span)
     elif phrase.name == "inner_block" and not any(phrases.inputs(phrase)):
         yield _unproven("an inner block without inputs", phrases.parameters(phrase).span)
     elif phrase.name == "tuple_type" and len(phrase.children) == 3:

@@ -138,6 +138,12 @@ OUTPUT_TWICE = code(
 INPUT_AS_OUTPUT = code(
     "MIL626", "input returned", WARNING, "return the output of an `identity` of the input, under another name"
 )
+OPSET_BY_TEXT_NAME = code(
+    "MIL627",
+    "opset by its name in texts",
+    WARNING,
+    "write the opset without quotes. Of a model, print the text, correct it, and build with `--from`",
+)
 MISSPELLED_ATTRIBUTE = code("MIL630", "misspelled attribute", WARNING, "write `name`")
 
 # ---- inferred types
