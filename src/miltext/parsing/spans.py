@@ -38,11 +38,15 @@ def find(program: Node, path: Path) -> Node:
 def phrases_by_path(program: Node, enter: Enter | None = None) -> Iterator[tuple[Path, Node]]:
     """Yield every phrase that spells a message of its own, outermost first, with the message's path.
 
-    With `enter`, enter only the operations for which it is true: most of a text is operations.
+    With `enter`, enter only the operations for which it is true: most of a text is operations. Of a function that is
+    defined twice, a Program has the first definition.
     """
     yield (), program
     yield from _attributes(program, ())
+    first: dict[str, Node] = {}
     for function in phrases.functions(program):
+        first.setdefault(name_in(function), function)
+    for function in first.values():
         yield from _function(function, enter)
 
 
