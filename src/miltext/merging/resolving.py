@@ -56,6 +56,8 @@ class InConflict:
     """A package, a compiled model or a single file that git could not merge; `path` is relative to the top of the
     repository.
 
+    `of_ours` are the files in conflict that no text contains, which are those of ours after a text is taken.
+
     Raise ModelError: MIL845 outside a repository, MIL860 where git has no conflict, MIL861 where the commits that git
     merges are unknown, MIL862 for changes that would be lost without permission.
     """
@@ -75,6 +77,7 @@ class InConflict:
         self._is_file = self.path in {stage.path for stage in self._stages}
         self._trees = files_in(self._commits, str(PurePosixPath(self.path).parent) if self._is_file else self.path)
         self._force = force
+        self.of_ours: list[str] = []
         self._strange = set[str]() if is_told() else self._of_no_version()
         if self._strange and self._unknown is None:
             self._unknown = NotFound("no commit that fits has what is in the index of the other files")
@@ -139,6 +142,7 @@ class InConflict:
             made_files = self._place(name, merged, Path(made, "merged"))
         unmerged = {stage.path for stage in self._stages}
         left = {*self._owned()} - unmerged
+        self.of_ours = sorted(unmerged - {*made_files})
         self._take(SIDES["ours"], but=[*made_files, *left])
         self._git("add", "-f", *_though_sparse(), "--", *made_files)
         return merged
