@@ -14,7 +14,8 @@ from miltext.building.overlaying import changed_overlays, own_model
 from miltext.building.pruning import copy_records
 from miltext.building.sibling_weights import is_at, leads_elsewhere, weight_name
 from miltext.building.storing import LARGEST
-from miltext.diagnostics import codes
+from miltext.diagnostics import ModelError, codes
+from miltext.files.contents import parse_spec, read_file
 from miltext.files.refusals import BlamedPart, refusal
 from miltext.files.staging import Staging
 from miltext.files.writing import copy_file, write_new
@@ -32,6 +33,7 @@ from miltext.models.manifest import (
     whole_manifest,
 )
 from miltext.schema.proto.kinds import PROGRAM
+from miltext.schema.wire import wire_of
 from miltext.weights.blob_storage import BlobFile, BlobWriter
 from miltext.weights.known_records import records_of
 from miltext.weights.paths import MODEL_PATH
@@ -105,7 +107,7 @@ def _write_package(new: NewModel, made: Path, progress: Progress | None) -> None
         if new.is_rewritten(name) or not (folder / name).exists():
             write_weights(new, name, name, folder / name, progress)
         list_item(manifest, place.parent / name, place.parent / PurePosixPath(name).parts[0])
-    write_new(folder / place.name, [serialized(own_model(new))])
+    write_new(folder / place.name, [_own_bytes(own_model(new), new)])
     for path, data in changed_overlays(new).items():
         write_new(made / DATA / path, [data])
     make_listed_folders(manifest, made / DATA)
@@ -131,7 +133,7 @@ def _write_file(new: NewModel, output: Path, staging: Staging, progress: Progres
     for name, free in moved.items():
         made = staging.place(output.parent / names[name], free=free)
         write_weights(new, name, names[name], made, progress)
-    write_new(staging.place(output), [serialized(new.spec)])
+    write_new(staging.place(output), [_own_bytes(new.spec, new)])
     written = {output.parent / name for name in names.values()}
     return [path for path in new.dropped if path not in written]
 
@@ -160,6 +162,26 @@ def write_weights(new: NewModel, name: str, called: str, target: Path, progress:
         known = records_of(old) if records is None else copy_records(records, writer)
         if new.storing and new.is_stored_in(name):
             new.storing.write(writer, called, known)
+
+
+def _own_bytes(spec: Spec, new: NewModel) -> bytes:
+    """Return the bytes of the message of a model: those of its original's file, if nothing in it was edited."""
+    data = serialized(spec)
+    return unedited(data, new.origin) or data
+
+
+def unedited(data: bytes, origin: Path | None) -> bytes | None:
+    """Return the bytes of an original's file with the same message as `data`, and None for a file with another one.
+
+    Producers write equal messages as different bytes: entries of maps are in any order. A file that cannot be read any
+    more has no message.
+    """
+    if origin is not None:
+        with suppress(ModelError):
+            there = read_file(origin)
+            if there == data or wire_of(parse_spec(there, str(origin))) == data:
+                return there
+    return None
 
 
 def serialized(spec: Spec) -> bytes:
