@@ -107,7 +107,10 @@ def _write_package(new: NewModel, made: Path, progress: Progress | None) -> None
         list_item(manifest, place.parent / name, place.parent / PurePosixPath(name).parts[0])
     write_new(folder / place.name, [serialized(own_model(new))])
     for path, data in changed_overlays(new).items():
+        (made / DATA / path).parent.mkdir(parents=True, exist_ok=True)
         write_new(made / DATA / path, [data])
+    for each in new.overlays.read if new.overlays is not None and not new.package else ():
+        list_item(manifest, PurePosixPath(each.path), PurePosixPath(each.path), each.use)
     make_listed_folders(manifest, made / DATA)
     write_new(made / MANIFEST, [(json.dumps(manifest, indent=4, sort_keys=True) + "\n").encode()])
 

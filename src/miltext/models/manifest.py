@@ -182,10 +182,10 @@ def _entry(path: str, description: str) -> dict[str, str]:
     return {"author": AUTHOR, "description": description, "name": PurePosixPath(path).name, "path": path}
 
 
-def list_item(manifest: Manifest, path: PurePosixPath, item: PurePosixPath) -> None:
+def list_item(manifest: Manifest, path: PurePosixPath, item: PurePosixPath, use: str = WEIGHTS) -> None:
     """List an item of the package, unless the path is inside a listed item."""
     if not any(path.is_relative_to(known) for known in _listed(manifest)):
-        manifest["itemInfoEntries"][_identifier(str(item))] = _entry(str(item), WEIGHTS)
+        manifest["itemInfoEntries"][_identifier(str(item))] = _entry(str(item), use)
 
 
 def unlist(manifest: Manifest, gone: Collection[Path]) -> None:
