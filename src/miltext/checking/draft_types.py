@@ -22,10 +22,10 @@ class DraftTypes(NamedTuple):
 
     All places are in the long spelling of the text `read`.
 
-    `findings` are about its literals. `unknown` are about operations with all arguments present and an output type that
-    cannot be inferred. `strange` are about omissions beside an unknown operation, at its name. `uses` are the
-    operations in order, each with the operations whose outputs it uses. `misspelled` are literals without a value,
-    reported before. `conversions` are the conversions of arrays, by the bindings that give them to a parameter.
+    `findings` concern its literals, `unknown` operations with all arguments whose output type cannot be inferred, and
+    `strange` omissions beside an unknown operation, at its name. `uses` are the operations in order, each with the
+    operations whose outputs it uses. `misspelled` are literals without a value, reported before. `conversions` are the
+    conversions of arrays, by the bindings that give them to a parameter.
     """
 
     read: Recovered
@@ -42,9 +42,9 @@ class DraftTypes(NamedTuple):
     def joined(self, verified: Iterable[Finding], faulty: Iterable[Path]) -> list[Finding]:
         """Return all findings about a draft: its own, and the findings of its `verified` Program.
 
-        One mistake is reported once. An omission in an operation is not reported if another error is in the operation,
-        in a block of it, or in a value that it uses: the `faulty` are the places with an error reported elsewhere. An
-        operation without a known name is an error.
+        One mistake is reported once. An omission in an operation is not reported beside another error in the operation,
+        in its blocks, or in its operands; `faulty` are the places with an error reported elsewhere. An operation
+        without a known name is an error.
         """
         known = [_blamed(finding, self.strange.get(finding.path)) for finding in verified]
         told = {finding.path for finding in known}
@@ -56,7 +56,7 @@ class DraftTypes(NamedTuple):
         return [*own, *(at_array(finding, self.conversions) for finding in known), *unknown]
 
     def _wrong(self, mistakes: Iterable[Path]) -> set[Path]:
-        """Return the paths of the wrong operations and of their users; an operation around a gap is wrong."""
+        """Return the paths of wrong operations and of their users; an operation that contains a gap is wrong."""
         wrong = {place for path in mistakes for place in operations_around(path)}
         wrong |= {place for gap in self.open for place in [*operations_around(gap)][:-1]}
         for place, used in self.uses if self.unknown else ():
@@ -90,9 +90,9 @@ class DraftTypes(NamedTuple):
 
 
 def _blamed(finding: Finding, strange: Finding | None) -> Finding:
-    """Return a finding about an unknown operation: an error, if types depend on it, with a remark about these types.
+    """Return a finding about an unknown operation: an error if types depend on it, with a remark about these types.
 
-    If the finding suggests an operation, the types follow from that.
+    The types follow from a suggested operation.
     """
     if strange is None:
         return finding

@@ -34,24 +34,24 @@ _TYPED = re.compile(r"\w+(?:<[^()]*>)?\((?P<literal>.*)\)", re.DOTALL)
 """A literal with its type."""
 
 _WRITTEN_AS_ARGUMENTS = (codes.UNDEFINED_VALUE, codes.REQUIRED_DEFAULT)
-"""The codes of findings that may suggest to write an argument, whose type follows from its parameter."""
+"""The codes of findings that may suggest an argument, whose type follows from its parameter."""
 
 _TYPED_ARGUMENT = re.compile(r"`(?:\w+ = )?(?P<typed>\w+(?:<[^()`]*>)?\((?P<literal>[-\d.e+]+|true|false|\"\w+\")\))`")
 """An argument with its type, but not `fp16(inf)`: without it, that would be a name."""
 
 
 MOST_WALKS = 8
-"""The most walks over a draft to find the types that its loops carry. coremltools builds the blocks of a loop at most
-twice (iOS15/control_flow.py); a type that still changes then is an error.
+"""The greatest number of walks over a draft to infer the types of its loops' variables. coremltools builds the blocks
+of a loop at most twice (iOS15/control_flow.py); a type that still changes then is an error.
 """
 
 
 def draft_types(read: Recovered, arrays: Arrays | None = None) -> DraftTypes:
     """Infer the types that a draft leaves out, write them into its Program, and report types that cannot be inferred.
 
-    The `arrays` are the arrays named in the draft; without them, it has no folder. A value carried by a loop has the
-    type of the incoming value, with a `?` for each size that changes from turn to turn: the walks over the draft stop
-    when no type changes.
+    The `arrays` are the arrays named in the draft; without them, it has no folder. A loop variable has the type of its
+    initial value, with a `?` for each size that changes between turns: the walks over the draft stop when no type
+    changes.
     """
     types = _nothing_inferred(read)
     if read.program is None or not (read.drafts or read.elaborated):
@@ -92,7 +92,7 @@ def _outside(gap: Path) -> Finding:
 
 
 def as_in_draft(finding: Finding, types: DraftTypes) -> Finding:
-    """Return a finding with its suggestion as drafts spell it, without a type where one follows: `[1]`, `true`."""
+    """Return a finding with its suggestion in a draft's spelling, without an inferable type: `[1]`, `true`."""
     gaps = types.read.drafts.keys()
     if finding.path[-1] == "key" or finding.code == codes.NOT_INFERRED or not (gaps or types.read.elaborated):
         return finding
@@ -132,7 +132,7 @@ def marker_words(marker: Node | None) -> set[str]:
 
 
 def draft_notice(read: Recovered) -> list[Diagnostic]:
-    """Return the note that a text is not yet a program, at the first thing that it leaves out; none for another."""
+    """Return the note about a draft, at its first omitted part; none for a text that is not a draft."""
     first = read.elaborated.first if read.elaborated else None
     if first is not None:
         message = "this is a draft in the short spelling; `miltext infer` writes it out"
