@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from miltext.building.new_model import ml_programs, refusing_depth, rename_files
+from miltext.building.overlaying import changed_overlays, own_model
 from miltext.building.sibling_weights import is_at, leads_elsewhere, weight_name
 from miltext.building.storing import LARGEST
 from miltext.diagnostics import codes
@@ -82,7 +83,8 @@ def _replaced(new: NewModel) -> set[Path]:
     data = new.package / DATA
     anew = [*new.pruned, *new.given, *[new.store] * bool(new.storing)]
     weights = [data / place_of(new).parent / name for name in anew]
-    return {new.package / MANIFEST, data / place_of(new), *weights, *new.dropped}
+    overlays = [data / path for path in changed_overlays(new)]
+    return {new.package / MANIFEST, data / place_of(new), *weights, *overlays, *new.dropped}
 
 
 def _write_package(new: NewModel, made: Path, progress: Progress | None) -> None:
@@ -95,7 +97,9 @@ def _write_package(new: NewModel, made: Path, progress: Progress | None) -> None
     for name in new.weight_files:
         if new.is_rewritten(name) or not (folder / name).exists():
             write_weights(new, name, name, folder / name, progress)
-    write_new(folder / place.name, [serialized(new.spec)])
+    write_new(folder / place.name, [serialized(own_model(new))])
+    for path, data in changed_overlays(new).items():
+        write_new(made / DATA / path, [data])
     listed = {place.parent / name: place.parent / PurePosixPath(name).parts[0] for name in new.weight_files}
     dropped = [path.relative_to(new.package / DATA) for path in new.dropped] if new.package else []
     write_manifest(manifest, made, listed, dropped)

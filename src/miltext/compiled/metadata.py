@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.compiled.coremldata import WHOLE_STAGES
 from miltext.compiled.doubts import Doubt
 from miltext.compiled.feature_schemas import schemas
 from miltext.compiled.histogram import KEY as HISTOGRAM
@@ -14,8 +15,11 @@ from miltext.compiled.histogram import histogram
 from miltext.compiled.metadata_json import METADATA_KEYS
 from miltext.compiled.precision import STORAGE, joined, stored_as, used_types
 from miltext.compiled.stated import class_name
+from miltext.diagnostics import codes, refusing
 from miltext.diagnostics.dynamic import Json
-from miltext.files.contents import kind_of_model, pipeline_of
+from miltext.files.contents import kind_of_model, pipeline_of, stages
+from miltext.files.other_kinds import labels_in
+from miltext.files.refusals import refusal
 from miltext.ir.reading import read_function
 from miltext.schema.proto.kinds import PROGRAM
 
@@ -37,6 +41,9 @@ seen.
 """
 
 _LIKE_IOS = ("macCatalyst", "tvOS")
+
+LABELS = "classLabels"
+"""The key for the labels of a pipeline's stage."""
 
 FUNCTIONS = "functions"
 """The key for the list of functions in a model of several."""
@@ -64,6 +71,7 @@ def metadata(spec: Model, name: str) -> Metadata:
         "modelType": _model_type(spec),
         "userDefinedMetadata": dict(description.metadata.userDefined),
         **_credits(description),
+        **_labels(spec, doubts),
         **_features(_default(description) or description, doubts),
         **_statistics([_default_function(each) for each in _models(spec) if each.mlProgram.functions], doubts),
     }
@@ -90,6 +98,17 @@ def _model_type(spec: Model) -> Entry:
     named = {"name": f"MLModelType_{kind_of_model(spec)}"}
     pipeline = pipeline_of(spec, kind_of_model(spec))
     return named if pipeline is None else {**named, "structure": [_model_type(each) for each in pipeline.models]}
+
+
+def _labels(spec: Model, doubts: list[Doubt]) -> Entry:
+    """Return the labels of a pipeline's stage of another kind. Raise ModelError (MIL253) for damaged bytes."""
+    kinds = [(stage, kind_of_model(stage)) for stage in stages(spec)]
+    with refusing(lambda _: refusal(codes.NOT_A_MODEL, "the labels of a pipeline's stage cannot be read")):
+        found = [labels_in(stage, kind) for stage, kind in kinds if kind in WHOLE_STAGES]
+    labels = next((each for each in found if each), [])
+    if labels and not isinstance(labels[0], str):
+        doubts.append(Doubt("how metadata.json shows labels that are whole numbers", (LABELS,)))
+    return {LABELS: labels} if labels else {}
 
 
 # ---- features

@@ -11,7 +11,7 @@ import os
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import codes, refusing
 from miltext.diagnostics.dynamic import Json
@@ -26,6 +26,33 @@ MANIFEST = "Manifest.json"
 
 Manifest = dict[str, Json]
 """The object in a manifest, with all its keys, as read from JSON."""
+
+
+MODEL, WEIGHTS = "CoreML Model Specification", "CoreML Model Weights"
+"""The descriptions of coremltools' items."""
+
+
+class Item(NamedTuple):
+    """An item of a package: its path below `Data`, and the statement of its use, empty without one.
+
+    `is_model` is true for the root model.
+    """
+
+    path: str
+    use: str
+    is_model: bool
+
+
+def items(folder: Path) -> list[Item]:
+    """Return the items of a package with a path, each path once, by their paths. Raise ModelError (MIL255)."""
+    manifest = _read_manifest(folder)
+    found: dict[str, Item] = {}
+    for name, item in manifest["itemInfoEntries"].items():
+        path = _item_path(item)
+        if path is not None:
+            use, is_model = item.get("description"), name == manifest["rootModelIdentifier"]
+            found.setdefault(path, Item(path, use if isinstance(use, str) else "", is_model))
+    return sorted(found.values())
 
 
 def model_file(folder: Path) -> Path:
@@ -131,7 +158,7 @@ def manifest_of(origin: Path | None) -> Manifest:
     """
     if origin is None:
         root = _identifier(MODEL_FILE)
-        entries = {root: _entry(MODEL_FILE, "CoreML Model Specification")}
+        entries = {root: _entry(MODEL_FILE, MODEL)}
         return {"fileFormatVersion": "1.0.0", "itemInfoEntries": entries, "rootModelIdentifier": root}
     manifest = _read_manifest(origin)
     for name, item in manifest["itemInfoEntries"].items():
@@ -155,7 +182,7 @@ def write_manifest(
     _unlist(manifest, gone)
     for path, item in weights.items():
         if not any(path.is_relative_to(known) for known in _listed(manifest)):
-            manifest["itemInfoEntries"][_identifier(str(item))] = _entry(str(item), "CoreML Model Weights")
+            manifest["itemInfoEntries"][_identifier(str(item))] = _entry(str(item), WEIGHTS)
     _make_listed_folders(manifest, package / DATA)
     write_new(package / MANIFEST, [(json.dumps(manifest, indent=4, sort_keys=True) + "\n").encode()])
 
