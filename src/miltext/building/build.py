@@ -16,6 +16,7 @@ from miltext.building.compiling.judging import refuse_kinds
 from miltext.building.compiling.other_files import files_beside
 from miltext.building.compiling.writing import compiled_work, write_compiled
 from miltext.building.decompiling import order_inputs, strip
+from miltext.building.editing import require_fit
 from miltext.building.filling import Filled, program_of
 from miltext.building.given_weights import GivenFolder
 from miltext.building.new_model import NewModel, ml_programs, way_to
@@ -41,8 +42,7 @@ from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import values
 from miltext.schema.wire import wire_of
-from miltext.syntax.literals import quote
-from miltext.syntax.names import fitting, unfit
+from miltext.syntax.names import unfit
 from miltext.weights.model_weights import LooseFolder
 from miltext.weights.paths import MODEL_PATH, resolve
 
@@ -297,9 +297,6 @@ def rename(spec: Spec, original: Model | None, renames: Mapping[str, str], choic
     """
     way = [spec] if original is None else way_to(original.at(choices.model), original, spec)
     rename_features(way, renames)
-    for name in renames.values() if choices.check else ():
-        why = unfit(name)
-        if why and any(name in value_names(program) for program in ml_programs(spec)):
-            near = fitting(name)
-            notes = [Note(f"did you mean `{near}`?")] if near else []
-            raise refusal(codes.WRONG_NAME, f"the name {quote(name)} {why}", None, *notes)
+    for name in filter(unfit, renames.values() if choices.check else ()):
+        if any(name in value_names(program) for program in ml_programs(spec)):
+            require_fit(name)
