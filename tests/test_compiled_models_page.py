@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.containers import write_package
+from support.overlays import METADATA_TABLE, add_overlays
 from support.pipelines import binary, piped, unary
 
 import miltext
@@ -42,6 +43,9 @@ def test_the_versions_match_the_table() -> None:
 
 
 # ---- a model for each point
+
+OVERLAYS = "the texts of overlays that differ from the model's own"
+"""The point that a package touches, and not a model."""
 
 
 def first(made: Model) -> FeatureDescription:
@@ -143,6 +147,7 @@ TOUCHING: dict[str, Change] = {
     "how metadata.json shows …": worded,
     "the name of … in the histogram of metadata.json": lambda made: made,
     "how weights of … are called in the storage precision": compressed,
+    OVERLAYS: lambda _: None,
 }
 """What makes a model touch each point."""
 
@@ -157,6 +162,8 @@ def test_a_build_reports_the_point_that_a_model_touches(row: str, tmp_path: Path
     made = unary("x", "y")
     spec = TOUCHING[row](made) or made
     package = write_package(tmp_path / "P.mlpackage", spec.SerializeToString())
+    if row == OVERLAYS:
+        add_overlays(package, METADATA_TABLE, None)
     words = re.escape(row).replace("…", ".+")
     if REFUSED[row]:
         with pytest.raises(ModelError, match=f"MIL441.*{words}"):

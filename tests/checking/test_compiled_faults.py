@@ -62,7 +62,10 @@ def with_stages(folder: Path) -> Path:
 
 
 def with_suppression(folder: Path) -> Path:
-    spec = piped(unary("x", "y"), suppressing(vector(100, b"cat", b"dog")))
+    program, stage = unary("x", "y"), suppressing(vector(100, b"cat", b"dog"))
+    for entry in (stage.description.input[0], stage.description.output[0]):
+        entry.type.CopyFrom(program.description.output[0].type)
+    spec = piped(program, stage)
     package = write_package(folder / "P.mlpackage", spec.SerializeToString())
     miltext.build(open_model(package), folder / "S.mlmodelc", check=False)
     return folder / "S.mlmodelc"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -272,12 +274,23 @@ def test_an_unknown_item_is_named_and_kept(tmp_path: Path) -> None:
     (package / "Data" / "me" / "notes.txt").write_text("keep this")
     found = run("check", package)
     assert (found.returncode, codes_of("check", package)) == (0, ["MIL270"])
-    assert "`me/notes.txt` is unknown; its description is 'Notes of Mine'" in found.stdout.decode()
+    assert "the use of these items is unknown: `me/notes.txt`" in found.stdout.decode()
     assert 'item me/notes.txt: "Notes of Mine"' in run("info", package).stdout.decode()
     run("rename", package, "x", "image", "-o", tmp_path / "N.mlpackage")
     assert (tmp_path / "N.mlpackage" / "Data" / "me" / "notes.txt").read_text() == "keep this"
     listed = json.loads((tmp_path / "N.mlpackage" / "Manifest.json").read_text())["itemInfoEntries"]
     assert listed["more"] == item("me/notes.txt", "Notes of Mine")
+
+
+def test_odd_names_of_items_are_shown_with_escapes(tmp_path: Path) -> None:
+    odd = {
+        str(index): item(path, path) for index, path in enumerate(["nul\0", "lone\ud800", "../up", "/absolute", "é"])
+    }
+    package = overlaid(tmp_path / "M.mlpackage", items=odd)
+    items = json.loads(run("info", package, "--format", "json").stdout)["items"]
+    assert [each["path"] for each in items] == ["../up", "/absolute", "lone\\ud800", "nul\\x00", "é"]
+    assert "`lone\\ud800`, `nul\\x00` and `é`" in run("check", package).stdout.decode()
+    assert run("diff", package, package).returncode == 0
 
 
 # ---- edits
@@ -412,3 +425,45 @@ def test_other_formats_get_the_texts_of_overlays(ending: str, tmp_path: Path) ->
     found = run("build", package, "-o", tmp_path / f"N{ending}")
     assert b"not kept" not in found.stderr
     assert texts(tmp_path / f"N{ending}") == WHOLE
+
+
+# ---- compiled models
+
+
+def doubts(stderr: bytes) -> bool:
+    return b"the texts of overlays that differ from the model's own" in stderr
+
+
+def test_a_package_compiled_and_turned_back_has_all_texts(tmp_path: Path) -> None:
+    package, bundle, back = (tmp_path / name for name in ("M.mlpackage", "N.mlmodelc", "B.mlpackage"))
+    overlaid(package)
+    found = run("build", package, "-o", bundle)
+    assert found.returncode == 0
+    assert doubts(found.stderr)
+    assert run("build", bundle, "-o", back).returncode == 0
+    assert texts(back) == WHOLE
+    described = json.loads((bundle / "metadata.json").read_bytes())[0]
+    assert (described["author"], described["shortDescription"]) == ("Over Author", "over a model")
+    assert described["userDefinedMetadata"] == WHOLE["users"]
+    assert described["inputSchema"][0]["shortDescription"] == "over x"
+
+
+def test_texts_that_the_model_has_itself_are_no_doubt(tmp_path: Path) -> None:
+    metadata, features = {"MLModelLicenseKey": "own license"}, {"Outputs": FEATURES_TABLE["Outputs"]}
+    package = overlaid(tmp_path / "M.mlpackage", metadata=metadata, features=features)
+    assert not doubts(run("build", package, "-o", tmp_path / "N.mlmodelc").stderr)
+
+
+def test_the_hash_of_the_source_is_that_of_the_models_file(tmp_path: Path) -> None:
+    package = overlaid(tmp_path / "M.mlpackage")
+    run("build", package, "-o", tmp_path / "N.mlmodelc")
+    found = json.loads(run("info", tmp_path / "N.mlmodelc", "--format", "json").stdout)["compiled"]["modelHash"]
+    digest = hashlib.sha256((package / DATA / "model.mlmodel").read_bytes()).digest()
+    assert found == base64.b64encode(digest).decode()
+    assert run("check", tmp_path / "N.mlmodelc", "--from", package).returncode == 0
+
+
+def test_other_values_of_overlays_are_not_in_a_compiled_model(tmp_path: Path) -> None:
+    package = overlaid(tmp_path / "M.mlpackage", metadata={"MLModelFutureKey": "1"})
+    stderr = run("build", package, "-o", tmp_path / "N.mlmodelc").stderr.decode()
+    assert "other files of the package are not kept: Data/com.apple.CoreML/Metadata.json\n" in stderr

@@ -62,18 +62,27 @@ def overlaid(
 ) -> Path:
     """A package with overlays, none for None; bytes are written as they are. `items` are further ones."""
     made = write_package(folder, (spec or model()).SerializeToString(deterministic=True))
-    entries: dict[str, Any] = {"model": item("com.apple.CoreML/model.mlmodel", "CoreML Model Specification")}
-    for path, table in ((METADATA, metadata), (FEATURES, features)):
-        if table is not None:
-            entries[path.stem] = item(f"com.apple.CoreML/{path.name}", USES[path])
-            (made / path).write_bytes(table if isinstance(table, bytes) else laid_out(table))
     said = {
         "fileFormatVersion": "1.0.0",
-        "itemInfoEntries": {**entries, **(items or {})},
+        "itemInfoEntries": {
+            "model": item("com.apple.CoreML/model.mlmodel", "CoreML Model Specification"),
+            **(items or {}),
+        },
         "rootModelIdentifier": "model",
     }
     (made / "Manifest.json").write_text(json.dumps(said), encoding="utf-8")
+    add_overlays(made, metadata, features)
     return made
+
+
+def add_overlays(package: Path, metadata: object, features: object) -> None:
+    """Put overlays into a package, none for None."""
+    manifest = json.loads((package / "Manifest.json").read_text(encoding="utf-8"))
+    for path, table in ((METADATA, metadata), (FEATURES, features)):
+        if table is not None:
+            manifest["itemInfoEntries"][path.stem] = item(f"com.apple.CoreML/{path.name}", USES[path])
+            (package / path).write_bytes(table if isinstance(table, bytes) else laid_out(table))
+    (package / "Manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
 
 
 def item(path: str, use: str) -> dict[str, str]:

@@ -29,7 +29,7 @@ def package_findings(package: Model) -> list[FileFindings]:
     by_file: dict[Path, list[Diagnostic]] = {}
     for each in overlays.unread:
         wrong = each.problem._replace(severity="error")
-        there = by_file.setdefault(package.path / DATA / each.item.path, [])
+        there = by_file.setdefault(package.path / DATA / each.item.name, [])
         there += [wrong] if all(wrong not in known for known in by_file.values()) else []
     for overlay in overlays.read:
         by_file.setdefault(overlay.file, []).extend(_of_overlay(overlay, overlays))
@@ -50,13 +50,13 @@ def _of_overlay(overlay: Overlay, overlays: Overlays) -> Iterator[Diagnostic]:
 
 _SIDE_NAMES = dict(zip(SIDES, ("input", "output", "state", "training input"), strict=True))
 _MOST_NAMED = 10
-"""How many values a note names."""
+"""How many items or values a note names."""
 
 
 def _of_items(package: Model) -> Iterator[Diagnostic]:
-    for item in other_items(package):
-        message = f"the use of the item `{item.path}` is unknown; its description is {item.use!r}"
-        yield Diagnostic("note", codes.UNKNOWN_PACKAGE_PART, message)
+    if others := other_items(package):
+        named = listed((item.name for item in others), "and", most=_MOST_NAMED)
+        yield Diagnostic("note", codes.UNKNOWN_PACKAGE_PART, f"the use of these items is unknown: {named}")
 
 
 def _unlisted(package: Model, overlays: Overlays) -> Iterator[Diagnostic]:

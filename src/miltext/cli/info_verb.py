@@ -121,9 +121,9 @@ def _system(version: int | None) -> str:
 
 
 def _function_lines(function: Summary, indent: str) -> Iterator[str]:
-    from miltext.schema.opsets import TEXT_BY_PROTO
+    from miltext.syntax.names import opset_text
 
-    opset = TEXT_BY_PROTO.get(function["opset"], function["opset"])
+    opset = opset_text(function["opset"]) if function["opset"] else ""
     yield f"{indent}function {function['name']}" + (f" ({opset})" if opset else "")
     for side in ("inputs", "states", "outputs"):
         for feature in function[side]:

@@ -21,6 +21,7 @@ from miltext.files.contents import kind_of_model, pipeline_of, stages
 from miltext.files.other_kinds import labels_in
 from miltext.files.refusals import refusal
 from miltext.ir.reading import read_function
+from miltext.schema.opsets import plain_opset
 from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
@@ -34,10 +35,12 @@ AVAILABILITY = {
     7: {"macOS": "13.0", "iOS": "16.0", "watchOS": "9.0", "visionOS": "1.0"},
     8: {"macOS": "14.0", "iOS": "17.0", "watchOS": "10.0", "visionOS": "1.0"},
     9: {"macOS": "15.0", "iOS": "18.0", "watchOS": "11.0", "visionOS": "2.0"},
-    10: {"macOS": "26.0", "iOS": "26.0", "watchOS": "26.0", "visionOS": "26.0"},
+    10: {"macOS": "16.0", "iOS": "19.0", "watchOS": "12.0", "visionOS": "3.0"},
 }
-"""The first systems with a specification version; macCatalyst and tvOS have the number of iOS. All except 10 were
-seen.
+"""The first systems with a specification version; macCatalyst and tvOS have the number of iOS.
+
+All except 10 were seen in compiled models; of 10, a public trace has macOS, iOS and visionOS, and its watchOS is the
+next number.
 """
 
 _LIKE_IOS = ("macCatalyst", "tvOS")
@@ -160,7 +163,7 @@ def _statistics(functions: Iterable[Function], doubts: list[Doubt]) -> Entry:
     for message in functions:
         function = read_function("", message)
         operations = [] if function.block is None else [*function.block.walk()]
-        found = histogram(operations, message.opset)
+        found = histogram(operations, plain_opset(message.opset))
         counts.update(found.counts)
         computed |= used_types(function, operations)
         words, unseen = stored_as(operations)

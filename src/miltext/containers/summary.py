@@ -174,7 +174,7 @@ def _package_parts(package: Model, overlays: Overlays) -> Summary:
     hidden, unplaced = overlays.hidden, [*overlays.unplaced]
     read: list[Summary] = [
         {
-            "path": each.path,
+            "path": each.name,
             "texts": len(each.texts),
             "replaced": len(each.texts.keys() & hidden.keys()),
             "unplaced": [spelled(keys) for overlay, keys in unplaced if overlay is each],
@@ -182,8 +182,8 @@ def _package_parts(package: Model, overlays: Overlays) -> Summary:
         }
         for each in overlays.read
     ]
-    unread = [{"path": each.item.path, "problem": each.problem.message} for each in overlays.unread]
-    others = [{"path": item.path, "description": item.use} for item in other_items(package)]
+    unread = [{"path": each.item.name, "problem": each.problem.message} for each in overlays.unread]
+    others = [{"path": item.name, "description": item.use} for item in other_items(package)]
     return {key: found for key, found in {"overlays": [*read, *unread], "items": others}.items() if found}
 
 

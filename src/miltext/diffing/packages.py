@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from miltext.diffing.structure import Change
+    from miltext.models.manifest import Item
     from miltext.models.model import Model
     from miltext.models.overlays import Overlays
 
@@ -36,10 +37,10 @@ def compare_packages(old: Model, new: Model) -> list[Change]:
 
 def _overlays(overlays: Overlays) -> Facts:
     """Return the uses of overlays by their paths, and their values of unknown use."""
-    found = {each.path: quote(each.use) for each in overlays.read}
+    found = {each.name: quote(each.use) for each in overlays.read}
     for each in overlays.read:
         for keys in each.unknown:
-            found[f"{each.path} {spelled(keys)}"] = json.dumps(each.value(keys), ensure_ascii=False, sort_keys=True)
+            found[f"{each.name} {spelled(keys)}"] = json.dumps(each.value(keys), ensure_ascii=False, sort_keys=True)
     return found
 
 
@@ -61,17 +62,17 @@ def _items(package: Model) -> Facts:
     unread = [each.item for each in package.overlays.unread]
     found: Facts = {}
     for item in sorted({*other_items(package), *unread}):
-        found |= _files(package.path / DATA, item.path)
+        found |= _files(package.path / DATA, item)
     return found
 
 
-def _files(data: Path, path: str) -> Facts:
+def _files(data: Path, item: Item) -> Facts:
     """Return the facts of the files of an item; of a place that cannot be followed, the reason."""
     try:
-        place = within(data, path)
+        place = within(data, item.path)
         names = files_below(place, ()) if place.is_dir() else []
-        return {f"{path}/{name}": file_fact(place / name) for name in names} or {path: file_fact(place)}
+        return {f"{item.name}/{name}": file_fact(place / name) for name in names} or {item.name: file_fact(place)}
     except ModelError as failure:
-        return {path: failure.diagnostics[0].message}
+        return {item.name: failure.diagnostics[0].message}
     except OSError as failure:
-        return {path: reason_of(failure)}
+        return {item.name: reason_of(failure)}

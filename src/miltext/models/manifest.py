@@ -42,6 +42,16 @@ class Item(NamedTuple):
     use: str
     is_model: bool
 
+    @property
+    def name(self) -> str:
+        """The path for people."""
+        return _printable(self.path)
+
+
+def _printable(text: str) -> str:
+    """Return a text with escapes in place of control characters and halves of characters."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
 
 def items(folder: Path) -> list[Item]:
     """Return the items of a package with a path, each path once, by their paths. Raise ModelError (MIL255)."""
@@ -51,7 +61,7 @@ def items(folder: Path) -> list[Item]:
         path = _item_path(item)
         if path is not None:
             use, is_model = item.get("description"), name == manifest["rootModelIdentifier"]
-            found.setdefault(path, Item(path, use if isinstance(use, str) else "", is_model))
+            found.setdefault(path, Item(path, _printable(use) if isinstance(use, str) else "", is_model))
     return sorted(found.values())
 
 

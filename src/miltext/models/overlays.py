@@ -65,12 +65,26 @@ Renames = Mapping[str, Mapping[str, str]]
 
 
 class Overlay(NamedTuple):
-    """An overlay as it was read: the path of its item, its file, its use, and the object in it."""
+    """An overlay as it was read: its item, its file, and the object in it."""
 
-    path: str
+    item: Item
     file: Path
-    use: str
     table: Record
+
+    @property
+    def path(self) -> str:
+        """The path below `Data`."""
+        return self.item.path
+
+    @property
+    def name(self) -> str:
+        """The path for people."""
+        return self.item.name
+
+    @property
+    def use(self) -> str:
+        """The description of its item."""
+        return self.item.use
 
     @property
     def texts(self) -> dict[Keys, str]:
@@ -177,7 +191,7 @@ def read_overlays(folder: Path, own: ModelDescription) -> Overlays:
 def _only(folder: Path, found: list[Item]) -> list[Overlay]:
     """Return the overlay of one use, if there is one. Raise ModelError (MIL268)."""
     if len(found) > 1:
-        paths = listed((item.path for item in found), "and")
+        paths = listed((item.name for item in found), "and")
         message = f"the package has several items called {found[0].use!r}, so none is applied: {paths}"
         raise refusal(codes.UNREADABLE_OVERLAY, message, folder / MANIFEST)
     return [_read(folder, item) for item in found]
@@ -185,7 +199,7 @@ def _only(folder: Path, found: list[Item]) -> list[Overlay]:
 
 def _read(folder: Path, item: Item) -> Overlay:
     def wrong(reason: str) -> ModelError:
-        return refusal(codes.UNREADABLE_OVERLAY, f"the overlay `{item.path}` is not applied: {reason}", folder)
+        return refusal(codes.UNREADABLE_OVERLAY, f"the overlay `{item.name}` is not applied: {reason}", folder)
 
     try:
         file = inside(within(folder, str(DATA)), item.path)
@@ -201,7 +215,7 @@ def _read(folder: Path, item: Item) -> Overlay:
         table = parsed(data)
     if not isinstance(table, dict):
         raise wrong("it is not a JSON object")
-    return Overlay(item.path, file, item.use, table)
+    return Overlay(item, file, table)
 
 
 def parsed(data: bytes) -> Json:
@@ -277,7 +291,7 @@ def _followed(overlay: Overlay, before: Mapping[Keys, str], now: Mapping[Keys, s
     for side in SIDES:
         if overlay.use == FEATURES and isinstance(table.get(side), dict):
             table[side] = _renamed(table[side], side, renames[side], before, now)
-    for keys, text in Overlay(overlay.path, overlay.file, overlay.use, table).texts.items():
+    for keys, text in overlay._replace(table=table).texts.items():
         if keys in now or not _is_feature(keys):
             _state(table, keys, now.get(keys) or None, text)
     users = table.get(USERS)

@@ -76,7 +76,7 @@ class Removal:
             if found and first <= found[-1].end:
                 first = found.pop().start
             found.append(self._with_empty_lines(first, after))
-        return ((*span, "") for span in found)
+        return ((self._before_semicolon(*span), span.end, "") for span in found)
 
     def _lines(self, phrases: Sequence[Node], kept: Sequence[bool]) -> list[Span]:
         """Return the places of the removed phrases, adjacent ones of a line as one."""
@@ -92,12 +92,29 @@ class Removal:
         """Return a stretch to remove; if it makes whole lines, with the comments beside and right above."""
         line, after = self._line_start(start), self._after_comments(end)
         following = self._after(_LINE_END, after)
+        if line is not None and self._is_semicolon(after):
+            return self._with_comments_above(line), after
         if line is None or after == following < len(self._text):
             return start, self._after(_SPACES, end)
-        while line is not None:
-            first, before = line, line - 2 if self._text[line - 2 : line] == "\r\n" else line - 1
-            line = self._line_start(self._starts[before]) if before in self._starts else None
-        return first, following
+        return self._with_comments_above(line), following
+
+    def _with_comments_above(self, line: int) -> int:
+        """Return the start of a line, or of the comments right above it."""
+        above: int | None = line
+        while above is not None:
+            first, before = above, above - 2 if self._text[above - 2 : above] == "\r\n" else above - 1
+            above = self._line_start(self._starts[before]) if before in self._starts else None
+        return first
+
+    def _before_semicolon(self, start: int, end: int) -> int:
+        """Return the start of a stretch to remove; if it ends in a line before a semicolon, which then follows the
+        text before, the end of that text, except of a comment.
+        """
+        before = len(self._text[:start].rstrip())
+        return start if before in self._starts or not self._is_semicolon(end) else before
+
+    def _is_semicolon(self, place: int) -> bool:
+        return self._text.startswith(";", place)
 
     def _with_empty_lines(self, first: int, after: int) -> Span:
         """Return a stretch of whole lines, with the empty lines that would separate nothing without it."""

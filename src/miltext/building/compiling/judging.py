@@ -70,7 +70,7 @@ def warnings_of(new: NewModel, shown: Sequence[Doubt]) -> Iterator[Diagnostic]:
     """
     if lost := unheld_of(new):
         yield warning(codes.NO_COMPILED_PART, f"a compiled model does not have this, and it is lost: {', '.join(lost)}")
-    if doubts := [*_doubts(new.spec), *shown]:
+    if doubts := [*_doubts(new.spec), *_overlaid(new), *shown]:
         parts = [Note(what) for what in _distinct(doubts)]
         message = "parts of the compiled model are unproven, as no known output of Apple's compiler contains them"
         yield warning(codes.UNPROVEN_PART, message, None, *parts)
@@ -87,6 +87,12 @@ def _doubts(spec: Spec) -> Iterator[Doubt]:
                 yield Doubt(what, is_refused=True)
         if kind not in WHOLE_STAGES:
             yield from unseen(each)
+
+
+def _overlaid(new: NewModel) -> Iterator[Doubt]:
+    """Yield the doubt about the texts of a package whose overlays have other texts than its model."""
+    if new.overlays is not None and new.overlays.whole != new.overlays.own:
+        yield Doubt("the texts of overlays that differ from the model's own")
 
 
 def _distinct(doubts: Iterable[Doubt]) -> list[str]:
