@@ -23,7 +23,7 @@ _TYPED = re.compile(r"\w+(?:<[^()]*>)?\((?P<literal>.*)\)", re.DOTALL)
 """A literal with its type."""
 
 _WRITTEN_AS_ARGUMENTS = (codes.UNDEFINED_VALUE, codes.REQUIRED_DEFAULT)
-"""The codes of findings that may suggest to write an argument, whose type follows from its parameter."""
+"""The codes of findings that may suggest an argument, whose type follows from its parameter."""
 
 _TYPED_ARGUMENT = re.compile(r"`(?:\w+ = )?(?P<typed>\w+(?:<[^()`]*>)?\((?P<literal>[-\d.e+]+|true|false|\"\w+\")\))`")
 """An argument with its type, but not `fp16(inf)`: without it, that would be a name."""
@@ -34,10 +34,10 @@ class DraftTypes(NamedTuple):
 
     All places are in the long spelling of the text `read`.
 
-    `findings` are about its literals. `unknown` are about operations with all arguments present and an output type that
-    cannot be inferred. `strange` are about omissions beside an unknown operation, at its name. `uses` are the
-    operations in order, each with the operations whose outputs it uses. `misspelled` are literals without a value,
-    reported before. `conversions` are the conversions of arrays, by the bindings that give them to a parameter.
+    `findings` concern its literals, `unknown` operations with all arguments whose output type cannot be inferred, and
+    `strange` omissions beside an unknown operation, at its name. `uses` are the operations in order, each with the
+    operations whose outputs it uses. `misspelled` are literals without a value, reported before. `conversions` are the
+    conversions of arrays, by the bindings that give them to a parameter.
     """
 
     read: Recovered
@@ -52,12 +52,11 @@ class DraftTypes(NamedTuple):
     conversions: dict[Path, ArrayConversion]
 
     def joined(self, verified: Iterable[Finding], faulty: Iterable[Path]) -> list[Finding]:
-        """Return all findings about a draft: its own, and the findings of its `verified` Program,
-        with suggestions as drafts spell them.
+        """Return all findings about a draft, in its spelling: its own, and the findings of its `verified` Program.
 
-        One mistake is reported once. An omission in an operation is not reported if another error is in the operation,
-        in a block of it, or in a value that it uses: the `faulty` are the places with an error reported elsewhere. An
-        operation without a known name is an error.
+        One mistake is reported once. An omission in an operation is not reported beside another error in the operation,
+        in its blocks, or in its operands; `faulty` are the places with an error reported elsewhere. An operation
+        without a known name is an error.
         """
         known = [_blamed(finding, self.strange.get(finding.path)) for finding in verified]
         told = {finding.path for finding in known}
@@ -70,14 +69,13 @@ class DraftTypes(NamedTuple):
         return [self._in_draft(finding) for finding in found]
 
     def _in_draft(self, finding: Finding) -> Finding:
-        """Return a finding with its suggestion as drafts spell it, without a type where one follows: `[1]`, `true`."""
+        """Return a finding with its suggestion in a draft's spelling, without an inferable type: `[1]`, `true`."""
         gaps = self.read.drafts.keys()
         if finding.path[-1] == "key" or finding.code == codes.NOT_INFERRED or not (gaps or self.read.elaborated):
             return finding
         is_literal = not gaps.isdisjoint((finding.path, (*finding.path, "arguments", 0)))
-        typed = (
-            _TYPED.search(finding.suggestion or "") if is_literal and "$" not in (finding.suggestion or "") else None
-        )
+        said = finding.suggestion or ""
+        typed = _TYPED.search(said) if is_literal and "$" not in said else None
         if typed:
             return _replacing(finding, typed[0], typed["literal"])
         *_, operation = (), *operations_around(finding.path)
@@ -87,7 +85,7 @@ class DraftTypes(NamedTuple):
         return _replacing(finding, typed["typed"], typed["literal"]) if typed else finding
 
     def _wrong(self, mistakes: Iterable[Path]) -> set[Path]:
-        """Return the paths of the wrong operations and of their users; an operation around a gap is wrong."""
+        """Return the paths of wrong operations and of their users; an operation that contains a gap is wrong."""
         wrong = {place for path in mistakes for place in operations_around(path)}
         wrong |= {place for gap in self.open for place in [*operations_around(gap)][:-1]}
         for place, used in self.uses if self.unknown else ():
@@ -121,9 +119,9 @@ class DraftTypes(NamedTuple):
 
 
 def _blamed(finding: Finding, strange: Finding | None) -> Finding:
-    """Return a finding about an unknown operation: an error, if types depend on it, with a remark about these types.
+    """Return a finding about an unknown operation: an error if types depend on it, with a remark about these types.
 
-    If the finding suggests an operation, the types follow from that.
+    The types follow from a suggested operation.
     """
     if strange is None:
         return finding

@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 
 MOST_WALKS = 8
-"""The most walks over a draft to find the types that its loops carry. coremltools builds the blocks of a loop at most
-twice (iOS15/control_flow.py); a type that still changes then is an error.
+"""The greatest number of walks over a draft to infer the types of its loops' variables. coremltools builds the blocks
+of a loop at most twice (iOS15/control_flow.py); a type that still changes then is an error.
 """
 
 
 def draft_types(read: Recovered, arrays: Arrays | None = None) -> DraftTypes:
     """Infer the types that a draft leaves out, write them into its Program, and report types that cannot be inferred.
 
-    The `arrays` are the arrays named in the draft; without them, it has no folder. A value carried by a loop has the
-    type of the incoming value, with a `?` for each size that changes from turn to turn: the walks over the draft stop
-    when no type changes.
+    The `arrays` are the arrays named in the draft; without them, it has no folder. A loop variable has the type of its
+    initial value, with a `?` for each size that changes between turns: the walks over the draft stop when no type
+    changes.
     """
     types = _nothing_inferred(read)
     if read.program is None or not (read.drafts or read.elaborated):
@@ -91,7 +91,7 @@ def marker_words(root: Node | None) -> set[str]:
 
 
 def draft_notice(read: Recovered) -> list[Diagnostic]:
-    """Return the note that a text is not yet a program, at the first thing that it leaves out; none for another."""
+    """Return the note about a draft, at its first omitted part; none for a text that is not a draft."""
     first = read.elaborated.first if read.elaborated else None
     if first is not None:
         message = "this is a draft in the short spelling; `miltext infer` writes it out"

@@ -1,7 +1,7 @@
 """All errors and warnings of a Program, and their places in the text that it was read from.
 
-`verify` goes over its names (`scopes`), its types and values (`values`), its blocks, its operations against their
-signatures and the types that follow (`operations`), and over programs refused by Core ML, though not by loaders
+`verify` checks its names (`scopes`), its types and values (`values`), its blocks, its operations against their
+signatures and inferred types (`operations`), and constructs that Core ML refuses although loaders accept them
 (`refused`).
 """
 
@@ -37,7 +37,7 @@ def findings_in(
 ) -> list[Finding]:
     """Return all findings about a Program, before they have places; suggest types in the dialect of its text.
 
-    An undefined name is reported once in a function, or with `each_use` at every use. `undescribed` is as in
+    An undefined name is reported once per function, or with `each_use` at each use. `undescribed` is as in
     `refused_findings`.
     """
     with gc_paused:
@@ -65,10 +65,10 @@ def verify(
     each_use: bool = False,
     undescribed: str = "",
 ) -> list[Finding]:
-    """Return all findings about a Program; suggest types in the dialect. The `arrays` are those its text names.
+    """Return all findings about a Program; suggest types in the dialect. The `arrays` are those of its text.
 
     Add to `faulty` the paths of operations with wrong inputs, even if the error was reported before. An undefined name
-    is reported once in a function, or with `each_use` at every use. `undescribed` is as in `refused_findings`.
+    is reported once per function, or with `each_use` at each use. `undescribed` is as in `refused_findings`.
     """
     graph = program if isinstance(program, StatedGraph) else StatedGraph(program)
     return [

@@ -1,4 +1,4 @@
-"""Phrases removed from a text: statements with their comments and lines, items of lists with their commas.
+"""Removal of phrases from a text: statements with their comments and lines, items of lists with their commas.
 
 A comment beside a phrase, or right above it, is removed with it; all other comments and the layout stay.
 """
@@ -29,9 +29,9 @@ class Removal:
         self._starts = {end: start for start, end in self._ends.items()}
 
     def items(self, phrase: Node, kept: Sequence[bool]) -> Iterator[Edit]:
-        """Yield the edits that remove items of a list, each with a comma and the comments beside.
+        """Yield the edits that remove items of a list, each with a comma and the comments beside it.
 
-        Attributes of which none is kept are removed with their brackets.
+        If no attribute is kept, the brackets are removed, too.
         """
         found = list[Span]()
         if phrase.name == "attributes" and not any(kept):
@@ -62,7 +62,7 @@ class Removal:
                     yield Span(commas[index].start, self._after_comments(commas[index].end))
 
     def _whole_line(self, start: int, end: int) -> tuple[int, int]:
-        """Return a stretch with the rest of its line, if the line has no other content."""
+        """Return a range with the rest of its line, if the line has no other content."""
         line = self._text.rfind("\n", 0, start) + 1
         if line and self._is_space(line, start) and self._text.startswith(("\n", "\r\n"), end):
             return line, self._after(_LINE_END, end)
@@ -89,7 +89,7 @@ class Removal:
         return found
 
     def _with_comments(self, start: int, end: int) -> tuple[int, int]:
-        """Return a stretch to remove; if it makes whole lines, with the comments beside and right above."""
+        """Return a range to remove; if it covers whole lines, with the comments beside and right above it."""
         line, after = self._line_start(start), self._after_comments(end)
         following = self._after(_LINE_END, after)
         if line is not None and self._is_semicolon(after):
@@ -117,7 +117,7 @@ class Removal:
         return self._text.startswith(";", place)
 
     def _with_empty_lines(self, first: int, after: int) -> Span:
-        """Return a stretch of whole lines, with the empty lines that would separate nothing without it."""
+        """Return a range of whole lines, with the empty lines that would then separate nothing."""
         code = first
         while code and self._text[code - 1].isspace():
             code -= 1
