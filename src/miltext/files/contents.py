@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from miltext.schema.proto import Message, Pipeline
 
 LFS_POINTER = b"version https://git-lfs"
-"""The beginning of the small file that replaces a git-lfs file in a git repository."""
+"""The beginning of a git-lfs pointer, the file in place of a git-lfs file in a git repository."""
 
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
@@ -116,7 +116,7 @@ def kind_of_data(data: bytes) -> str:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether bytes are a serialized message rather than text, by their beginning.
+    """Return whether bytes are a serialized message rather than text, by their beginning.
 
     Text begins with a printable character or white space; the first byte of a message is the tag of a field, which is
     neither for Program and Model, except for a tag that text never begins with.
@@ -128,7 +128,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def is_protobuf_text(data: bytes) -> bool:
-    """Whether text is protobuf's text of a Program; otherwise it is MIL text."""
+    """Return whether text is protobuf's text of a Program; otherwise it is MIL text."""
     return _PROTOBUF_TEXT.match(data) is not None
 
 
@@ -157,7 +157,7 @@ def _place(data: bytes, offset: int) -> str:
 
 
 def parse_text(text: str, name: str) -> Program:
-    """Return the Program that MIL text spells; the parser, and Lark with it, is imported only here."""
+    """Return the Program of MIL text; the parser is imported only here."""
     from miltext.parsing.parser import parse
 
     return parse(text, path=name)
@@ -219,7 +219,7 @@ def shell(spec: Spec) -> Spec:
 
 
 def _is_spec(data: bytes) -> bool:
-    """Whether bytes are a Model rather than a Program: a Model has a field of its Type, a Program does not."""
+    """Return whether bytes are a Model rather than a Program: a Model has a field of its Type, a Program does not."""
     try:
         fields = Int64FeatureType.FromString(data)  # a message without fields takes any as unknown ones
     except Exception:  # noqa: BLE001 - what is not a message is not a Model
@@ -228,11 +228,11 @@ def _is_spec(data: bytes) -> bool:
 
 
 def unknown_fields(message: Message) -> list[int]:
-    """Return the numbers of a message's fields that the schema does not have, each once."""
+    """Return the numbers of a message's fields that the schema lacks, each once."""
     fields = UnknownFieldSet(message)
     return [*dict.fromkeys(fields[index].field_number for index in range(len(fields)))]
 
 
 def _undeclared_kind(message: Message) -> str | None:
-    """Return the kind of model that a message's unknown fields show."""
+    """Return the kind of model, from a message's unknown fields."""
     return next((MODEL_KINDS[number] for number in unknown_fields(message) if number in MODEL_KINDS), None)
