@@ -187,7 +187,7 @@ def _whole(source: Model, choices: BuildChoices) -> NewModel:
 
 def _edited(original: Model, source: Model, choices: BuildChoices) -> NewModel:
     """Return the original with the program of the source at its place."""
-    chosen = original.select(choices.model)
+    chosen = original.select_only(choices.model)
     before = version_before(chosen, is_changed=source is original and "program" in vars(chosen))
     program, arrays = _edited_program(source, [chosen.program], choices)
     new = remade(original, {chosen: program}, source, choices)

@@ -32,7 +32,8 @@ def build(asked: _BuildRequest) -> list[Diagnostic]:
     """Write an `.mlpackage`, `.mlmodel` or `.mlmodelc` with the program of `source`; return the warnings there are.
 
     Both it and `original` are models, or paths of models. With `original`, all else comes from that model: description,
-    metadata, weights; `model` names the model of its pipeline whose program is replaced. Without it, a `source` that is
+    metadata, weights; `model` names the model of its pipeline whose program is replaced, by default the only ML
+    Program. Without an original, a `source` that is
     a whole model is written as it is, a compiled one turned back, and for a program by itself the description is made
     from its types, and its weights are in the folder that it is in, unless they are given. `weights` gives a
     folder, a mapping of files by the names that the program has for them, below `@model_path`, or several of these:

@@ -121,7 +121,7 @@ def judge_draft(found: list[Diagnostic], source: Model, choices: BuildChoices) -
     Raise ParseError with all findings.
     """
     unknown = [each for each in found if each.code in UNKNOWN]
-    original = choices.original.select(choices.model).program if unknown and choices.original else None
+    original = choices.original.select_only(choices.model).program if unknown and choices.original else None
     known = Counter(each.message for each in (findings_in(original) if original is not None else ()))
     new = [each for each in unknown if not _is_taken(known, each.message)]
     if new:
@@ -150,7 +150,7 @@ def _written(new: NewModel, source: Model, choices: BuildChoices) -> Iterator[Wr
     """Yield the programs to judge: the new program of an original, or all programs of a model written as it is."""
     original, is_edited = choices.original, choices.edit is not None
     if original is not None and (original is not source or is_edited):
-        chosen = original.select(choices.model)
+        chosen = original.select_only(choices.model)
         program = way_to(chosen, original, new.spec)[-1].mlProgram
         yield Written(program, source, source.name, lambda: chosen.program, is_edited)
     elif source.kind not in WITH_DESCRIPTION:
