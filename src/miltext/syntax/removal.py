@@ -1,6 +1,7 @@
 """Phrases removed from a text: statements with their comments and lines, items of lists with their commas.
 
-A comment beside a phrase, or right above it, is removed with it; all other comments and the layout stay.
+A comment beside a statement, or right above it, is removed with it, and with items of lists their comments, as
+`syntax.comments` assigns them; all other comments and the layout stay.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Span
+from miltext.syntax.comments import owned_before
 
 if TYPE_CHECKING:
     from miltext.syntax.editing import Edit
     from miltext.syntax.tree import Node
 
 _SPACES = re.compile(r"[ \t]*")
+_WHITE = re.compile(r"\s*")
 _LINE_END = re.compile(r"(?:\r?\n)?")
 _EMPTY_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 
@@ -29,7 +32,7 @@ class Removal:
         self._starts = {end: start for start, end in self._ends.items()}
 
     def items(self, phrase: Node, kept: Sequence[bool]) -> Iterator[Edit]:
-        """Yield the edits that remove items of a list, each with a comma and the comments beside.
+        """Yield the edits that remove items of a list, each with a comma, and with the comments of both.
 
         Attributes of which none is kept are removed with their brackets.
         """
@@ -57,9 +60,37 @@ class Removal:
             if index > last:
                 yield commas[index - 1].span
             if not stays:
-                yield Span(item.start, self._after_comments(item.end))
+                yield self._with_own(item)
                 if index < min(last, len(commas)):
-                    yield Span(commas[index].start, self._after_comments(commas[index].end))
+                    yield self._with_own(commas[index])
+
+    def _with_own(self, phrase: Node) -> Span:
+        """Return the place of a phrase with the comments that belong to it, and the spaces behind them."""
+        start, before = self._comments_before(phrase.start)
+        end, behind = self._comments_behind(phrase.end)
+        above = before[owned_before(self._text, start, before, phrase.start) :]
+        beside = behind[: owned_before(self._text, phrase.end, behind, end)]
+        owned = [*above, phrase.span, *beside]
+        return Span(owned[0].start, self._after(_SPACES, owned[-1].end))
+
+    def _comments_before(self, place: int) -> tuple[int, list[Span]]:
+        """Return the end of the token before a place, and the comments between them."""
+        found = list[Span]()
+        while True:
+            while place and self._text[place - 1].isspace():
+                place -= 1
+            if place not in self._starts:
+                return place, found[::-1]
+            found.append(Span(self._starts[place], place))
+            place = found[-1].start
+
+    def _comments_behind(self, place: int) -> tuple[int, list[Span]]:
+        """Return the start of the token behind a place, and the comments between them."""
+        found = list[Span]()
+        while (place := self._after(_WHITE, place)) in self._ends:
+            found.append(Span(place, self._ends[place]))
+            place = found[-1].end
+        return place, found
 
     def _whole_line(self, start: int, end: int) -> tuple[int, int]:
         """Return a stretch with the rest of its line, if the line has no other content."""
