@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from io import StringIO
 from itertools import compress
@@ -119,6 +119,14 @@ class EditedText:
                 return Span(span.start + there - start, span.end + there - start)
         return None
 
+    def untouched(self, span: Span) -> Span | None:
+        """Return the place in this text of a span of the text before, if no edit is in it or at its borders."""
+        start, end, there = self._copy_at(span.start or 1)
+        behind = there + end - start
+        is_free_before = start < span.start or start == there == span.start == 0
+        is_free_behind = span.end < end or (span.end == end == len(self._before) and behind == len(self.text))
+        return Span(span.start + there - start, span.end + there - start) if is_free_before and is_free_behind else None
+
     # ---- diagnostics
 
     def told(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -152,6 +160,25 @@ def edited(text: str, edits: Iterable[Edit]) -> EditedText:
     return EditedText(text, pieces(text, apart(text, edits)))
 
 
+def between(before: str, after: str) -> EditedText:
+    """Return the map between two texts: the edit lies between their common beginning and their common end."""
+    shortest = min(len(before), len(after))
+    start = _common(shortest, lambda size: before[:size] == after[:size])
+    tail = _common(shortest - start, lambda size: before[len(before) - size :] == after[len(after) - size :])
+    edit = start, len(before) - tail, after[start : len(after) - tail]
+    return EditedText(before, pieces(before, [edit]))
+
+
+def _common(most: int, is_common: Callable[[int], bool]) -> int:
+    """Return the largest size up to `most` in common, if all smaller sizes are."""
+    return bisect_right(range(1, most + 1), False, key=lambda size: not is_common(size))
+
+
+def changed(text: str, changes: Iterable[Edit]) -> str:
+    """Return a text with changes, which come in the order of the text, each as it is."""
+    return "".join(piece.text for piece in pieces(text, changes))
+
+
 def pieces(text: str, changes: Iterable[Edit], start: int = 0, end: int | None = None) -> Iterator[TextPiece]:
     """Yield the pieces of a text, or of a stretch of it, with the changes, which come in the order of the text."""
     for first, last, written in changes:
@@ -169,7 +196,7 @@ def proven(text: str, edits: Iterable[Edit], path: str | None = None) -> str:
     Comments are tokens here. Raise MiltextError, which would be a fault of miltext's own, if the proof fails.
     """
     changes = apart(text, edits)
-    made = "".join(piece.text for piece in pieces(text, changes))
+    made = changed(text, changes)
     if _words(made) != _expected(text, changes):
         raise changed_meaning(path)
     return made
