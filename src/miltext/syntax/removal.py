@@ -1,24 +1,23 @@
 """Phrases removed from a text: statements with their comments and lines, items of lists with their commas.
 
-A comment beside a statement, or right above it, is removed with it, and with items of lists their comments, as
-`syntax.comments` assigns them; all other comments and the layout stay.
+Their comments, as `syntax.comments` assigns them, are removed with them, unless an empty line or code on their line
+separates them; all other comments and the layout stay.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Span
-from miltext.syntax.comments import owned_before
+from miltext.syntax.comments import OwnedComments
 
 if TYPE_CHECKING:
     from miltext.syntax.editing import Edit
     from miltext.syntax.tree import Node
 
 _SPACES = re.compile(r"[ \t]*")
-_WHITE = re.compile(r"\s*")
 _LINE_END = re.compile(r"(?:\r?\n)?")
 _EMPTY_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 
@@ -26,10 +25,9 @@ _EMPTY_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 class Removal:
     """The edits that remove phrases from a text, which has the comments."""
 
-    def __init__(self, text: str, comments: Iterable[Span]) -> None:
+    def __init__(self, text: str, comments: Sequence[Span]) -> None:
         self._text = text
-        self._ends = dict(comments)
-        self._starts = {end: start for start, end in self._ends.items()}
+        self._owned = OwnedComments(text, comments)
 
     def items(self, phrase: Node, kept: Sequence[bool]) -> Iterator[Edit]:
         """Yield the edits that remove items of a list, each with a comma, and with the comments of both.
@@ -66,31 +64,7 @@ class Removal:
 
     def _with_own(self, phrase: Node) -> Span:
         """Return the place of a phrase with the comments that belong to it, and the spaces behind them."""
-        start, before = self._comments_before(phrase.start)
-        end, behind = self._comments_behind(phrase.end)
-        above = before[owned_before(self._text, start, before, phrase.start) :]
-        beside = behind[: owned_before(self._text, phrase.end, behind, end)]
-        owned = [*above, phrase.span, *beside]
-        return Span(owned[0].start, self._after(_SPACES, owned[-1].end))
-
-    def _comments_before(self, place: int) -> tuple[int, list[Span]]:
-        """Return the end of the token before a place, and the comments between them."""
-        found = list[Span]()
-        while True:
-            while place and self._text[place - 1].isspace():
-                place -= 1
-            if place not in self._starts:
-                return place, found[::-1]
-            found.append(Span(self._starts[place], place))
-            place = found[-1].start
-
-    def _comments_behind(self, place: int) -> tuple[int, list[Span]]:
-        """Return the start of the token behind a place, and the comments between them."""
-        found = list[Span]()
-        while (place := self._after(_WHITE, place)) in self._ends:
-            found.append(Span(place, self._ends[place]))
-            place = found[-1].end
-        return place, found
+        return Span(self._owned.start(phrase.start), self._after(_SPACES, self._owned.end(phrase.end)))
 
     def _whole_line(self, start: int, end: int) -> tuple[int, int]:
         """Return a stretch with the rest of its line, if the line has no other content."""
@@ -120,15 +94,12 @@ class Removal:
         return found
 
     def _with_comments(self, start: int, end: int) -> tuple[int, int]:
-        """Return a stretch to remove; if it makes whole lines, with the comments beside and right above."""
-        line, after = self._line_start(start), self._after_comments(end)
-        following = self._after(_LINE_END, after)
-        if line is None or after == following < len(self._text):
-            return start, self._after(_SPACES, end)
-        while line is not None:
-            first, before = line, line - 2 if self._text[line - 2 : line] == "\r\n" else line - 1
-            line = self._line_start(self._starts[before]) if before in self._starts else None
-        return first, following
+        """Return a stretch to remove; if it makes whole lines, with the comments above."""
+        first, after = self._owned.start(start), self._after(_SPACES, self._owned.end(end))
+        line, following = self._text.rfind("\n", 0, first) + 1, self._after(_LINE_END, after)
+        if not self._is_space(line, first) or after == following < len(self._text):
+            return start, after
+        return line, following
 
     def _with_empty_lines(self, first: int, after: int) -> Span:
         """Return a stretch of whole lines, with the empty lines that would separate nothing without it."""
@@ -150,15 +121,3 @@ class Removal:
     def _after(self, pattern: re.Pattern[str], place: int) -> int:
         found = pattern.match(self._text, place)
         return found.end() if found else place
-
-    def _line_start(self, place: int) -> int | None:
-        """Return the start of the line of a place, if only spaces and comments are between."""
-        start = self._text.rfind("\n", 0, place) + 1
-        return start if self._after_comments(start) >= place else None
-
-    def _after_comments(self, place: int) -> int:
-        """Return the end of the comments beside a place, and of the spaces after them, all in its line."""
-        place = self._after(_SPACES, place)
-        while (end := self._ends.get(place)) is not None and "\n" not in self._text[place:end]:
-            place = self._after(_SPACES, end)
-        return place
