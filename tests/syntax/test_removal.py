@@ -102,7 +102,7 @@ def test_comments_of_removed_statements_go() -> None:
         ("bool a, // a\n  bool b", (True, False), "bool a // a\n  "),
         ("\n  bool a,\n  // b\n  bool b,\n  bool c", (True, False, True), "\n  bool a,\n  bool c"),
         ("\n  bool a,\n  // b\n  bool b", (True, False), "\n  bool a"),
-        ("bool a\n  /* , */ , bool b", (False, True), "bool b"),
+        ("bool a\n  // b\n  , bool b", (False, True), "\n  // b\n  bool b"),
     ],
 )
 def test_comments_of_removed_items_go(inputs: str, kept: tuple[bool, ...], rest: str) -> None:

@@ -244,7 +244,7 @@ def test_what_an_edit_leaves_alone_stays_or_moves(head: str, old: str, new: str,
                 assert place == (start, end)
             if place is not None:
                 assert f"^{before}$"[start : end + 2] == f"^{after}$"[place.start : place.end + 2]
-                assert shift.written(place).start == start
+                assert (shift.source(place.start), shift.source(place.end)) == (start, end)
                 assert (shift.place(start), shift.place_of(Span(start, end))) == (place.start, place)
 
 

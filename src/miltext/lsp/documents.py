@@ -119,7 +119,7 @@ class View:
 
     def read_at(self, place: int) -> int:
         """Return the offset in the reading of a place in the document."""
-        return self.shift.written(Span(place, place)).start if self.shift else place
+        return self.shift.source(place) if self.shift else place
 
     def shown_at(self, offset: int) -> int:
         """Return the place in the document of an offset in the reading."""

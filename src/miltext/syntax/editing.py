@@ -94,6 +94,14 @@ class EditedText:
         start = begin + offset - self._starts[place]
         return Span(start, start + 1) if self._is_copy[place] else Span(begin, end)
 
+    def source(self, offset: int) -> int:
+        """Return the place in the text before of an offset of this one: in written text, the replaced text's start."""
+        place = max(bisect_left(self._starts, offset) - 1, 0)
+        begin, end = (side[place] for side in self._spans)
+        if self._is_copy[place]:
+            return begin + offset - self._starts[place]
+        return begin if offset < self._starts[place + 1] else end
+
     @cached_property
     def _copies(self) -> list[tuple[int, int, int]]:
         """The copied spans in the order of the text before, each with its start in this one."""

@@ -1,7 +1,7 @@
 """Phrases removed from a text: statements with their comments and lines, items of lists with their commas.
 
-Their comments, as `syntax.comments` assigns them, are removed with them, unless an empty line or code on their line
-separates them; all other comments and the layout stay.
+The comments of an item, as `syntax.comments` assigns them, are removed with it, and the comments of a statement that has
+its lines for itself, but not above an empty line. All other comments and the layout stay.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ class Removal:
             if index > last:
                 yield commas[index - 1].span
             if not stays:
-                yield self._with_own(item)
+                yield Span(self._owned.start(item.start), self._beside(item))
                 if index < min(last, len(commas)):
-                    yield self._with_own(commas[index])
+                    yield Span(commas[index].start, self._beside(commas[index]))
 
-    def _with_own(self, phrase: Node) -> Span:
-        """Return the place of a phrase with the comments that belong to it, and the spaces behind them."""
-        return Span(self._owned.start(phrase.start), self._after(_SPACES, self._owned.end(phrase.end)))
+    def _beside(self, phrase: Node) -> int:
+        """Return the end of the comments behind a phrase that belong to it, and of the spaces behind them."""
+        return self._after(_SPACES, self._owned.end(phrase.end))
 
     def _whole_line(self, start: int, end: int) -> tuple[int, int]:
         """Return a stretch with the rest of its line, if the line has no other content."""
@@ -94,11 +94,11 @@ class Removal:
         return found
 
     def _with_comments(self, start: int, end: int) -> tuple[int, int]:
-        """Return a stretch to remove; if it makes whole lines, with the comments above."""
+        """Return a stretch to remove; if it makes whole lines, with its comments."""
         first, after = self._owned.start(start), self._after(_SPACES, self._owned.end(end))
         line, following = self._text.rfind("\n", 0, first) + 1, self._after(_LINE_END, after)
         if not self._is_space(line, first) or after == following < len(self._text):
-            return start, after
+            return start, self._after(_SPACES, end)
         return line, following
 
     def _with_empty_lines(self, first: int, after: int) -> Span:
