@@ -1,7 +1,7 @@
 """Phrases removed from a text: statements with their comments and lines, items of lists with their commas.
 
-The comments of an item, as `syntax.comments` assigns them, are removed with it, and the comments of a statement that has
-its lines for itself, but not above an empty line. All other comments and the layout stay.
+Comments of an item, as `syntax.comments` assigns them, are removed with it, and those of a statement with its own lines.
+Comments above an empty line, all others, and the layout stay.
 """
 
 from __future__ import annotations
