@@ -236,6 +236,7 @@ def test_what_an_edit_leaves_alone_stays_or_moves(head: str, old: str, new: str,
     same = next(
         (at for at, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
     )
+    assert all(0 <= shift.source(offset) <= len(before) for offset in range(len(after) + 1))
     for start in range(len(before) + 1):
         assert 0 <= shift.place(start) <= len(after)
         for end in range(start, len(before) + 1):

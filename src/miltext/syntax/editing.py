@@ -96,7 +96,9 @@ class EditedText:
 
     def source(self, offset: int) -> int:
         """Return the place in the text before of an offset of this one: in written text, the replaced text's start."""
-        place = max(bisect_left(self._starts, offset) - 1, 0)
+        if not offset:
+            return 0
+        place = bisect_left(self._starts, offset) - 1
         begin, end = (side[place] for side in self._spans)
         if self._is_copy[place]:
             return begin + offset - self._starts[place]
