@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 from support.containers import write_package
+from support.overlays import METADATA_TABLE, add_overlays
 from support.pipelines import binary, piped, unary
 
 import miltext
 from miltext.compiled.coremldata import FORM_VERSIONS
+from miltext.compiled.definitions import _rows
 from miltext.compiled.doubts import UNSEEN
-from miltext.compiled.histogram import _TABLE
 from miltext.compiled.metadata import AVAILABILITY
 from miltext.diagnostics import ModelError
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, Model
@@ -43,6 +44,9 @@ def test_the_versions_match_the_table() -> None:
 
 # ---- a model for each point
 
+OVERLAYS = "the texts of overlays that differ from the model's own"
+"""The point that a package touches, and not a model."""
+
 
 def first(made: Model) -> FeatureDescription:
     return made.description.input[0]
@@ -53,6 +57,10 @@ def array(made: Model) -> ArrayFeatureType:
 
 
 def later(made: Model) -> None:
+    made.specificationVersion = 11
+
+
+def of_10(made: Model) -> None:
     made.specificationVersion = 10
 
 
@@ -127,7 +135,8 @@ TOUCHING: dict[str, Change] = {
     "a range without an end": endless,
     "ranges beside enumerated shapes": both,
     "images (…)": pictured,
-    "a pipeline of ML Programs alone": piped,
+    "the coremldata.bin of specification version 10, seen as a header alone": of_10,
+    "a pipeline of other models than an ML Program and non-maximum suppression": piped,
     "a model with states": keeping,
     "a classifier": predicting,
     "a model with optional inputs": optional,
@@ -138,6 +147,7 @@ TOUCHING: dict[str, Change] = {
     "how metadata.json shows …": worded,
     "the name of … in the histogram of metadata.json": lambda made: made,
     "how weights of … are called in the storage precision": compressed,
+    OVERLAYS: lambda _: None,
 }
 """What makes a model touch each point."""
 
@@ -152,6 +162,8 @@ def test_a_build_reports_the_point_that_a_model_touches(row: str, tmp_path: Path
     made = unary("x", "y")
     spec = TOUCHING[row](made) or made
     package = write_package(tmp_path / "P.mlpackage", spec.SerializeToString())
+    if row == OVERLAYS:
+        add_overlays(package, METADATA_TABLE, None)
     words = re.escape(row).replace("…", ".+")
     if REFUSED[row]:
         with pytest.raises(ModelError, match=f"MIL441.*{words}"):
@@ -170,4 +182,5 @@ def test_a_model_of_what_was_seen_touches_none(tmp_path: Path) -> None:
 
 
 def test_the_number_of_operations_is_right() -> None:
-    assert f"which was seen of {len(_TABLE)} operations" in PAGE
+    seen = [row for row in _rows().values() if any(source.is_compiled for source in row.sources.values())]
+    assert f"which compiled models show of {len(seen)} operations" in PAGE

@@ -49,6 +49,8 @@ RUNS = [
     "tensor<\n",
     '\n$"',
     ";/* ",
+    "tensor<fp16, [1]> a, ",
+    "a<> b, ",
 ]
 READ: dict[str, Callable[[str], Any]] = {
     "parse": parse,
@@ -125,6 +127,12 @@ WRITTEN: dict[str, Callable[[int], str]] = {
     "strings in brackets": lambda n: value("tensor<string, [1]>([" + '"a", ' * (n // 5) + '"b"])'),
 }
 
+
+def around(before: str, run: str, after: str, size: int) -> str:
+    return f"{before}{run * (size // len(run))}{after}"
+
+
+TYPES = ("tensor<fp16, [1]> a, ", "a<> b, ", "a<>b,", "a<b<>> c,\n", "tuple<a<>, b<>> c, ")
 FUNCTION = "program(1.3) {{ func main<ios18>(fp16 x) {{ {} }} -> (x); }}"
 BROKEN: dict[str, Callable[[int], str]] = {
     "blank lines before a mistake": lambda n: "\n" * n + "y = zz.relu();",
@@ -138,9 +146,18 @@ BROKEN: dict[str, Callable[[int], str]] = {
     "names without an end": lambda n: "a, " * (n // 3),
     "heads without an end": lambda n: "y = f(" * (n // 6),
     "types without an end": lambda n: "tensor<" * (n // 7),
+    "types of a line": lambda n: f"a, {TYPES[0] * (n // 20)}",
+    "types inside types": lambda n: f"a, {'tuple<' * (n // 12)}fp16{'>, ' * (n // 12)} b;",
     "constants of one operation": lambda n: f"y = concat(values = ({'1.0, ' * (n // 20)} x), axis = 0);",
 }
 """Bodies of a function, most of them with mistakes."""
+
+BROKEN |= {f"outputs in parentheses: {each}": partial(around, "(", each, "b) y;") for each in TYPES}
+BROKEN |= {f"arguments with types: {each}": partial(around, "y = f(", each, " + 1);") for each in TYPES}
+
+WRITTEN["types of inputs"] = lambda n: f"program(1.3) {{ func f({TYPES[0] * (n // 20)}a) {{ }} -> (a); }}".replace(
+    ">", ",", 1
+)
 
 WRITTEN |= {each: lambda n, body=body: FUNCTION.format(body(n)) for each, body in BROKEN.items()}  # type: ignore[misc]
 

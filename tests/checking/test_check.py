@@ -478,8 +478,9 @@ def test_a_value_of_too_few_elements_is_one_report() -> None:
 
 def test_a_quoted_opset_is_reported_from_the_known_one() -> None:
     text = TEXT.replace("<ios18>", '<$"ios18">')
-    (said,) = [found.message for found in miltext.check(text) if found.code == "MIL609"]
-    assert said == 'unknown opset `$"ios18"`; did you mean `ios18`?'
+    ((said, fix),) = [(found.message, found.suggestion) for found in miltext.check(text) if found.code == "MIL627"]
+    way = "which miltext reads as CoreML8; write `ios18` without quotes"
+    assert (said, fix) == (f"the name of this opset in the Program is `ios18`, {way}", "ios18")
 
 
 POOL = "MIL515 `kernel_sizes` of `max_pool`"

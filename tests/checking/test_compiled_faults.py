@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from models.test_build_safety import text_model, weight_file
+from models.test_compiling import suppressing, vector
 from support.bundle_faults import faults, told, untold
 from support.containers import write_package
 from support.pipelines import piped, unary
@@ -60,7 +61,17 @@ def with_stages(folder: Path) -> Path:
     return folder / "P.mlmodelc"
 
 
-@pytest.mark.parametrize("make", [with_weights, with_functions, with_stages])
+def with_suppression(folder: Path) -> Path:
+    program, stage = unary("x", "y"), suppressing(vector(100, b"cat", b"dog"))
+    for entry in (stage.description.input[0], stage.description.output[0]):
+        entry.type.CopyFrom(program.description.output[0].type)
+    spec = piped(program, stage)
+    package = write_package(folder / "P.mlpackage", spec.SerializeToString())
+    miltext.build(open_model(package), folder / "S.mlmodelc", check=False)
+    return folder / "S.mlmodelc"
+
+
+@pytest.mark.parametrize("make", [with_weights, with_functions, with_stages, with_suppression])
 def test_each_fault_is_reported(make: Callable[[Path], Path], tmp_path: Path) -> None:
     bundle = make(tmp_path)
     assert told(bundle).total() == 0

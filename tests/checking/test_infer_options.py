@@ -376,7 +376,7 @@ def test_nothing_is_written_of_a_broken_draft(name: str) -> None:
 DTYPES = ("fp16", "fp32", "int32", "int8", "bool", "string", None)
 
 
-@pytest.mark.parametrize("opset", ["ios15", "ios16", "ios17", "ios18", "ios26"])
+@pytest.mark.parametrize("opset", ["ios15", "ios16", "ios17", "ios18", "ios19"])
 def test_a_default_is_of_the_data_type_that_it_shares(opset: str) -> None:
     for known in filter(None, (signature(name, opset) for name in all_names())):
         for dtype in DTYPES:

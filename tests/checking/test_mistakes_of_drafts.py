@@ -318,7 +318,7 @@ def test_a_stated_output_guides_literals(body: str, expected: list[str]) -> None
     assert sorted(each for each in values(body) if not each.startswith("bool")) == sorted(expected)
 
 
-@pytest.mark.parametrize("opset", ["ios15", "ios16", "ios17", "ios18", "ios26"])
+@pytest.mark.parametrize("opset", ["ios15", "ios16", "ios17", "ios18", "ios19"])
 @pytest.mark.parametrize("dtype", ["fp16", "fp32", "int32"])
 @pytest.mark.parametrize(
     "body",

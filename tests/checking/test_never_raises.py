@@ -114,7 +114,21 @@ BROKEN = (
 """Statements of which `build` said another mistake first than `check`, or of a model before those of the text."""
 
 
-@pytest.mark.parametrize("written", [*BROKEN, ""])
+ELIDED = 'tensor<fp16, [2]>($elided(2, "sha256:6ca8"))'
+LEFT_OUT = (
+    f"tensor<fp16, [2]> y = add(x = x, y = {ELIDED});",
+    f"tensor<fp16, [2]> w = const()[val = {ELIDED}]; tensor<fp16, [2]> y = add(x = w, y = {ELIDED});",
+    f"w = add(x, {ELIDED}); y = add(w, {ELIDED});",
+    f"y = cond(p) () {{ a = add(x, {ELIDED}); }} -> (a) () {{ b = relu(x); }} -> (b);",
+    f"tensor<fp16, [2]> q = an_op(x = x); tensor<fp16, [2]> y = an_op(x = q, y = {ELIDED});",
+    f"tensor<fp16, [3]> y = add(x = x, y = {ELIDED});",
+    f"tensor<fp16, [2]> y = add(x = x, y = {ELIDED})",
+    'y = add(x, $elided(2, "sha256:6ca8"));',
+)
+"""Statements with values that the text leaves out: a note to a check, for which `build` has no value."""
+
+
+@pytest.mark.parametrize("written", [*BROKEN, *LEFT_OUT, ""])
 @pytest.mark.parametrize("after", ["", "y2 = relu(x);", "tensor<fp16, [2]> y2 = relu(x = x);", "fp32 w = relu(x = x);"])
 @pytest.mark.parametrize("opset", ["ios18", "ios17", "none"])
 def test_build_refuses_a_text_for_the_first_error_of_a_check(written: str, after: str, opset: str) -> None:

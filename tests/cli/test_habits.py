@@ -71,7 +71,7 @@ def test_every_verb_takes_the_options() -> None:
     ],
 )
 def test_quiet_reports_results_and_errors_only(words: str, status: int, told: str, left: str, files: Path) -> None:
-    (files / "strict.mil").write_text(GOOD.replace("ios18", "ios26"))
+    (files / "strict.mil").write_text(GOOD.replace("x);", 'x)[name = string("a\\tb")];'))
     (files / "syntax.mil").write_text(GOOD.replace(";", ""))
     shutil.copytree(EXAMPLE, files / "Model.mlpackage")
     loud = files.with_name(f"{files.name}-loud")

@@ -71,7 +71,7 @@ def test_an_example_goes_through_infer() -> None:
         (("xyzzy", "conv"), "no operation speaks of all of `xyzzy` and `conv`; `miltext ops` lists all"),
         (
             ("--opset", "ios71"),
-            "the opset `ios71` is not known; there are `ios15`, `ios16`, `ios17`, `ios18` and `ios26`",
+            "the opset `ios71` is not known; there are `ios15`, `ios16`, `ios17`, `ios18` and `ios19`",
         ),
         (("--family", "poling"), "the family `poling` is not known; did you mean `pooling`?"),
         (("read_state", "--opset", "ios17"), "`read_state` came with ios18, and ios17 does not have it"),

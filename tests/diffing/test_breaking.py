@@ -14,7 +14,7 @@ from miltext.containers.programs import TextModel
 from miltext.containers.spec import SpecModel
 from miltext.descriptions.program_descriptions import describe
 from miltext.diffing.breaking import RULES, breaking
-from miltext.diffing.other_kinds import CLASSES, LABELS
+from miltext.files.other_kinds import CLASSES, LABELS
 from miltext.schema.proto import (
     ArrayFeatureType,
     FeatureDescription,

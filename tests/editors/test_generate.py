@@ -47,7 +47,7 @@ def test_the_files_are_current() -> None:
 def test_a_new_operation_comes_to_every_editor(tree: Path) -> None:
     table = tree / "src" / "miltext" / "schema" / "ops.json"
     operations = json.loads(table.read_text(encoding="utf-8"))
-    operations["frobnicate"] = [{"opset": "ios26", "parameters": {"knob": {}}}]
+    operations["frobnicate"] = [{"opset": "ios19", "parameters": {"knob": {}}}]
     table.write_text(json.dumps(operations), encoding="utf-8")
     assert_all_get(tree, "frobnicate")
     assert "knob" in (tree / "editors" / "vim" / "words" / "mil.txt").read_text(encoding="utf-8")

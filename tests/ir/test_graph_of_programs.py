@@ -227,6 +227,26 @@ def test_a_used_operation_is_not_removed() -> None:
         graph.functions["main"].remove_input(values["x"])
 
 
+@pytest.mark.parametrize("edit", ["operand", "block output", "detached", "new and not inserted", "inside a block"])
+def test_a_use_without_its_definition_is_refused(edit: str) -> None:
+    graph, values = main()
+    other = Graph(parse(TEXT)).functions["main"]
+    mul = maker(values["w"])
+    if edit == "operand":
+        mul.set_input("x", other.value("x"))
+    elif edit == "block output":
+        body(graph).outputs = [other.value("y")]
+    elif edit == "detached":
+        maker(values["y"]).detach()
+    elif edit == "new and not inserted":
+        mul.set_input("x", Op.new("tanh", {"x": values["x"]}, {"new": values["y"].type}).outputs[0])
+    else:
+        graph, inner = main(NESTED)
+        maker(inner["t"]).set_input("x", values["y"])
+    with pytest.raises(GraphError, match=r"the function `main` uses `\w+`, which it does not define: insert"):
+        graph.program()
+
+
 def test_edits_are_written() -> None:
     graph, values = main()
     function = graph.functions["main"]

@@ -491,7 +491,7 @@ async def test_words_complete_what_the_grammar_takes(client: LanguageClient) -> 
     assert [item.label for item in await completed(client, f"pro{MARK}")] == ["program"]
     assert [item.label for item in await completed(client, f"program(1.3)\n{{\n    f{MARK}")] == ["func"]
     opsets = [item.label for item in await completed(client, PROGRAM.replace("ios18", MARK))]
-    assert opsets == ["ios15", "ios16", "ios17", "ios18", "ios26"]
+    assert opsets == ["ios15", "ios16", "ios17", "ios18", "ios19"]
     outputs = [item.label for item in await completed(client, PROGRAM.replace("(z)", f"({MARK})"))]
     assert outputs == ["z", "y", "half", "x"]
     assert "$absent" in await labels(client, f"$a{MARK}")

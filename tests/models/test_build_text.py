@@ -73,7 +73,7 @@ def relu(kind: str, opset: str = "ios18", name: str = "main", x: str = "x", y: s
         ("int32", "ios16", ArrayFeatureType.INT32, 7),
         ("fp64", "ios18", ArrayFeatureType.DOUBLE, 9),
         ("int8", "ios18", ArrayFeatureType.INT8, 10),
-        ("fp32", "ios26", ArrayFeatureType.FLOAT32, 10),
+        ("fp32", "ios19", ArrayFeatureType.FLOAT32, 10),
     ],
 )
 def test_a_description_from_types(kind: str, opset: str, element: int, version: int, tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_the_specification_is_raised_and_never_lowered(tmp_path: Path) -> None:
     }
     for version, text in texts.items():
         assert rebuilt(tmp_path, old, program(text))[2].specification_version == version
-    newest = original(tmp_path, program(relu("tensor<fp32, [2]>", "ios26")), "Newest.mlpackage")
+    newest = original(tmp_path, program(relu("tensor<fp32, [2]>", "ios19")), "Newest.mlpackage")
     assert rebuilt(tmp_path, newest, program(texts[6]))[2].specification_version == 10
 
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.containers import LFS, coremldata, metadata_json, sized, spec, suppression, suppression_data, write_bundle
 
+from miltext.compiled.coremldata import coremldata as written
 from miltext.compiled.coremldata import parse_coremldata, parse_names
 from miltext.compiled.metadata_json import MetadataJson
 from miltext.containers.opening import load
@@ -71,6 +72,19 @@ def test_a_stage_that_is_no_network_holds_the_whole_model() -> None:
     assert wire(data.spec) == wire(suppression())
     assert wire(data.description) == wire(suppression().description)
     assert parse_coremldata(coremldata(spec().description), "it").spec is None
+
+
+@pytest.mark.parametrize("version", [1, 5, 10])
+def test_a_stage_with_the_whole_model_is_written(version: int) -> None:
+    made = suppression()
+    made.specificationVersion = version
+    made.isUpdatable = True
+    data = written(made)
+    read = parse_coremldata(data, "it")
+    assert read.spec is not None
+    assert wire(read.spec) == wire(made)
+    assert data.startswith(struct.pack("<II20x", 610, 1) + sized(b"spec") + struct.pack("<I28x", version))
+    assert written(suppression()) == suppression_data()
 
 
 @given(st.binary(max_size=300))

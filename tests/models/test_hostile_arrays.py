@@ -156,7 +156,7 @@ NPY_FILES = {
     "bf16 of ml_dtypes": Case(npy_of((2,), bytes(4), descr="<V2"), "MIL415", "save the bit patterns as unsigned integers"),
     "long doubles": Case(npy_of((2,), bytes(32), descr="<f16"), "MIL415", "which are "),
     "a bool that is neither": Case(npy_of((2,), b"\1\2", descr="|b1"), "MIL417", "is 2, but bool has 0 and 1"),
-    "a git-lfs pointer": Case(LFS, "MIL414", "run `git lfs pull`"),
+    "a git-lfs pointer": Case(LFS, "MIL414", "it is a git-lfs pointer instead of the file"),
     "an empty file": Case(b"", "MIL414", "it is empty"),
     "an archive": Case(lambda path: npz(path, ("w.npy", NPY)), "MIL414", "it is an archive"),
     "a text": Case(b"1.5, -2.5\n" * 20, "MIL414", "does not begin like a .npy"),
@@ -248,7 +248,7 @@ NPZ_FILES = {
     "an archive cut short": Case(cut_archive, "MIL414", ""),
     "only the start of an archive": Case(b"PK\3\4", "MIL414", ""),
     "a .npy that is called .npz": Case(NPY, "MIL414", "does not begin like a .npz"),
-    "a pointer for an archive": Case(LFS, "MIL414", "run `git lfs pull`"),
+    "a pointer for an archive": Case(LFS, "MIL414", "it is a git-lfs pointer instead of the file"),
 }  # fmt: skip
 
 GOOD = tensor("F32", [2], 0, 8)
@@ -284,7 +284,7 @@ SAFETENSORS_FILES = {
     "a key of a terminal's commands": Case(safetensors({"\x1b[2J" * 9999: tensor("F32", [2], 4, 12)}, DATA), "MIL414", "offset"),
     "too few bytes": Case(b"abc", "MIL414", "header"),
     "a pickle of torch": Case(pickled, "MIL414", "header"),
-    "a pointer for safetensors": Case(LFS, "MIL414", "run `git lfs pull`"),
+    "a pointer for safetensors": Case(LFS, "MIL414", "it is a git-lfs pointer instead of the file"),
     "a FIFO for safetensors": Case(os.mkfifo, "MIL413", "it is not a regular file"),
 }  # fmt: skip
 

@@ -77,7 +77,7 @@ TOLD = {
         pictures("a", "b").replace(f"{SMALL} a,", f"{SMALL} a, tensor<fp16, [2]> n,"),
         ["+ input n: fp16 [2]"],
     ),
-    "a newer opset": (pictures("a", "b").replace("ios18", "ios26"), ["~ specification: 9 -> 10"]),
+    "a newer opset": (pictures("a", "b").replace("ios18", "ios19"), ["~ specification: 9 -> 10"]),
 }
 
 

@@ -18,6 +18,7 @@ from miltext.reduction.trimming import traits, trimmed
 from miltext.reduction.unfolding import folds, unfold
 from miltext.reduction.zeroing import numbers, zeroed
 from miltext.schema.proto import Program
+from miltext.schema.walk import operations
 
 
 def program(lines: str, outputs: str, inputs: str = "tensor<fp32, [2, 3]> x, tensor<int32, [2, 3]> n") -> Program:
@@ -204,6 +205,16 @@ LOOP = """
 """
 
 
+SWAP = """
+    p = exp(x);
+    q = cos(x);
+    u, v = while_loop((p, q))
+        (a, y) { s = reduce_sum(a, keep_dims = false); m = less(s, 100.0); } -> (m)
+        (c, d) { b = exp(c); } -> (%s);
+    z = sub(u, v);
+"""
+
+
 def test_branches_are_spread_out_side_by_side() -> None:
     lines = program(BRANCHES, "z")
     found = whole(unfold(lines, folds(lines)))
@@ -217,6 +228,15 @@ def test_a_loop_is_spread_out_once() -> None:
     assert made(found)[-4:] == ["s", "a", "b", "z"]
     assert extent(found or lines) == (4, 1, 1, 2)
     assert "z = sin(x = b)" in body(found)
+
+
+@pytest.mark.parametrize(
+    ("results", "used"), [("c, d", ("p", "q")), ("d, c", ("q", "p")), ("b, c", ("b", "p")), ("b, b", ("b", "b"))]
+)
+def test_results_that_are_inputs_of_a_spread_body(results: str, used: tuple[str, str]) -> None:
+    lines = program(SWAP % results, "z")
+    [sub] = [each for _, each in operations(unfold(lines, folds(lines))) if each.type == "sub"]
+    assert tuple(sub.inputs[each].arguments[0].name for each in "xy") == used
 
 
 def test_names_that_come_twice_get_new_ones() -> None:

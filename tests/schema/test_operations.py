@@ -165,7 +165,7 @@ def test_names_are_sorted_and_have_versions_in_order() -> None:
         ("CoreML6", "ios16", "fp16 fp32 int32"),
         ("ios17", "ios17", "fp16 fp32 int8 int16 int32 uint8 uint16"),
         ("CoreML8", "ios17", "fp16 fp32 int8 int16 int32 uint8 uint16"),
-        ("ios26", "ios17", "fp16 fp32 int8 int16 int32 uint8 uint16"),
+        ("ios19", "ios17", "fp16 fp32 int8 int16 int32 uint8 uint16"),
         ("my_opset", "ios17", "fp16 fp32 int8 int16 int32 uint8 uint16"),
         (None, "ios17", "fp16 fp32 int8 int16 int32 uint8 uint16"),
     ],

@@ -34,8 +34,7 @@ class Fault(NamedTuple):
 UNKNOWABLE = {
     "modelNames/coremldata.bin": r"absent|byte .*",  # a pipeline need not name its models
     "metadata.json": r"\.(metadataOutputVersion|generatedClassName) other|(\.functions\.\d)?\.stateSchema gone"
-    r"|\.availability\.visionOS gone"  # what compilers and names of folders were, and keys of newer compilers
-    r"|\.classLabels.*",  # labels are in stages and operations of kinds of which no compiled model is known
+    r"|\.availability\.visionOS gone",  # what compilers and names of folders were, and keys of newer compilers
 }
 """By the file, the faults that no other part of a compiled model shows; docs/compiled-models.md has their reasons."""
 

@@ -31,6 +31,7 @@ from support.containers import (
     suppression_data,
     write,
 )
+from support.overlays import METADATA_TABLE, add_overlays
 
 import miltext
 from miltext.cli import command
@@ -126,6 +127,10 @@ KINDS = {
     "pipeline": Kind("pipeline.mlmodel", (*_of_pipeline("pipeline.mlmodel"), "textconv FILE")),
     "mlpackage": Kind(f"M.mlpackage/{DATA}/model.mlmodel", _of_model("M.mlpackage")),
     "manifest": Kind("M.mlpackage/Manifest.json", _of_model("M.mlpackage")),
+    **{
+        f"overlay {name}": Kind(f"O.mlpackage/{DATA}/{name}", (*_of_model("O.mlpackage"), "textconv FILE"))
+        for name in ("Metadata.json", "FeatureDescriptions.json")
+    },
     "weights": Kind(f"M.mlpackage/{DATA}/weights/weight.bin", _of_model("M.mlpackage")),
     "weight file": Kind(f"M.mlpackage/{DATA}/weights/weight.bin", _each("FILE", "textconv")),
     "bundle's text": Kind("C.mlmodelc/model.mil", _of_model("C.mlmodelc")),
@@ -203,6 +208,10 @@ def _write_models(folder: Path, example: miltext.Model) -> None:
     write(folder / "pointer.mlmodel", LFS)
     shutil.copytree(EXAMPLE / DATA / "weights", folder / "weights")
     shutil.copytree(EXAMPLE, folder / "M.mlpackage")
+    shutil.copytree(EXAMPLE, folder / "O.mlpackage")
+    add_overlays(
+        folder / "O.mlpackage", METADATA_TABLE, {"Inputs": {"image": {"MLFeatureShortDescription": "over an image"}}}
+    )
 
 
 def _wire(spec: Model) -> bytes:

@@ -10,8 +10,8 @@ from support.containers import coremldata
 
 import miltext
 from miltext.descriptions.program_descriptions import describe, known_version
-from miltext.pipelines.connections import features
 from miltext.printing.coremlc import as_coremlc
+from miltext.schema.features import features
 from miltext.schema.proto import Model
 
 UNARY = """program(1.3)

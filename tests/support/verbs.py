@@ -7,13 +7,14 @@ from collections.abc import Iterator
 import click
 
 from miltext.cli import _TOGETHER, VERBS, command
+from miltext.cli.habits import with_habits
 
 
 def verbs() -> dict[str, click.Command]:
     """Every command by its words, as in `git setup`, with those that no list shows; the empty one is `miltext`."""
     context = click.Context(command, info_name="miltext")
     names = dict.fromkeys([*VERBS, *_TOGETHER])
-    return {"": command} | {
+    return {"": with_habits(command, None)} | {
         words: found for name in names for words, found in _below(command.get_command(context, name), context, name)
     }
 

@@ -68,3 +68,10 @@ def test_help_shows_every_keyword(name: str, options: type[Options], given: list
 def test_options_of_another_type_are_refused(odd: object, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"the options of build\(\) are an object of BuildOptions"):
         miltext.build("m.mil", tmp_path / "M.mlpackage", options=odd)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("keyword", ["ranges", "renames"])
+@pytest.mark.parametrize("odd", ["x=1,3", [("a", "b")], 3, {"a"}], ids=repr)
+def test_a_keyword_other_than_its_mapping_is_refused(keyword: str, odd: object, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=rf"`{keyword}` of build\(\) is a mapping, such as a dict, not "):
+        miltext.build("m.mil", tmp_path / "M.mlpackage", **{keyword: odd})  # type: ignore[arg-type]

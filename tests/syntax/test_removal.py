@@ -57,6 +57,38 @@ def message_without(text: str, part: str, kept: tuple[bool, ...]) -> miltext.Pro
     return program
 
 
+BODIES = """\
+program(1.3)
+{
+    func main<ios18>(fp16 x) {
+        } -> (x)%(beside)s
+        // The first.
+        $block<ios17> {
+        } -> ()
+        $block<ios16>(fp16 z) { } -> (z) $block<ios15>(fp16 z) {
+        } -> (z);%(beside)s
+    func other<ios18>() $none; func last<ios18>() {} -> () $block<ios15> {} -> ();
+}
+"""
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("beside", ["", " // beside"])
+@pytest.mark.parametrize("kept", [*product([False, True], repeat=3)])
+def test_blocks_of_a_function_leave_its_semicolon(kept: tuple[bool, ...], beside: str, line_end: str) -> None:
+    text = (BODIES % {"beside": beside}).replace("\n", line_end)
+    tree = parse_tree(text)
+    main = next(iter(phrases.functions(tree.root)))
+    made = proven(text, Removal(text, tree.comments).statements([*phrases.bodies(main)], (True, *kept)))
+    expected = miltext.parse(text)
+    for opset, stays in zip(("CoreML7", "CoreML6", "CoreML5"), kept, strict=True):
+        if not stays:
+            del expected.functions["main"].block_specializations[opset]
+    assert miltext.parse(made) == expected
+    assert made.count("beside") == text.count("beside")
+    assert bool(beside) or not [line for line in made.splitlines() if line.strip() == ";"]
+
+
 @pytest.mark.parametrize("part", ["inputs", "attributes", "operations"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])

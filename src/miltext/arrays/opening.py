@@ -117,9 +117,7 @@ def _refuse_others(file: BinaryIO, size: int) -> None:
     start = file.read(len(LFS_POINTER))
     file.seek(0)
     if start == LFS_POINTER:
-        raise ArrayProblem(
-            codes.UNREADABLE_ARRAY_FILE, "it is a git-lfs pointer in place of the file; run `git lfs pull`"
-        )
+        raise ArrayProblem(codes.UNREADABLE_ARRAY_FILE, "it is a git-lfs pointer instead of the file")
 
 
 def _require_conversion(reference: ArrayReference, header: Header, path: Path) -> None:

@@ -14,10 +14,10 @@ from miltext.ir.graph import Graph
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.scopes import Scopes
-from miltext.parsing.spans import bodies_of
+from miltext.parsing.spans import bodies_of, opset_in
 from miltext.printing.flexible_shapes import ATTRIBUTE
 from miltext.printing.renaming import rename_all
-from miltext.schema.walk import blocks_of
+from miltext.schema.walk import blocks_of, own_opset
 from miltext.syntax import phrases
 from miltext.syntax.editing import Edit, appended, changed_meaning, proven, require_program
 from miltext.syntax.literals import LiteralError, quote
@@ -189,5 +189,6 @@ def _functions(text: str, function: str | None, path: str | None) -> list[_Funct
 
 def own_bodies(function: Node) -> list[tuple[str, Node]]:
     """Return a function's blocks after their opsets in the Program, first its own: its outputs are the model's."""
-    bodies = [(str(path[-1]), body) for path, body in bodies_of(function)]
-    return [(opset, phrases.block(body)) for opset, body in sorted(bodies, key=lambda found: found[1].name != "block")]
+    bodies = [(str(path[-1]), phrases.block(body)) for path, body in bodies_of(function)]
+    own = own_opset(opset_in(function), [opset for opset, _ in bodies])
+    return sorted(bodies, key=lambda found: found[0] != own)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from miltext.diagnostics import Diagnostic
     from miltext.files.refusals import WeightsError
     from miltext.models.model import Model
+    from miltext.models.overlays import Overlays
     from miltext.schema.dtypes import DType
     from miltext.schema.proto import DictionaryValue, Program, Value
     from miltext.schema.proto import Model as Spec
@@ -67,7 +68,7 @@ class NewModel:
     former counterparts of the edited ones' functions, both by path, and `losses` the descriptions' losses. `missing`
     are the weight files that do not exist, each as an error by its fileName. `added` are the additions of Apple's
     compiler to each ML Program, if it was compiled, and `own_shapes` are the FlexibleShapeInformation of functions that
-    the compiler did not add.
+    the compiler did not add. `overlays` are those of the original package, whose texts are in the description.
     """
 
     spec: Spec
@@ -88,6 +89,7 @@ class NewModel:
     missing: dict[str, WeightsError] = field(default_factory=dict)
     added: list[Added] = field(default_factory=list)
     own_shapes: list[dict[str, Value]] = field(default_factory=list)
+    overlays: Overlays | None = None
 
     def find_files(self, folder: BlobFolder, lacking: Collection[str] = ()) -> None:
         """Find and check the weights that every program names.

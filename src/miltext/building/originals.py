@@ -39,6 +39,8 @@ def remade(original: Model, programs: Mapping[Model, Program], source: Model, ch
     package = original.path if original.kind == "mlpackage" else None
     new = NewModel(deepcopy(original.spec), package=package, origin=model_file(package) if package else original.path)
     lacking = _blob_names(*ml_programs(new.spec))
+    new.overlays = original.overlays
+    new.warnings += new.overlays.problems if new.overlays is not None else ()
     new.around = around(new.spec)
     new.former = {name.partition("/")[2] for name in lacking}
     for chosen, program in programs.items():

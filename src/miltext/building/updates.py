@@ -25,7 +25,6 @@ from miltext.pipelines.connections import (
     PipelinePlace,
     agree,
     connections,
-    features,
     given,
     is_described,
     places,
@@ -33,7 +32,7 @@ from miltext.pipelines.connections import (
 )
 from miltext.pipelines.renaming import name_in_use, rename_connections
 from miltext.pipelines.type_words import type_words
-from miltext.schema.features import PREDICTIONS
+from miltext.schema.features import PREDICTIONS, features
 from miltext.schema.function_io import interfaces
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from miltext.building.new_model import ml_programs, refusing_depth, rename_files
+from miltext.building.overlaying import changed_overlays, own_model
 from miltext.building.pruning import copy_records
 from miltext.building.sibling_weights import is_at, leads_elsewhere, weight_name
 from miltext.building.storing import LARGEST
@@ -87,7 +88,8 @@ def _replaced(new: NewModel) -> set[Path]:
     data = new.package / DATA
     anew = [*new.pruned, *new.given, *[new.store] * bool(new.storing)]
     weights = [data / place_of(new).parent / name for name in anew]
-    return {new.package / MANIFEST, data / place_of(new), *weights, *new.dropped}
+    overlays = [data / path for path in changed_overlays(new)]
+    return {new.package / MANIFEST, data / place_of(new), *weights, *overlays, *new.dropped}
 
 
 def _write_package(new: NewModel, made: Path, progress: Progress | None) -> None:
@@ -103,7 +105,9 @@ def _write_package(new: NewModel, made: Path, progress: Progress | None) -> None
         if new.is_rewritten(name) or not (folder / name).exists():
             write_weights(new, name, name, folder / name, progress)
         list_item(manifest, place.parent / name, place.parent / PurePosixPath(name).parts[0])
-    write_new(folder / place.name, [serialized(new.spec)])
+    write_new(folder / place.name, [serialized(own_model(new))])
+    for path, data in changed_overlays(new).items():
+        write_new(made / DATA / path, [data])
     make_listed_folders(manifest, made / DATA)
     write_new(made / MANIFEST, [(json.dumps(manifest, indent=4, sort_keys=True) + "\n").encode()])
 

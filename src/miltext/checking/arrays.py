@@ -57,12 +57,10 @@ class Arrays:
     def untyped(self, value: Value, stated: Type, path: Place) -> tuple[TensorType | None, list[Finding]]:
         """Return the type of the array named by a value without a type, where a type may be `stated` elsewhere.
 
-        The type is None for an unreadable array, or one of another type than stated; the findings are about that. It is
-        also None where the value is no array: a name is defined twice, and the array is in the other definition.
+        The type is None for an unreadable array, or one of another type than stated; the findings are about that.
         """
         reference = array_named(value)
-        if reference is None:
-            return None, []
+        assert reference is not None
         if self.folder is None:
             return None, self._once(reference, Finding(path, codes.VALUE_IN_ARRAY_FILE, _NO_TYPE))
         return self._held(reference, stated, path)

@@ -38,7 +38,7 @@ def specialization_findings(graph: StatedGraph) -> Iterator[Finding]:
     for name, function in graph.functions.items():
         blocks = function.blocks
         if len(blocks) > 1:
-            first = function.message.opset if function.message.opset in blocks else min(blocks)
+            first = function.own_opset or min(blocks)
             for opset in sorted(set(blocks) - {first}):
                 difference = _difference(graph, blocks[first], blocks[opset], opset)
                 if difference:

@@ -34,7 +34,7 @@ class DraftTypes(NamedTuple):
     findings: list[Finding]
     unknown: dict[Path, Finding]
     strange: dict[Path, Finding]
-    uses: list[tuple[Path, set[Path]]]
+    uses: list[tuple[Path, tuple[Path, ...]]]
     open: set[Path]
     misspelled: set[Path]
     conversions: dict[Path, ArrayConversion]

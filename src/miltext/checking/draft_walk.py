@@ -55,8 +55,10 @@ class DraftWalk(UsualWalk):
 
     `carried` are the types that a loop carries from turn to turn, by the inputs of its blocks that omit theirs: the
     types of the incoming and the returned values, with a `?` for each size that differs. If a type is wider than before
-    the walk, another walk is necessary (`wider`).
+    the walk, another walk is necessary (`wider`). Of the inferences, only the last is kept, unless all are needed.
     """
+
+    keeps_all = False
 
     def __init__(
         self,
@@ -271,7 +273,7 @@ class DraftWalk(UsualWalk):
             self.unknown.add(operand)
         else:
             self.open[operand] = OpenConstant(op, place, operand, *gaps)
-        self.types.uses.append((place, set()))
+        self.types.uses.append((place, ()))
         return True
 
     def constants(self, op: Op, place: Path) -> None:
@@ -371,9 +373,11 @@ class DraftWalk(UsualWalk):
 
     def use(self, place: Path, outputs: list[Operand]) -> None:
         """Note the operations that the last inference's operation uses, and that it makes the outputs."""
+        if not self.keeps_all:
+            del self.found[:-1]
         given = self.found[-1].arguments.operands.values()
         used = {self.makers[operand] for bound in given for operand in bound if operand in self.makers}
-        self.types.uses.append((place, used))
+        self.types.uses.append((place, (*used,)))
         self.makers |= {output: place for output in outputs if output is not UNDEFINED}
 
     def output(self, output: ir.Value, index: int, gap: Path) -> bool:

@@ -15,6 +15,7 @@ from miltext.checking.draft_walk import DraftWalk
 from miltext.checking.findings import Finding, counted, operations_around
 from miltext.diagnostics import Diagnostic, Span, codes
 from miltext.parsing.misread_types import AS_STRING
+from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.phrases import draft_words, name_in, program_fields
 
 if TYPE_CHECKING:
@@ -64,9 +65,12 @@ def draft_types(read: Recovered, arrays: Arrays | None = None) -> DraftTypes:
     for turn in range(MOST_WALKS):
         walk = DraftWalk(read, types, arrays, carried)
         walk.program()
-        if not walk.wider or turn + 1 == MOST_WALKS:
+        wider = walk.wider
+        del walk
+        gc_paused.sweep()
+        if not wider or turn + 1 == MOST_WALKS:
             break
-        carried |= walk.wider
+        carried |= wider
         types = _nothing_inferred(read)
         arrays.tell_again()
         read.program.CopyFrom(before)

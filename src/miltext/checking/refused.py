@@ -59,7 +59,7 @@ def _block(graph: StatedGraph, opset: str, block: Block, path: Path) -> Iterator
     counts = Counter(value.name for value in block.outputs)
     yield from _findings(RefusedPort("outputs", opset, times=len(block.outputs)), (*path, "outputs"))
     for value, index in {value: index for index, value in reversed([*enumerate(block.outputs)])}.items():
-        is_input = value.owner is block.owner
+        is_input = value.owner in (block, block.owner)
         given = graph.type(value) if is_input else None
         port = RefusedPort("output", opset, value.name, given, counts[value.name], is_input)
         yield from _findings(port, (*path, "outputs", index))

@@ -113,6 +113,8 @@ class Retyping(DraftWalk):
     `retyped` are the new types by the paths of outputs and of inputs of blocks.
     """
 
+    keeps_all = True
+
     def __init__(
         self, read: Recovered, types: DraftTypes, arrays: Arrays, inputs: Inputs, weights: FilePath | None
     ) -> None:

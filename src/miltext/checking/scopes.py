@@ -6,21 +6,21 @@ The rules are stated in the comments of Apple's `MIL.proto`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import LONG, Finding, Remark, named, opset_named
 from miltext.checking.inference import TensorType, spelled
 from miltext.diagnostics import codes
-from miltext.diagnostics.suggestions import bool_meant, did_you_mean, nearest
+from miltext.diagnostics.suggestions import bool_meant, did_you_mean, nearest, one_slip_from
 from miltext.ir.parts import Block, Op, Value
 from miltext.schema.dtypes import ELSEWHERE
 from miltext.schema.operations import words_of
-from miltext.schema.opsets import OPSETS, PROTO_BY_TEXT
+from miltext.schema.opsets import PROTO_BY_TEXT, TEXT_BY_PROTO, plain_opset
 from miltext.schema.paths import Key, Path, block_path
 from miltext.syntax.literals import quote, shown
-from miltext.syntax.names import name_text, unfit
+from miltext.syntax.names import name_text, opset_text, unfit
 
 if TYPE_CHECKING:
     from miltext.checking.inference.reading import StatedGraph
@@ -69,17 +69,37 @@ def _opsets(name: str, function: Function, path: Path) -> Iterator[Finding]:
             f"the function has no opset{hint}",
             suggestion=None if own else meant,
         )
-    elif opset not in blocks:
+    elif not _has_block(function):
         yield Finding(
             (*path, "opset"),
             codes.MISSING_OPSET_BLOCK,
             f"the function has no block for its opset `{opset_named(opset)}`{others}",
         )
-    for each in sorted({opset, *blocks} - {known.proto for known in OPSETS} - {""}):
-        near = nearest(each, PROTO_BY_TEXT)
+    for each in sorted({opset, *blocks} - TEXT_BY_PROTO.keys() - {""}):
         place = (*path, "opset") if each == opset else (*block_path(name, each), "key")
-        message = f"unknown opset `{opset_named(each)}`{did_you_mean(near)}"
-        yield Finding(place, codes.UNKNOWN_OPSET, message, suggestion=near, severity="warning")
+        yield _by_text_name(each, blocks, place) if each in PROTO_BY_TEXT else _unknown_opset(each, place)
+
+
+def _has_block(function: Function) -> bool:
+    """Return whether a function has a block for its opset, under any of its names."""
+    return plain_opset(function.message.opset) in map(plain_opset, function.blocks)
+
+
+def _unknown_opset(opset: str, place: Path) -> Finding:
+    near = one_slip_from(opset, PROTO_BY_TEXT) or nearest(opset, PROTO_BY_TEXT)
+    message = f"unknown opset `{opset_named(opset)}`{did_you_mean(near)}"
+    return Finding(place, codes.UNKNOWN_OPSET, message, suggestion=near, severity="warning")
+
+
+def _by_text_name(opset: str, blocks: Collection[str], place: Path) -> Finding:
+    """Return the finding about a name of texts in a Program, where loaders look for the name of the schema."""
+    plain = PROTO_BY_TEXT[opset]
+    usual = opset_text(plain)
+    has_both = opset in blocks and sum(plain_opset(each) == plain for each in blocks) > 1
+    way = f"keep one of the function's blocks for `{usual}`" if has_both else f"write `{usual}` without quotes"
+    message = f"the name of this opset in the Program is `{opset}`, which miltext reads as {plain}; {way}"
+    suggestion = None if has_both else usual
+    return Finding(place, codes.OPSET_BY_TEXT_NAME, message, suggestion=suggestion, severity="warning")
 
 
 def _keys(names: Iterable[str], path: Path) -> list[Finding]:

@@ -153,9 +153,13 @@ def examine(
 
 
 def _around(subject: object) -> list[Diagnostic]:
-    """Return contradictions around the program of a compiled model; messages name its files."""
-    if not isinstance(subject, Model) or not subject.is_compiled:
+    """Return contradictions around the program of a compiled model or of a package; messages name its files."""
+    if not isinstance(subject, Model):
         return []
+    if not subject.is_compiled:
+        from miltext.checking.packages import package_findings
+
+        return [found for file in package_findings(subject) for found in file.diagnostics]
     from miltext.checking.compiled.bundles import bundle_findings
 
     return [found._replace(span=None) for file in bundle_findings(subject) for found in file.diagnostics]

@@ -210,7 +210,7 @@ class CheckRun:
         programs: Iterable[Report]
         try:
             whole = open_whole(each.name)
-            around = [Report(whole.name, _connections(whole), None), *self._in_bundle(whole)]
+            around = [Report(whole.name, _connections(whole), None), *self._in_bundle(whole), *_in_package(whole)]
             stages = whole.select_all()
         except MiltextError as error:
             programs = [_refused(error, each.name, passed_over=each.found)]
@@ -304,6 +304,16 @@ def _named(report: Report, stage: Stage) -> Report:
     """Return a report that names its model in the pipeline."""
     name = stage.name if report.path == stage.model.name else report.path
     return report._replace(model=stage.place, title=stage.title, name=name)
+
+
+def _in_package(whole: Model) -> list[Report]:
+    """Return the findings around the model of a package, file by file."""
+    from miltext.checking.packages import package_findings
+    from miltext.diagnostics.reports import Report
+
+    with suppress(MiltextError):  # of an unreadable model, which is reported by itself
+        return [Report(file.path, file.diagnostics, file.text) for file in package_findings(whole)]
+    return []
 
 
 def _connections(whole: Model) -> list[Diagnostic]:

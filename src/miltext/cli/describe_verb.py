@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from miltext.cli.as_json import asks_json, format_option
-from miltext.cli.streams import STATUSES, model_argument, open_whole, output_option, write_json, write_text
+from miltext.cli.streams import STATUSES, model_argument, open_whole, output_option, show, write_json, write_text
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record
@@ -38,6 +38,7 @@ def command(model: str, output: str) -> None:
     check_output(output, "toml", model)
     before = _there(output)
     whole = open_whole(model)
+    show(whole.warnings, None, whole.name)
     text = describe(whole) if before is None else update(whole, before, output)
     if text != before and not (output == "-" and asks_json()):
         write_text(output, [text], "toml", model)

@@ -9,6 +9,8 @@ import click
 
 from miltext.cli.as_json import asks_json, format_option, json_option
 from miltext.cli.streams import STATUSES, model_argument, nested_option, open_whole, write_json, write_text
+from miltext.diagnostics.wording import tally
+from miltext.syntax.literals import quote
 
 if TYPE_CHECKING:
     from miltext.containers.summary import Summary
@@ -59,6 +61,8 @@ def _lines(record: Summary, indent: str = "") -> Iterator[str]:
         cut = file.get("recordsBeyondEnd")
         beyond = f", {cut} of the records reach beyond its end" if cut else ""
         yield f"{indent}  {file['path']}: {file['records']} records, {size}{unused}{beyond}"
+    yield from (f"{indent}  overlay {each['path']}: {_overlay(each)}" for each in record.get("overlays", ()))
+    yield from (f"{indent}  item {each['path']}: {quote(each['description'])}" for each in record.get("items", ()))
     for side in ("inputs", "states", "outputs"):
         for feature in record.get(side, ()):
             yield f"{indent}  {side[:-1]} {feature['name']}: {feature['type']}"
@@ -68,6 +72,17 @@ def _lines(record: Summary, indent: str = "") -> Iterator[str]:
         inner = list(_lines(model, indent + "  "))
         yield f"{indent}  {index}: {inner[0].strip()}"
         yield from inner[1:]
+
+
+def _overlay(overlay: Summary) -> str:
+    """Return the number of texts in an overlay, and its odd parts; or the reason why it cannot be read."""
+    if "problem" in overlay:
+        return str(overlay["problem"])
+    parts = [tally(overlay["texts"], "text")]
+    if overlay["replaced"]:
+        parts.append(f"{overlay['replaced']} in place of the model's own")
+    parts += [f"no feature for {', '.join(overlay['unplaced'])}"] if overlay["unplaced"] else []
+    return ", ".join(parts + ([f"unknown: {', '.join(overlay['unknown'])}"] if overlay["unknown"] else []))
 
 
 def _compiled_lines(compiled: Summary, indent: str) -> Iterator[str]:
@@ -106,9 +121,9 @@ def _system(version: int | None) -> str:
 
 
 def _function_lines(function: Summary, indent: str) -> Iterator[str]:
-    from miltext.schema.opsets import TEXT_BY_PROTO
+    from miltext.syntax.names import opset_text
 
-    opset = TEXT_BY_PROTO.get(function["opset"], function["opset"])
+    opset = opset_text(function["opset"]) if function["opset"] else ""
     yield f"{indent}function {function['name']}" + (f" ({opset})" if opset else "")
     for side in ("inputs", "states", "outputs"):
         for feature in function[side]:

@@ -9,16 +9,17 @@ little-endian, and each string and message comes after its length as a u64:
     the serialized ModelDescription
     16 bytes for each function, kind and zeros; in a pipeline, u64 count of its models and u64 kind
 
-The form's version is 5 for ML Programs of the specification versions 6 and 7, and 9 for 9; 8 and 10 were not seen. It
-is 1 for a pipeline, whose 20 bytes have a u32 of 1 at 12. A pipeline's form names its models' forms: after "generic",
+The form's version of an ML Program follows from its specification version, by `FORM_VERSIONS`. It is 1 for a pipeline,
+whose 20 bytes have a u32 of 1 at 12. A pipeline's form names its models' forms: after "generic",
 for each in turn `.model0v5.0.0` with its number and its form's version, and its own form.
 
-A stage of a pipeline that is not a network, such as non-maximum suppression, has the string "spec", and after the 28
-zeros the whole serialized Model, without a length and up to the end of the file.
+A stage of a pipeline that is not a network, such as non-maximum suppression, has the version 1 of its form, the string
+"spec", and after the 28 zeros the whole serialized Model, without a length and up to the end of the file.
 
 In a pipeline, `modelNames/coremldata.bin` has a u64 count and as many strings.
 Sources: the seven bundles of the tests' corpus; github.com/tmc/apple, x/coremlcompiler/coremldata.go; the README files
-and fixtures of github.com/rebeckerspecialties/mlmodelc-export.
+and fixtures of github.com/rebeckerspecialties/mlmodelc-export. For specification version 8: the sizes and digests that
+git-lfs states of two files of github.com/FluidInference/FluidAudio, with the entries of their maps in one order.
 """
 
 from __future__ import annotations
@@ -52,8 +53,11 @@ _WHOLE = b"spec"
 _GENERIC = "generic"
 """The form of any other file."""
 
-FORM_VERSIONS = {6: 5, 7: 5, 9: 9}
+FORM_VERSIONS = {6: 5, 7: 5, 8: 8, 9: 9, 10: 9}
 """The version of the form of an ML Program, by its specification version."""
+
+WHOLE_STAGES = ("nonMaximumSuppression",)
+"""The kinds of a pipeline's stages whose file is known to have the whole Model."""
 
 
 class CoreMLData(NamedTuple):
@@ -137,23 +141,39 @@ def _whole(kind: str, version: int, data: bytes) -> CoreMLData:
 
 
 def coremldata(spec: Model) -> bytes:
-    """Return the `coremldata.bin` of an ML Program, or of a pipeline of ML Programs.
+    """Return the `coremldata.bin` of an ML Program, of a stage in `WHOLE_STAGES`, or of a pipeline of such models.
 
     It is proven for the versions in `FORM_VERSIONS`.
     """
+    parts = _parts(spec)
+    head = _HEAD.pack(parts.number, parts.form_version, parts.head)
+    version = _VERSION.pack(parts.specification_version, parts.zeros)
+    held = parts.held if parts.is_whole else _with_size(parts.held)
+    return b"".join([head, _with_size(parts.form), version, held, parts.end])
+
+
+def _parts(spec: Model) -> CoremlData:
+    """Return the parts of the file of a model of a known form."""
     kind = kind_of_model(spec) or ""
     number = next(each for each, name in MODEL_KINDS.items() if name == kind)
+    if kind in WHOLE_STAGES:
+        form, held = _WHOLE, spec.SerializeToString(deterministic=True)
+    else:
+        form, held = _GENERIC.encode(), _description(spec)
+    zeros = bytes(20), bytes(28)
+    plain = CoremlData(number, form_version(spec), zeros[0], form, spec.specificationVersion, zeros[1], held, b"")
     pipeline = pipeline_of(spec, kind)
-    stages = pipeline.models if pipeline is not None else ()
-    form = _GENERIC + "".join(f".model{index}v{form_version(each)}.0.0{_GENERIC}" for index, each in enumerate(stages))
+    inner = map(_parts, pipeline.models) if pipeline is not None else ()
+    parts = expected_layout(plain, len(spec.description.functions), inner)
+    assert parts is not None
+    return parts
+
+
+def _description(spec: Model) -> bytes:
+    """Return the serialized description of a model, whose metadata exist, if only as an empty message."""
     description = ModelDescription.FromString(spec.description.SerializeToString())
     description.metadata.SetInParent()
-    written = description.SerializeToString(deterministic=True)
-    count = max(len(description.functions), 1)
-    end = struct.pack("<I12x", number) * count if pipeline is None else struct.pack("<QQ", len(stages), number)
-    head = struct.pack("<II12xI4x", number, form_version(spec), int(pipeline is not None))
-    version = _VERSION.pack(spec.specificationVersion, b"")
-    return b"".join([head, _with_size(form.encode()), version, _with_size(written), end])
+    return description.SerializeToString(deterministic=True)
 
 
 def form_version(spec: Model) -> int:

@@ -1,7 +1,7 @@
 """The unproven parts of a compiled model: no output of Apple's compiler shows how it writes them.
 
-Features of a model that no known compiled model has are reported, and not refused: the forms of the files are known, if
-not for such models.
+There are two kinds: parts seen elsewhere, each with its source, and parts never seen. Features of a model that no known
+compiled model has are reported, and not refused: the forms of the files are known, if not for such models.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from miltext.files.contents import kind_of_model
+from miltext.compiled.coremldata import WHOLE_STAGES
+from miltext.files.contents import kind_of_model, stages
 from miltext.printing.flexible_shapes import flexible
 from miltext.schema.proto.kinds import PROGRAM
 
@@ -22,12 +23,17 @@ class Doubt(NamedTuple):
 
     It is refused if Core ML would read a guess in place of an unknown fact; else it is reported. A construct with a
     `place` is in `metadata.json` alone, for people: below these keys, in which names stand for the entries and
-    functions of lists.
+    functions of lists. `source` is the place that shows it elsewhere, empty for a construct that was never seen.
     """
 
     what: str
     place: tuple[str, ...] = ()
     is_refused: bool = False
+    source: str = ""
+
+    def __str__(self) -> str:
+        """Return the construct with its kind."""
+        return f"{self.what}, {f'seen elsewhere ({self.source})' if self.source else 'never seen'}"
 
 
 def _described(spec: Model) -> list[ModelDescription | FunctionDescription]:
@@ -44,8 +50,19 @@ def _has_flexible_inputs(spec: Model) -> bool:
     return any(sum(each is not None and bool(each.shapes or each.ranges) for each in found) > 1 for found in sizes)
 
 
+def _is_other_pipeline(spec: Model) -> bool:
+    """Return whether a model is a pipeline with other stages than the known ones."""
+    kinds = [kind_of_model(stage) for stage in stages(spec)]
+    return kind_of_model(spec) != PROGRAM and kinds != [PROGRAM, *WHOLE_STAGES]
+
+
+def _has_form_of_10(spec: Model) -> bool:
+    return kind_of_model(spec) == PROGRAM and spec.specificationVersion == 10
+
+
 UNSEEN: dict[str, Callable[[Model], bool]] = {
-    "a pipeline of ML Programs alone": lambda spec: kind_of_model(spec) != PROGRAM,
+    "the coremldata.bin of specification version 10, seen as a header alone": _has_form_of_10,
+    "a pipeline of other models than an ML Program and non-maximum suppression": _is_other_pipeline,
     "a model with states": lambda spec: any(each.state for each in _described(spec)),
     "a classifier": lambda spec: any(each.predictedFeatureName for each in _described(spec)),
     "a model with optional inputs": lambda spec: any(entry.type.isOptional for entry in _inputs(spec)),

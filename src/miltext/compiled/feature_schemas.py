@@ -2,7 +2,7 @@
 
 It is the reverse of `metadata_json`, which contains the words. Sources: the known compiled models, for arrays
 with and without ranges, images of one size, doubles; fixtures of github.com/rebeckerspecialties/mlmodelc-export for
-enumerated shapes; coremltools' `mlmodel/src/FeatureType.cpp` for the rest, without a known compiled model.
+enumerated shapes; coremltools' `mlmodel/src/DataType.cpp` for the rest but states, without a known compiled model.
 """
 
 from __future__ import annotations
@@ -28,6 +28,11 @@ _COLOR_NAMES = {number: name for name, number in COLORS.items()}
 _PLAIN_NAMES = {field: name for name, field in PLAIN_TYPES.items()}
 _KEY_NAMES = {field: name for name, field in KEY_TYPES.items()}
 
+_SOURCE = "coremltools' mlmodel/src/DataType.cpp"
+"""The source of the words for types without a known compiled model."""
+
+_IN_SOURCE = ("dictionaryType", "imageType", "int64Type", "sequenceType", "stringType")
+
 _GRAY = (ImageFeatureType.GRAYSCALE, ImageFeatureType.GRAYSCALE_FLOAT16)
 
 
@@ -40,7 +45,9 @@ def schemas(features: Iterable[FeatureDescription], key: str) -> tuple[list[Entr
         common = {"name": feature.name, "shortDescription": feature.shortDescription}
         entries.append({**common, "isOptional": str(int(feature.type.isOptional)), **shown})
         if unseen:
-            doubts.append(Doubt(f"how metadata.json shows {unseen} (`{feature.name}`)", (key, feature.name)))
+            source = _SOURCE if feature.type.WhichOneof("Type") in _IN_SOURCE else ""
+            what = f"how metadata.json shows {unseen} (`{feature.name}`)"
+            doubts.append(Doubt(what, (key, feature.name), source=source))
     return entries, doubts
 
 

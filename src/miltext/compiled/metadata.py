@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from miltext.compiled.coremldata import WHOLE_STAGES
 from miltext.compiled.doubts import Doubt
 from miltext.compiled.feature_schemas import schemas
 from miltext.compiled.histogram import KEY as HISTOGRAM
@@ -14,9 +15,13 @@ from miltext.compiled.histogram import histogram
 from miltext.compiled.metadata_json import METADATA_KEYS
 from miltext.compiled.precision import STORAGE, joined, stored_as, used_types
 from miltext.compiled.stated import class_name
+from miltext.diagnostics import codes, refusing
 from miltext.diagnostics.dynamic import Json
-from miltext.files.contents import kind_of_model, pipeline_of
+from miltext.files.contents import kind_of_model, pipeline_of, stages
+from miltext.files.other_kinds import labels_in
+from miltext.files.refusals import refusal
 from miltext.ir.reading import read_function
+from miltext.schema.opsets import plain_opset
 from miltext.schema.proto.kinds import PROGRAM
 
 if TYPE_CHECKING:
@@ -30,13 +35,18 @@ AVAILABILITY = {
     7: {"macOS": "13.0", "iOS": "16.0", "watchOS": "9.0", "visionOS": "1.0"},
     8: {"macOS": "14.0", "iOS": "17.0", "watchOS": "10.0", "visionOS": "1.0"},
     9: {"macOS": "15.0", "iOS": "18.0", "watchOS": "11.0", "visionOS": "2.0"},
-    10: {"macOS": "26.0", "iOS": "26.0", "watchOS": "26.0", "visionOS": "26.0"},
+    10: {"macOS": "16.0", "iOS": "19.0", "watchOS": "12.0", "visionOS": "3.0"},
 }
-"""The first systems with a specification version; macCatalyst and tvOS have the number of iOS. All except 10 were
-seen.
+"""The first systems with a specification version; macCatalyst and tvOS have the number of iOS.
+
+All except 10 were seen in compiled models; of 10, a public trace has macOS, iOS and visionOS, and its watchOS is the
+next number.
 """
 
 _LIKE_IOS = ("macCatalyst", "tvOS")
+
+LABELS = "classLabels"
+"""The key for the labels of a pipeline's stage."""
 
 FUNCTIONS = "functions"
 """The key for the list of functions in a model of several."""
@@ -64,6 +74,7 @@ def metadata(spec: Model, name: str) -> Metadata:
         "modelType": _model_type(spec),
         "userDefinedMetadata": dict(description.metadata.userDefined),
         **_credits(description),
+        **_labels(spec, doubts),
         **_features(_default(description) or description, doubts),
         **_statistics([_default_function(each) for each in _models(spec) if each.mlProgram.functions], doubts),
     }
@@ -90,6 +101,17 @@ def _model_type(spec: Model) -> Entry:
     named = {"name": f"MLModelType_{kind_of_model(spec)}"}
     pipeline = pipeline_of(spec, kind_of_model(spec))
     return named if pipeline is None else {**named, "structure": [_model_type(each) for each in pipeline.models]}
+
+
+def _labels(spec: Model, doubts: list[Doubt]) -> Entry:
+    """Return the labels of a pipeline's stage of another kind. Raise ModelError (MIL253) for damaged bytes."""
+    kinds = [(stage, kind_of_model(stage)) for stage in stages(spec)]
+    with refusing(lambda _: refusal(codes.NOT_A_MODEL, "the labels of a pipeline's stage cannot be read")):
+        found = [labels_in(stage, kind) for stage, kind in kinds if kind in WHOLE_STAGES]
+    labels = next((each for each in found if each), [])
+    if labels and not isinstance(labels[0], str):
+        doubts.append(Doubt("how metadata.json shows labels that are whole numbers", (LABELS,)))
+    return {LABELS: labels} if labels else {}
 
 
 # ---- features
@@ -141,7 +163,7 @@ def _statistics(functions: Iterable[Function], doubts: list[Doubt]) -> Entry:
     for message in functions:
         function = read_function("", message)
         operations = [] if function.block is None else [*function.block.walk()]
-        found = histogram(operations, message.opset)
+        found = histogram(operations, plain_opset(message.opset))
         counts.update(found.counts)
         computed |= used_types(function, operations)
         words, unseen = stored_as(operations)

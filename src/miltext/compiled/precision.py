@@ -10,6 +10,7 @@ from math import log2
 from typing import TYPE_CHECKING
 
 from miltext.compiled.doubts import Doubt
+from miltext.ir.parts import Value as GraphValue
 from miltext.schema.tensors import tensor_dtype, tensor_shape
 from miltext.schema.walk import is_compressed
 
@@ -33,18 +34,29 @@ _SEEN = {"Float16", "Float32", "Int8", "Sparse", *(f"Palettized ({bits} bits)" f
 """How weights were seen to be stored."""
 
 _COMPRESSED = ("constexpr_affine_dequantize", "constexpr_lut_to_dense", "constexpr_sparse_to_dense")
-"""The operations whose weights were seen in a weight file, with their parts as attributes."""
+"""The operations whose weights compiled models were seen to have in a weight file, with their parts as attributes."""
 
-_DENSE = {"constexpr_affine_dequantize": "quantized_data", "constexpr_blockwise_shift_scale": "data", "const": "val"}
-"""The attribute or argument whose data type is a weight's, by the operation that makes the weight."""
+_LUT = "constexpr_lut_to_dense"
+
+_SEEN_ELSEWHERE = {"Float16", "Palettized (8 bits)", "UInt8"}
+"""How a weight of iOS18 was seen to be stored: by its table, its bits and its indices."""
+
+_DENSE = {"constexpr_affine_dequantize": "quantized_data", "const": "val"}
+"""The attribute whose data type is a weight's, by the operation that makes the weight."""
 
 
 def used_types(function: Function, operations: Collection[Op]) -> set[str]:
-    """Return the data types of all values of a function, its inputs included; truth values and strings do not count."""
-    declared = [*function.inputs, *(output for operation in operations for output in operation.outputs)]
+    """Return the data types of all values of a function, but truth values, strings, and inputs that only casts take."""
+    inputs = [value for value in function.inputs if not _is_only_cast(value)]
+    declared = [*inputs, *(output for operation in operations for output in operation.outputs)]
     types = [value.message.type for value in declared if value.message is not None]
     dtypes = {dtype.name: dtype for dtype in map(tensor_dtype, types) if dtype is not None}
     return {_word(dtype) for name, dtype in dtypes.items() if name not in _UNCOUNTED}
+
+
+def _is_only_cast(value: GraphValue) -> bool:
+    """Return whether only `cast` takes a value, which is then no value that a function computes with."""
+    return bool(value.uses) and all(use.op is not None and use.op.type == "cast" for use in value.uses)
 
 
 def stored_as(operations: Collection[Op]) -> tuple[set[str], list[Doubt]]:
@@ -53,17 +65,20 @@ def stored_as(operations: Collection[Op]) -> tuple[set[str], list[Doubt]]:
     A weight given only to a loop does not count.
     """
     found: set[str] = set()
-    doubts: set[str] = set()
+    doubts: dict[str, bool] = {}
     for operation in operations:
         if any(user.type != "while_loop" for output in operation.outputs for user in output.users):
             words = _words_of(operation)
             found |= words
             if not words <= _SEEN or _is_compressed_otherwise(operation):
-                doubts.add(operation.type)
-    told = [
-        Doubt(f"how weights of `{name}` are called in the storage precision", (STORAGE,)) for name in sorted(doubts)
-    ]
-    return found, told
+                is_elsewhere = operation.type == _LUT and words == _SEEN_ELSEWHERE
+                doubts[operation.type] = doubts.get(operation.type, True) and is_elsewhere
+    return found, [_doubt(name, doubts[name]) for name in sorted(doubts)]
+
+
+def _doubt(name: str, is_elsewhere: bool) -> Doubt:
+    source = "a public metadata.json of iOS18" if is_elsewhere else ""
+    return Doubt(f"how weights of `{name}` are called in the storage precision", (STORAGE,), source=source)
 
 
 def _is_compressed_otherwise(operation: Op) -> bool:
@@ -72,34 +87,35 @@ def _is_compressed_otherwise(operation: Op) -> bool:
     """
     if not is_compressed(operation.type):
         return False
-    table = _table(operation) if operation.type == "constexpr_lut_to_dense" else ()
+    table = _table(operation) if operation.type == _LUT else ()
     return operation.type not in _COMPRESSED or bool(operation.inputs) or len(table) > 1 or table[:1] not in _TABLES
 
 
 def _words_of(operation: Op) -> set[str]:
-    """Return how a weight is stored; nothing for an operation without a weight, or with the weight in the program."""
+    """Return how a weight is stored; nothing for an operation without a weight, or with the weight in the program.
+
+    Of a weight that is compressed as iOS18 does it, with arguments, each part in a weight file counts by its data type.
+    """
     kind = operation.type
-    if kind == "constexpr_lut_to_dense":
+    parts = operation.literals().values() if is_compressed(kind) else ()
+    words = {_word(dtype) for dtype in map(_dtype_in_file, parts) if dtype is not None}
+    if kind == _LUT:
         values = _table(operation)[-2:-1] or _table(operation)
-        return {f"Palettized ({round(log2(values[0]))} bits)"} if values and values[0] else set()
+        return {f"Palettized ({round(log2(values[0]))} bits)", *words} if values and values[0] else words
     if kind == "constexpr_sparse_to_dense":
-        return {"Sparse"}
-    value = _part(operation, _DENSE.get(kind, ""))
+        return {"Sparse", *words}
+    value = operation.attributes.get(_DENSE.get(kind, ""))
     dtype = _dtype_in_file(value) if value is not None else None
-    return {_word(dtype)} if dtype is not None else set()
+    return {_word(dtype), *words} if dtype is not None else words
 
 
 def _table(operation: Op) -> tuple[int, ...]:
     """Return the shape of a table of values: [2 ** bits] up to iOS17; then [..., 2 ** bits, values of each entry], with
     one table for each group of weights.
     """
-    value = _part(operation, "lut")
-    return (tensor_shape(value.type) or ()) if value is not None else ()
-
-
-def _part(operation: Op, name: str) -> Value | None:
-    """Return an operation's value of an attribute or, from iOS18 on, of a literal argument."""
-    return operation.attributes[name] if name in operation.attributes else operation.literals().get(name)
+    table = operation.operand("lut") if "lut" in operation.inputs else operation.attributes.get("lut")
+    declared = table.message if isinstance(table, GraphValue) else table
+    return (tensor_shape(declared.type) or ()) if declared is not None else ()
 
 
 def _dtype_in_file(value: Value) -> DType | None:

@@ -21,6 +21,7 @@ from miltext.schema.walk import operations
 
 if TYPE_CHECKING:
     from miltext.models.model import Model
+    from miltext.models.overlays import Overlays
     from miltext.schema.proto import Function, ModelDescription
 
 Summary = dict[str, Json]
@@ -29,7 +30,8 @@ Summary = dict[str, Json]
 def summarize(model: Model, whole: Model | None = None) -> Summary:
     """Return the contents of a model, as JSON: `kind`, `type`, `specificationVersion`, `metadata`, and of an ML Program
     `functions`, `weights` and `blobFiles`; the statements of a compiled one as `compiled`; of any other model `inputs`,
-    `states` and `outputs`, and of a pipeline `models` and the `connections` between them.
+    `states` and `outputs`, and of a pipeline `models` and the `connections` between them; of a package its `overlays`,
+    and its `items` of unknown use.
 
     Parameters are elements of weights, counted once if several values share a record. Weight files need not exist.
     Bytes count as unused if no model of the pipeline `whole` around this one uses them. Raise ParseError for a text.
@@ -51,6 +53,8 @@ def summarize(model: Model, whole: Model | None = None) -> Summary:
         found.update(_features(model.description))
     if model is whole and (unnamed := _unnamed_files(model)):
         found["blobFiles"] = [*found.get("blobFiles", ()), *unnamed]
+    if model.overlays is not None:
+        found.update(_package_parts(model, model.overlays))
     if model.is_pipeline:
         found["connections"] = _connections(model)
         found["models"] = [summarize(inner, whole) for inner in model.models]
@@ -160,6 +164,27 @@ def _blob_files(model: Model, whole: Model) -> list[Summary]:
             file["problem"] = failure.diagnostics[0].message
         files.append(file)
     return files
+
+
+def _package_parts(package: Model, overlays: Overlays) -> Summary:
+    """Return the overlays of a package, and its items of unknown use."""
+    from miltext.building.compiling.other_files import other_items
+    from miltext.models.overlays import spelled
+
+    hidden, unplaced = overlays.hidden, [*overlays.unplaced]
+    read: list[Summary] = [
+        {
+            "path": each.name,
+            "texts": len(each.texts),
+            "replaced": len(each.texts.keys() & hidden.keys()),
+            "unplaced": [spelled(keys) for overlay, keys in unplaced if overlay is each],
+            "unknown": [spelled(keys) for keys in each.unknown],
+        }
+        for each in overlays.read
+    ]
+    unread = [{"path": each.item.name, "problem": each.problem.message} for each in overlays.unread]
+    others = [{"path": item.name, "description": item.use} for item in other_items(package)]
+    return {key: found for key, found in {"overlays": [*read, *unread], "items": others}.items() if found}
 
 
 def _unnamed_files(model: Model) -> list[Summary]:

@@ -14,8 +14,8 @@ from miltext.diagnostics import Note, codes, warning
 from miltext.files.refusals import BlamedPart, refusal
 from miltext.ir.graph import Graph
 from miltext.schema.operations import opset_place
-from miltext.schema.opsets import TEXT_BY_PROTO
 from miltext.syntax.gc_pause import gc_paused
+from miltext.syntax.names import opset_text
 from miltext.syntax.recursion import with_room
 
 if TYPE_CHECKING:
@@ -89,8 +89,7 @@ def _outside(type: Type, precisions: Precisions) -> Type:
 def _check(function: str, opset: str, changed: list[Value], contents: Contents) -> None:
     """Refuse inputs and outputs of fp16 where the opset has none."""
     if changed and contents.precisions.new == "fp16" and opset_place(opset) < opset_place(IO_SINCE):
-        text = TEXT_BY_PROTO.get(opset, opset)
-        message = f"`{changed[0].name}` of `{function}` cannot be fp16 in {text}: {IO_SINCE} brought that"
+        message = f"`{changed[0].name}` of `{function}` cannot be fp16 in {opset_text(opset)}: {IO_SINCE} brought that"
         raise refusal(codes.FP16_BORDER, message, about=BlamedPart("opset", opset, function))
 
 

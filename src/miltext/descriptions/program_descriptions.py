@@ -17,7 +17,7 @@ from miltext.files.refusals import BlamedPart, refusal
 from miltext.printing.flexible_shapes import ATTRIBUTE, read_information
 from miltext.schema.features import PREDICTIONS
 from miltext.schema.function_io import SIDES, interfaces
-from miltext.schema.opsets import SPECIFICATION_BY_PROTO, TEXT_BY_PROTO
+from miltext.schema.opsets import TEXT_BY_PROTO, specification_of
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, ModelDescription
 from miltext.schema.walk import blocks_of, operations_in, own_block
 
@@ -116,7 +116,7 @@ def _has_to_be_listed(program: Program, before: Version, after: Collection[str])
     return any(
         name != DEFAULT_FUNCTION
         and name not in before.interfaces
-        and SPECIFICATION_BY_PROTO.get(program.functions[name].opset, 0) >= SEVERAL_FUNCTIONS
+        and specification_of(program.functions[name].opset) >= SEVERAL_FUNCTIONS
         for name in after
     )
 
@@ -302,7 +302,7 @@ def required_version(program: Program, description: ModelDescription) -> int:
     """
     functions = [program.functions[name] for name in program.functions]
     opsets = {opset for function in functions for opset in (function.opset, *blocks_of(function))}
-    versions = [SPECIFICATION_BY_PROTO.get(opset, 0) for opset in opsets]
+    versions = [*map(specification_of, opsets)]
     described: list[Described] = [description, *description.functions]
     for each in described:
         versions += [STATES] * bool(each.state)
@@ -323,7 +323,7 @@ def known_version(program: Program, description: ModelDescription) -> int:
         raise refusal(codes.UNKNOWN_SPECIFICATION, "the program has no function, so its opset is unknown")
     for name in sorted(program.functions):
         opset = program.functions[name].opset
-        if opset not in SPECIFICATION_BY_PROTO:
+        if not specification_of(opset):
             known = ", ".join(TEXT_BY_PROTO.values())
             message = f"the opset {opset!r} of `{name}` is unknown; known opsets are {known}"
             raise refusal(codes.UNKNOWN_SPECIFICATION, message, about=BlamedPart("opset", opset, name))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from miltext.descriptions.labels import labels_of
 from miltext.diffing.difference import Difference
-from miltext.diffing.other_kinds import CLASSES, LABELS, classes_in, labels_in
 from miltext.diffing.ports import MAIN, ports_of, surface_of
 from miltext.diffing.structure import Change
+from miltext.files.other_kinds import CLASSES, LABELS, classes_in, labels_in
 from miltext.models.model import Stage
 from miltext.schema.features import PREDICTIONS
 from miltext.schema.operations import opset_place

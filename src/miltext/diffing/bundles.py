@@ -39,9 +39,9 @@ def compare_bundles(old: Model, new: Model, build_info: bool) -> list[Change]:
     whole = _as_files(old, read[0]) | _as_files(new, read[1])
     known = {*KNOWN, *weight_paths(old), *weight_paths(new)} - whole
     return [
-        *(_changes("analytics", *map(_analytics, read)) if ANALYTICS in known else ()),
-        *(_changes(METADATA, *_shown(old, new, read, build_info)) if METADATA in known else ()),
-        *_changes("file", _files(old, known), _files(new, known)),
+        *(changed_facts("analytics", *map(_analytics, read)) if ANALYTICS in known else ()),
+        *(changed_facts(METADATA, *_shown(old, new, read, build_info)) if METADATA in known else ()),
+        *changed_facts("file", _files(old, known), _files(new, known)),
     ]
 
 
@@ -52,7 +52,8 @@ def _as_files(bundle: BundleModel, read: CompiledFacts) -> set[str]:
     return absent | {*read.problems} | unnamed | (set() if bundle.is_described else {COREMLDATA})
 
 
-def _changes(kind: str, old: Facts, new: Facts) -> Iterator[Change]:
+def changed_facts(kind: str, old: Facts, new: Facts) -> Iterator[Change]:
+    """Yield the changes of facts of one kind."""
     for name in {**old, **new}:
         if old.get(name) != new.get(name):
             yield Change(kind, name, old.get(name), new.get(name))
@@ -95,14 +96,15 @@ def _files(bundle: BundleModel, known: set[str]) -> Facts:
     """Return the files in the folder beside `known` files and the folders of stages, each as its size and digest."""
     stages = tuple(f"model{index}/" for index in range(len(bundle.models)))
     names = [name for name in files_below(bundle.folder, known) if not name.startswith(stages)]
-    return {name: _file(bundle.folder / name) for name in names}
+    return {name: file_fact(bundle.folder / name) for name in names}
 
 
-def _file(path: Path) -> str:
+def file_fact(path: Path) -> str:
+    """Return the size and the digest of a file; of another thing, its kind."""
     if path.is_symlink():
         return f"a link to {os.readlink(path)}"
     if not path.is_file():
-        return "not a file"
+        return "not a file" if os.path.lexists(path) else "missing"
     digest = sha256()
     with open(path, "rb") as file:
         while piece := file.read(PIECE):

@@ -92,19 +92,18 @@ class ProgramComparison:
         if a is None or b is None:
             size = sum(len([*block]) for block in one.blocks.values())
             return FunctionDifference(name, old_name, "added" if b else "removed", text, operations=size)
-        changes = self._opsets(a, b) + self._inputs(a, b, pair.inputs)
+        changes = self._opsets(a, b, pair.blocks) + self._inputs(a, b, pair.inputs)
         changes += self._attributes(a.attributes, b.attributes, name)
         renamed = _renamed_inputs(a, b, pair.inputs, "input")
         blocks = self._blocks(pair.blocks, name, outer=True)
         return FunctionDifference(name, old_name, "changed", text, tuple(changes), tuple(renamed), blocks)
 
-    def _opsets(self, a: Function, b: Function) -> list[Change]:
-        """Compare the opsets of a function, and of its only block if the two differ."""
+    def _opsets(self, a: Function, b: Function, blocks: Sequence[PairedBlock]) -> list[Change]:
+        """Compare the opsets of a function, and of its blocks that have other ones."""
         opsets = a.message.opset, b.message.opset
-        names = [("", *opsets)]
-        if len(a.blocks) == len(b.blocks) == 1:
-            (own,), (other,) = a.blocks, b.blocks
-            names += [("block", own, other)] if (own, other) != opsets else []
+        keys = {block: key for function in (a, b) for key, block in function.blocks.items()}
+        paired = [(keys[each.old], keys[each.new]) for each in blocks if each.old and each.new]
+        names = [("", *opsets), *(("block", *pair) for pair in paired if pair != opsets)]
         spell = self._spelling.opset
         return [Change("opset", name, spell(old) or None, spell(new) or None) for name, old, new in names if old != new]
 

@@ -11,6 +11,7 @@ from miltext.diffing.comparing import ProgramComparison
 from miltext.diffing.descriptions import compare_models
 from miltext.diffing.difference import Difference
 from miltext.diffing.lining_up import Texts
+from miltext.diffing.packages import compare_packages
 from miltext.diffing.values import Values
 from miltext.pairing.contents import Keys, ProgramContents
 from miltext.pairing.keyed import KeyedGraph
@@ -75,7 +76,11 @@ def compare_programs(old: DiffSide, new: DiffSide, how: How) -> Difference:
 
 def changes_around(old: Model, new: Model, how: How) -> list[Change]:
     """Return the changes of the parts that both models have around their programs."""
-    return [*compare_models(old, new, how.build_info), *compare_bundles(old, new, how.build_info)]
+    return [
+        *compare_models(old, new, how.build_info),
+        *compare_bundles(old, new, how.build_info),
+        *compare_packages(old, new),
+    ]
 
 
 def _read(side: DiffSide, keys: Keys, other: DiffSide) -> _Read:

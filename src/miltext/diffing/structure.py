@@ -37,10 +37,11 @@ class Change:
     type, the order of its `inputs`, or its `outputs`; of a program its `version`, `docString` or an `attribute`; of a
     model its `type`, its `specification` version, a part of its `description`, whether it `isUpdatable`, a `field` that
     the schema does not know, or its `contents`, if its kind is not read; of a compiled model a part of its `analytics`
-    or its `metadata.json`, or a `file`, by its size and digest; of a model in a pipeline its `name` there, or its
-    `place`; of a pipeline its `names`, where they are empty. `name` is its name, where there are several. Values of the
-    old program have their new names. An argument may be a constant that changed: `also` are the other arguments that
-    take the same one, as ("conv", "strides").
+    or its `metadata.json`, or a `file`, by its size and digest; of a package an `overlay` or a value of unknown use in
+    it, an `own text` of the model under an overlay, or an `item` of unknown use; of a model in a pipeline its `name`
+    there, or its `place`; of a pipeline its `names`, where they are empty. `name` is its name, where there are several.
+    Values of the old program have their new names. An argument may be a constant that changed: `also` are the other
+    arguments that take the same one, as ("conv", "strides").
     """
 
     kind: str

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from miltext.checking.draft_types import DraftTypes
     from miltext.checking.retyping import Inputs, Retyped
-    from miltext.checking.verifier import CheckedText
     from miltext.diagnostics import Diagnostic
     from miltext.models.model import Model
     from miltext.parsing.recovery import Recovered
@@ -44,7 +43,8 @@ class Draft:
         self.text = text
         self.path = path
         self.asked = asked
-        self._steps: list[Recovered | EditedText] = []
+        self._steps: list[EditedText] = []
+        self._has_marker = False
         self._source: Model | None = None
 
     @classmethod
@@ -80,15 +80,20 @@ class Draft:
         return retype(self.read, self.text, Arrays(folder_of(self.path)), inputs, weights)
 
     @cached_property
-    def checked(self) -> CheckedText:
-        """The findings of `check`, and the inferred types."""
-        return check_text(self.text, self.path, keep=False)
-
-    @property
     def diagnostics(self) -> list[Diagnostic]:
-        """The findings of `check`, except that it is a draft."""
-        found = [each for each in self.checked.diagnostics if each.code != codes.DRAFT]
-        return without_defaults(found) if "defaults" in self.asked else found
+        """The findings of `check`, except that it is a draft.
+
+        The texts that the draft is completed to are kept from the check, with their places; its Program and its tree
+        are not, for they take many times the memory.
+        """
+        checked = check_text(self.text, self.path, keep=False)
+        read, types = checked.read, checked.types
+        found = [each for each in checked.diagnostics if each.code != codes.DRAFT]
+        found = without_defaults(found) if "defaults" in self.asked else found
+        if read is not None and types is not None and not errors_in(found):
+            self._steps = [*([read.elaborated] if read.elaborated else []), types.written()]
+            self._has_marker = marker_of(read.root) is not None
+        return found
 
     @property
     def findings(self) -> list[Diagnostic]:
@@ -108,10 +113,8 @@ class Draft:
 
         if errors_in(self.diagnostics):
             return None
-        types = self.checked.types
-        self._steps = [types.read, types.written()] if types is not None else []
-        is_asked = bool(self.asked) or (types is not None and marker_of(types.read.root) is not None)
-        if is_asked and (more := spelled_out(self._steps[-1].text if self._steps else self.text, self.asked)):
+        typed = self._steps[-1].text if self._steps else self.text
+        if (self.asked or self._has_marker) and (more := spelled_out(typed, self.asked)):
             self._steps.append(more)
         if not self._steps:
             return self.text

@@ -111,8 +111,7 @@ class Evaluator:
         """Check the program, plan the function, and find its constants."""
         graph = self.subject.graph
         function = graph.functions[self.function]
-        opset = function.message.opset
-        opset = opset if opset in function.blocks else next(iter(function.blocks), "")
+        opset = function.own_opset or next(iter(function.blocks), "")
         block = function.blocks.get(opset) or Block(proto.Block(), function)  # `check` refuses a function without any
         path = block_path(self.function, opset)
         self.subject.refuse([*(self.subject.errors() if check else ()), *without_rule(block, path)])

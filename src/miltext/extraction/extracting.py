@@ -28,7 +28,7 @@ from miltext.models.outputs import check_output
 from miltext.parsing.lowering.left_out import LeavingOut
 from miltext.parsing.parser import attempt
 from miltext.printing.printing import to_text
-from miltext.schema.opsets import SPECIFICATION_BY_PROTO
+from miltext.schema.opsets import specification_of
 from miltext.syntax.editing import require_program
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.keywords import taking
@@ -204,7 +204,7 @@ def _edit(asked: _Asked, program: Program, arrays: dict[str, InType]) -> dict[st
     planned = plan(program, asked.wanted, asked.function)
     for fault in Border(planned).faults() if asked.check else ():
         raise fault
-    version = max(asked.version, SPECIFICATION_BY_PROTO.get(program.functions[planned.function].opset, 0))
+    version = max(asked.version, specification_of(program.functions[planned.function].opset))
     asked.told.extend([*_left_out(planned), *_inputless(planned, version)])
     program.CopyFrom(as_planned(planned))
     named = {held.value.blobFileValue.fileName for held in blob_values(program)}

@@ -11,7 +11,6 @@ from miltext.extraction.wanted import Wanted, function_with, listed, top_values
 from miltext.files.refusals import refusal
 from miltext.ir.graph import Graph
 from miltext.ir.needs import Needs
-from miltext.schema.walk import own_opset
 
 if TYPE_CHECKING:
     from miltext.diagnostics import ModelError
@@ -72,7 +71,7 @@ def plan(program: Program, wanted: Wanted, function: str | None = None, *, later
     graph = Graph(program)
     name = function_with(graph, wanted, function)
     chosen = graph.functions[name]
-    own = own_opset(chosen.message)
+    own = chosen.own_opset
     assert own is not None  # or the function would not have the values
     types = _types(chosen, own, wanted)
     alike = [each for each in chosen.blocks if each == own or _types(chosen, each, wanted) == types]

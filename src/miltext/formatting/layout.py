@@ -27,10 +27,9 @@ from miltext.formatting.document import (
     parted,
 )
 from miltext.schema.dtypes import BY_NAME
-from miltext.schema.opsets import PROTO_BY_TEXT
 from miltext.syntax.literals import LiteralError, unquote, without_spaces
 from miltext.syntax.memo import Memo
-from miltext.syntax.names import DRAFT, DRAFT_WORDS, RESERVED, name_text
+from miltext.syntax.names import DRAFT, DRAFT_WORDS, RESERVED, name_text, opset_of
 from miltext.syntax.plain_tokens import (
     argument_pairs,
     attribute_parts,
@@ -234,8 +233,7 @@ class Layout:
 
     def specialization(self, children: Children) -> Keyed:
         word, opset, inputs, block = children
-        spelled = code_of(opset)[1:-1]
-        return PROTO_BY_TEXT.get(spelled) or name_of(spelled), _words(joined([word, opset, inputs or ""]), block)
+        return opset_of(code_of(opset)[1:-1]), _words(joined([word, opset, inputs or ""]), block)
 
     def block(self, children: Children) -> Document:
         opening, *operations, brace, arrow, outputs, attributes = children

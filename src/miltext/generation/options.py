@@ -10,7 +10,7 @@ from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.diagnostics.suggestions import did_you_mean, nearest
 from miltext.schema.dtypes import BY_NAME
 from miltext.schema.operations import all_names, signature
-from miltext.schema.opsets import OPSETS
+from miltext.schema.opsets import OPSETS, PROTO_BY_TEXT
 from miltext.schema.types import ListType, TensorType, Type
 from miltext.schema.walk import is_compressed
 
@@ -72,7 +72,7 @@ class Options:
         for name in ("opsets", "operations", "dtypes"):
             if isinstance(getattr(self, name), str):
                 raise refusal(f"`{name}` is a string, and takes a list of names", f"write {name}=[...]")
-        _hold_names("opset", self.opsets, OPSET_NAMES)
+        _hold_names("opset", self.opsets, PROTO_BY_TEXT)
         _hold_names("operation", self.operations, all_names())
         _hold_names("data type", self.dtypes, BY_NAME)
         least, most = self.ops

@@ -5,22 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.checking.findings import counted
+from miltext.descriptions.program_descriptions import SEVERAL_FUNCTIONS
 from miltext.diagnostics import MiltextError, Note, codes, error
 from miltext.generation.choices import SeededChoices
 from miltext.generation.growing import Growth, declared
 from miltext.generation.options import Options, refusal
 from miltext.generation.scope import FunctionScope, ScopedValue
 from miltext.schema.operations import signature
-from miltext.schema.opsets import PROTO_BY_TEXT
+from miltext.schema.opsets import PROTO_BY_TEXT, specification_of
 from miltext.schema.proto import Function, Program
 from miltext.schema.types import TensorType
 
 if TYPE_CHECKING:
     from miltext.generation.choices import Choices
-
-
-SEVERAL = frozenset(["ios18", "ios26"])
-"""The opsets whose specification has several functions."""
 
 
 def generate(seed: int = 0, options: Options | None = None) -> Program:
@@ -37,7 +34,7 @@ def program(choices: Choices, options: Options) -> Program:
     """Return a valid Program of these choices. Raise MiltextError (MIL483) where nothing can be made."""
     opset = choices.pick(_opsets(options))
     made = Program(version=1)
-    count = choices.integer(1, options.functions if opset in SEVERAL else 1)
+    count = choices.integer(1, options.functions if specification_of(opset) >= SEVERAL_FUNCTIONS else 1)
     for name in ("main", *(f"function_{place}" for place in range(1, count))):
         made.functions[name].CopyFrom(_function(choices, options, opset, alone=count == 1))
     return made

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.inference.operands import Operand
-from miltext.schema.opsets import OPSETS
+from miltext.schema.operations import opset_place
 from miltext.schema.types import TensorType, Type
 
 if TYPE_CHECKING:
@@ -14,12 +14,10 @@ if TYPE_CHECKING:
     from miltext.generation.options import Options
     from miltext.schema.proto import Value
 
-IN_AND_OUT = {"fp32": "ios15", "int32": "ios15", "fp16": "ios16", "int8": "ios26"}
+IN_AND_OUT = {"fp32": "ios15", "int32": "ios15", "fp16": "ios16", "int8": "ios19"}
 """The data types that inputs and outputs of a model have, with the opset of the specification that brought each
 (Apple's `FeatureTypes.proto`: FLOAT16 is of specification 7, INT8 of 10).
 """
-
-_PLACES = {opset.text: place for place, opset in enumerate(OPSETS)}
 
 
 class Redraw(Exception):
@@ -83,7 +81,7 @@ class FunctionScope:
 
     def has(self, opset: str) -> bool:
         """Return whether the function has an opset or a later one."""
-        return _PLACES[self.opset] >= _PLACES[opset]
+        return opset_place(self.opset) >= opset_place(opset)
 
     def goes_in_and_out(self, type: Type) -> bool:
         """Return whether an input or an output may be of a type."""

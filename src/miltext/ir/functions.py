@@ -8,6 +8,7 @@ from miltext.ir.parts import GraphError, Value
 from miltext.schema import proto
 from miltext.schema.paths import Path, block_path
 from miltext.schema.types import Type, write_type
+from miltext.schema.walk import own_opset
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.names import FreshNames
 
@@ -55,8 +56,13 @@ class Function:
     @property
     def block(self) -> Block | None:
         """The block of the function's own opset, or the only block."""
-        own = self.blocks.get(self.message.opset)
-        return own if own is not None or len(self.blocks) != 1 else next(iter(self.blocks.values()))
+        opset = self.own_opset
+        return None if opset is None else self.blocks[opset]
+
+    @property
+    def own_opset(self) -> str | None:
+        """The opset of the function's own block."""
+        return own_opset(self.message.opset, self.blocks)
 
     def value(self, name: str) -> Value:
         """Return the value of a name: of several, the first in the order of the text. Raise GraphError for none."""

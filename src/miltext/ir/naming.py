@@ -4,25 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from miltext.ir.parts import GraphError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from miltext.ir.functions import Function
-    from miltext.ir.parts import Block, Value
+    from miltext.ir.parts import Block, Use, Value
 
 
 def settle_names(function: Function) -> None:
     """Give fresh names to values, so that each use of a function finds its own value by name.
 
     The inputs and outputs of the function keep their names where another value can be renamed. Names that clashed when
-    they were read stay, as long as each use still finds its value.
+    they were read stay, as long as each use still finds its value. Raise GraphError for a use of a value that the
+    function does not define: another function does, or its operation was detached.
     """
-    names = [value.name for value in function.defined()]
+    defined = [*function.defined()]
+    _require_definitions(function, {*defined})
+    names = [value.name for value in defined]
     if len(names) == len({*names}) and not function.undefined:
         return
     kept = {*function.inputs, *(value for block in function.blocks.values() for value in block.outputs)}
     for block in function.blocks.values():
         _Settling(function, kept).block(block)
+
+
+def _require_definitions(function: Function, defined: set[Value]) -> None:
+    """Raise GraphError for a used value that is neither defined nor an undefined name of the text."""
+    used: dict[Value, dict[Use, None]] = {}
+    for block in function.blocks.values():
+        block.read_uses(used)
+    for value in used:
+        if value not in defined and value.owner is not None:
+            raise GraphError(
+                f"the function `{function.name}` uses `{value.name}`, which it does not define: insert the operation "
+                f"of `{value.name}` in `{function.name}`, or replace its uses"
+            )
 
 
 class _Settling:

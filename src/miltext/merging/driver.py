@@ -1,4 +1,4 @@
-"""Merge of one file of a package for git's merge drivers: the model, its weights, the manifest.
+"""Merge of one file of a package for git's merge drivers: the model, its weights, the manifest, an overlay.
 
 git calls the driver for each file by itself, and takes a file that one side alone changed without a call. So each time
 all files of the package are merged, with git's own decisions on the others; and the requested file is returned.
@@ -16,15 +16,16 @@ from miltext.files.contents import parse_spec, read_file
 from miltext.files.writing import MODEL_FOLDERS
 from miltext.merging.contents import programs_of, weight_files
 from miltext.merging.filters import NotHere, as_checked_out, ask
-from miltext.merging.manifests import merge_manifests
+from miltext.merging.manifests import merge_manifests, merge_overlays
 from miltext.merging.models import Kept, MergedModel, merge_models
 from miltext.merging.trees import NotFound, Trees, require_same, trees
 from miltext.models.manifest import MANIFEST
+from miltext.models.overlays import NAMES
 from miltext.review.git import DRIVER
 from miltext.weights.paths import MODEL_PATH
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from miltext.diagnostics import Diagnostic
     from miltext.merging.conflicts import Markers
@@ -49,23 +50,31 @@ class DriverResult(NamedTuple):
 
 
 def merge_part(path: str, files: Sequence[str], markers: Markers) -> DriverResult:
-    """Merge a model, a weight file or a manifest, whose three versions are in files. Raise MiltextError."""
+    """Merge a model, a weight file, a manifest or an overlay, whose three versions are in files. Raise MiltextError."""
     parts = PurePosixPath(path)
     if any(part.endswith(".mlmodelc") for part in parts.parts):
         reason = "this is a part of a compiled model: merge the source of the compilation, and compile it again"
         return DriverResult(None, [reason, ways_out(parts)])
     try:
         if parts.name == MANIFEST:
-            return _merge_manifest(path, files)
+            return _merge_by_itself(path, files, merge_manifests)
+        if parts.name in NAMES:
+            return _merge_by_itself(path, files, merge_overlays)
         return _merge_part(path, files, markers)
     except (NotFound, NotHere) as failure:
         return DriverResult(None, [f"{failure}; the files there may be of both sides", ways_out(parts)])
 
 
-def _merge_manifest(path: str, files: Sequence[str]) -> DriverResult:
+def _merge_by_itself(
+    path: str, files: Sequence[str], merge: Callable[[bytes, bytes, bytes], bytes | None]
+) -> DriverResult:
+    """Merge a file without a look at the other files of its package."""
     with as_checked_out(files, path) as shown:
-        merged = merge_manifests(*(Path(file).read_bytes() for file in shown))
-    reasons = ["both sides changed the manifest; ours stays", ways_out(PurePosixPath(path))] if merged is None else []
+        base, ours, theirs = (Path(file).read_bytes() for file in shown)
+    merged = merge(base, ours, theirs)
+    name = PurePosixPath(path).name
+    what = "the manifest" if name == MANIFEST else f"a text in {name}"
+    reasons = [f"both sides changed {what}; ours stays", ways_out(PurePosixPath(path))] if merged is None else []
     return DriverResult(merged, reasons)
 
 

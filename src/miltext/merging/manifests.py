@@ -1,9 +1,11 @@
-"""The merge of packages' manifests, whose identifiers are at random in each export."""
+"""The merge of packages' manifests, whose identifiers are at random in each export, and of overlays."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
+
+from miltext.models.overlays import parsed, written
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record
@@ -20,10 +22,32 @@ def merge_manifests(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     said = [_by_paths(data) for data in (base or b"{}", ours, theirs)]
     if said[1] is None or said[2] is None:
         return ours if theirs == ours else None
-    merged = _merged(said[0] or {}, said[1], said[2])
+    merged = merged_records(said[0] or {}, said[1], said[2])
     if merged == said[1]:
         return ours
     return None if merged is None else _with_identifiers(merged, json.loads(ours), json.loads(theirs))
+
+
+def merge_overlays(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """Return a merged overlay, text by text; None for a conflict.
+
+    It is ours, byte for byte, unless theirs changed more than the layout. An empty base means that both sides added it.
+    Data that is not an overlay is in conflict with any other.
+    """
+    said = [_table(data) for data in (base or b"{}", ours, theirs)]
+    if said[1] is None or said[2] is None:
+        return ours if theirs == ours else None
+    merged = merged_records(said[0] or {}, said[1], said[2])
+    return ours if merged == said[1] else None if merged is None else written(merged)
+
+
+def _table(data: bytes) -> Record | None:
+    """Return the object in an overlay; None for other data."""
+    try:
+        table = parsed(data)
+    except (ValueError, RecursionError):
+        return None
+    return table if isinstance(table, dict) else None
 
 
 def say_the_same(one: bytes, other: bytes) -> bool:
@@ -43,14 +67,14 @@ def _by_paths(data: bytes) -> Record | None:
         return None
 
 
-def _merged(base: Record, ours: Record, theirs: Record) -> Record | None:
+def merged_records(base: Record, ours: Record, theirs: Record) -> Record | None:
     """Return objects merged key by key; None for a conflict."""
     merged: Record = {}
     for key in [*ours, *(key for key in theirs if key not in ours)]:
         before, mine, other = ([each[key]] if key in each else [] for each in (base, ours, theirs))
         found = mine if other in (mine, before) else other if mine == before else None
         if found is None and all(isinstance(each, dict) for each in (*mine, *other)) and mine and other:
-            held = _merged(before[0] if before and isinstance(before[0], dict) else {}, mine[0], other[0])
+            held = merged_records(before[0] if before and isinstance(before[0], dict) else {}, mine[0], other[0])
             found = None if held is None else [held]
         if found is None:
             return None

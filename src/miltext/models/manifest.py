@@ -11,7 +11,7 @@ import os
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import codes, refusing
 from miltext.diagnostics.dynamic import Json
@@ -26,6 +26,43 @@ MANIFEST = "Manifest.json"
 
 Manifest = dict[str, Json]
 """The object in a manifest, with all its keys, as read from JSON."""
+
+
+MODEL, WEIGHTS = "CoreML Model Specification", "CoreML Model Weights"
+"""The descriptions of coremltools' items."""
+
+
+class Item(NamedTuple):
+    """An item of a package: its path below `Data`, and the statement of its use, empty without one.
+
+    `is_model` is true for the root model.
+    """
+
+    path: str
+    use: str
+    is_model: bool
+
+    @property
+    def name(self) -> str:
+        """The path for people."""
+        return _printable(self.path)
+
+
+def _printable(text: str) -> str:
+    """Return a text with escapes in place of control characters and halves of characters."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def items(folder: Path) -> list[Item]:
+    """Return the items of a package with a path, each path once, by their paths. Raise ModelError (MIL255)."""
+    manifest = _read_manifest(folder)
+    found: dict[str, Item] = {}
+    for name, item in manifest["itemInfoEntries"].items():
+        path = _item_path(item)
+        if path is not None:
+            use, is_model = item.get("description"), name == manifest["rootModelIdentifier"]
+            found.setdefault(path, Item(path, _printable(use) if isinstance(use, str) else "", is_model))
+    return sorted(found.values())
 
 
 def model_file(folder: Path) -> Path:
@@ -137,7 +174,7 @@ def _raise(failure: OSError) -> None:
 def new_manifest() -> Manifest:
     """Return the manifest of a package with only a model."""
     root = _identifier(MODEL_FILE)
-    entries = {root: _entry(MODEL_FILE, "CoreML Model Specification")}
+    entries = {root: _entry(MODEL_FILE, MODEL)}
     return {"fileFormatVersion": "1.0.0", "itemInfoEntries": entries, "rootModelIdentifier": root}
 
 
@@ -148,7 +185,7 @@ def _entry(path: str, description: str) -> dict[str, str]:
 def list_item(manifest: Manifest, path: PurePosixPath, item: PurePosixPath) -> None:
     """List an item of the package, unless the path is inside a listed item."""
     if not any(path.is_relative_to(known) for known in _listed(manifest)):
-        manifest["itemInfoEntries"][_identifier(str(item))] = _entry(str(item), "CoreML Model Weights")
+        manifest["itemInfoEntries"][_identifier(str(item))] = _entry(str(item), WEIGHTS)
 
 
 def unlist(manifest: Manifest, gone: Collection[Path]) -> None:

@@ -18,6 +18,7 @@ from miltext.syntax.literals import quote
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from miltext.models.overlays import Overlays
     from miltext.schema.function_io import Interface
     from miltext.schema.proto import Metadata, ModelDescription, Program
     from miltext.schema.proto import Model as Spec
@@ -70,7 +71,7 @@ class Model(ABC):
     opened path (None for standard input), `model_path` the folder for `@model_path` (None if there is none), and
     `pipeline_name` its name in the pipeline around it. `warnings` grows as properties are read. `interfaces` are the
     inputs and outputs of the program's functions before any change, if a description goes with it; they are known after
-    the first use of `program`.
+    the first use of `program`. `overlays` are those of a whole package, whose texts are in the description.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Model(ABC):
         self.pipeline_name = pipeline_name
         self.warnings: list[Diagnostic] = []
         self.interfaces: dict[str, Interface] = {}
+        self.overlays: Overlays | None = None
         self.keeps: object = None  # an object that must last as long as the model: a temporary folder
         self.reopen: Callable[[], Model] | None = None  # reads the model once more from its source
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.pairing.keyed import EXACT
 from miltext.pairing.likeness import Sources
 from miltext.pairing.matching import match_blocks, match_names
 from miltext.pairing.sequences import Pair, common, in_order, merged
+from miltext.schema.opsets import plain_opset
 from miltext.syntax.gc_pause import gc_paused
 
 if TYPE_CHECKING:
@@ -90,12 +92,23 @@ def _pair_function(old_name: str, name: str, old: KeyedGraph, new: KeyedGraph) -
     if a is None or b is None:
         return PairedFunction(old_name, name, a, b, [], [])
     inputs = _pair_inputs(old, a, new, b)
-    keys = sorted({*a.blocks, *b.blocks})
-    blocks = [(key, a.blocks.get(key), b.blocks.get(key)) for key in keys]
+    blocks = [_pair_block(*block, old, new) for block in _function_blocks(a, b)]
+    return PairedFunction(old_name, name, a, b, inputs, blocks)
+
+
+def _function_blocks(a: Function, b: Function) -> list[tuple[str, Block | None, Block | None]]:
+    """Return the blocks of two functions by opset, if need be by another of its names; the only blocks, of any."""
+    partners = {key: key for key in a.blocks if key in b.blocks}
+    left = {plain_opset(key): key for key in sorted(b.blocks, reverse=True) if key not in partners}
+    for key in sorted(a.blocks.keys() - partners.keys()):
+        if (same := left.pop(plain_opset(key), None)) is not None:
+            partners[key] = same
     if len(a.blocks) == len(b.blocks) == 1:
-        (block,), ((place, other),) = a.blocks.values(), b.blocks.items()
-        blocks = [(place, block, other)]
-    return PairedFunction(old_name, name, a, b, inputs, [_pair_block(*block, old, new) for block in blocks])
+        partners = dict(zip(a.blocks, b.blocks, strict=True))
+    paired = [(other, a.blocks[key], b.blocks[other]) for key, other in partners.items()]
+    lost = [(key, block, None) for key, block in a.blocks.items() if key not in partners]
+    made = [(key, None, block) for key, block in b.blocks.items() if key not in partners.values()]
+    return sorted([*paired, *lost, *made], key=itemgetter(0))
 
 
 def _pair_inputs(old: KeyedGraph, a: Block | Function, new: KeyedGraph, b: Block | Function) -> list[Pair]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
-from miltext.schema.opsets import PROTO_BY_TEXT
 from miltext.schema.paths import Key, Path
 from miltext.syntax import phrases
-from miltext.syntax.names import name_of
+from miltext.syntax.names import opset_of
 from miltext.syntax.phrases import block, name_in
 
 if TYPE_CHECKING:
@@ -39,11 +38,15 @@ def find(program: Node, path: Path) -> Node:
 def phrases_by_path(program: Node, enter: Enter | None = None) -> Iterator[tuple[Path, Node]]:
     """Yield every phrase that spells a message of its own, outermost first, with the message's path.
 
-    With `enter`, enter only the operations for which it is true: most of a text is operations.
+    With `enter`, enter only the operations for which it is true: most of a text is operations. Of a function that is
+    defined twice, a Program has the first definition.
     """
     yield (), program
     yield from _attributes(program, ())
+    first: dict[str, Node] = {}
     for function in phrases.functions(program):
+        first.setdefault(name_in(function), function)
+    for function in first.values():
         yield from _function(function, enter)
 
 
@@ -65,10 +68,10 @@ def words(phrase: Node, path: Path) -> Iterator[tuple[Path, Node]]:
         yield (*path, "attributes", Key(name_in(attribute)), "key"), attribute.children[0]
 
 
-def _opset(body: Node) -> str:
+def opset_in(body: Node) -> str:
+    """Return the opset of a function, or of one of its blocks, as a Program has it; empty without one."""
     token = phrases.opset_token(body)
-    written = (token.token if token else None) or ""
-    return PROTO_BY_TEXT.get(written) or name_of(written)
+    return opset_of((token.token if token else None) or "")
 
 
 def _function(function: Node, enter: Enter | None) -> Iterator[tuple[Path, Node]]:
@@ -84,7 +87,7 @@ def bodies_of(function: Node) -> Iterator[tuple[Path, Node]]:
     """Yield the blocks of a function, each with its path."""
     path: Path = ("functions", Key(name_in(function)), "block_specializations")
     for body in phrases.bodies(function):
-        yield (*path, Key(_opset(body if body.name == "specialization" else function))), body
+        yield (*path, Key(opset_in(body if body.name == "specialization" else function))), body
 
 
 def operations_of(body: Node, path: Path) -> Iterator[tuple[Path, Node]]:

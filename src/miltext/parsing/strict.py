@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING
 
 from miltext.diagnostics import Diagnostic, Span, codes, error, warning
 from miltext.parsing.parser import parse_tree
+from miltext.schema.opsets import PROTO_BY_TEXT, TEXT_BY_PROTO
 from miltext.syntax import phrases
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
     from miltext.syntax.tree import Node
+
+ALIASES = PROTO_BY_TEXT.keys() - TEXT_BY_PROTO.values()
+"""The opsets' names that no text of Apple's has."""
 
 UNPROVEN_TOKENS = {
     "DTYPE": (re.compile(r"uint[236]"), "the data type"),
@@ -54,8 +58,8 @@ def _findings(phrase: Node) -> Iterator[Diagnostic]:
         yield _unproven("an argument in parentheses with fewer than two bindings", phrase.span)
     elif phrase.name == "function" and not phrases.opset(phrase):
         yield _unproven("a function without an opset", Span(phrase.start, phrases.made(phrase)[0].end))
-    elif phrase.name in phrases.OPSETS and phrase.children[1].token == "ios26":
-        yield _unproven("the opset `ios26`", phrase.span)
+    elif phrase.name in phrases.OPSETS and phrase.children[1].token in ALIASES:
+        yield _unproven(f"the opset `{phrase.children[1].token}`", phrase.span)
     elif phrase.name == "inner_block" and not any(phrases.inputs(phrase)):
         yield _unproven("an inner block without inputs", phrases.parameters(phrase).span)
     elif phrase.name == "tuple_type" and len(phrase.children) == 3:

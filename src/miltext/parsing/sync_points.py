@@ -10,7 +10,7 @@ from miltext.syntax.lexer import FINE, lexer
 from miltext.syntax.names import DRAFT, RESERVED
 
 _NAME = r'(?:[A-Za-z_][A-Za-z0-9_@]*|\$"[^"\\\n]*(?:\\.[^"\\\n]*){0,999}")'
-_MADE = r"(?:tensor|list|tuple|dict|state)\s*<[^;(){}=]{0,4096}>"
+_MADE = r"(?:tensor|list|tuple|dict|state)\s*<(?:[^>;(){}=]|>(?=\s*[,>])){0,4096}>"
 _TYPE = rf"(?:{_MADE}|(?:{'|'.join(BY_NAME)}|{DRAFT})(?![A-Za-z0-9_@]))"
 _FUNCTION = rf"func\s+{_NAME}\s*[<(]"
 _SHORT = rf"{_NAME}(?:\s*,\s*(?:{_TYPE}\s*)?{_NAME})*\s*=\s*{_NAME}\s*[(<]"

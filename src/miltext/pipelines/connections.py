@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from miltext.files.contents import pipeline_of, stages
 from miltext.pipelines.inner_names import GIVEN, TAKEN, inner_names
+from miltext.schema.features import features
 from miltext.schema.proto import Function
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.walk import own_block
@@ -21,13 +22,7 @@ from miltext.syntax.literals import quote
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from miltext.schema.proto import (
-        ArrayFeatureType,
-        FeatureDescription,
-        FeatureType,
-        FunctionDescription,
-        ModelDescription,
-    )
+    from miltext.schema.proto import ArrayFeatureType, FeatureDescription, FeatureType
     from miltext.schema.proto import Model as Spec
 
 Entries: TypeAlias = "dict[str, FeatureDescription | None]"
@@ -83,13 +78,6 @@ def places(way: Sequence[Spec]) -> list[tuple[int, PipelinePlace]]:
 def is_pipeline(spec: Spec) -> bool:
     """Return whether a model is a pipeline, with any number of models."""
     return pipeline_of(spec, spec.WhichOneof("Type")) is not None
-
-
-def features(description: ModelDescription) -> ModelDescription | FunctionDescription:
-    """Return the description with the features of a model: its own, or its default function's."""
-    functions = {function.name: function for function in description.functions}
-    default = functions.get(description.defaultFunctionName)
-    return description if default is None else default
 
 
 def taken(spec: Spec) -> Entries:

@@ -12,13 +12,13 @@ from miltext.pipelines.connections import (
     WHOLE,
     agree,
     connections,
-    features,
     given,
     is_described,
     is_pipeline,
     taken,
 )
 from miltext.pipelines.type_words import type_words
+from miltext.schema.features import features
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 

@@ -16,12 +16,12 @@ from miltext.diagnostics import Diagnostic, PrintError, codes, error, render, wa
 from miltext.printing.flexible_shapes import ATTRIBUTE, say_the_same, shape_information
 from miltext.printing.printer import Printer
 from miltext.printing.tensors import Style
-from miltext.schema.opsets import DIALECTS
+from miltext.schema.opsets import DIALECTS, plain_opset
 from miltext.schema.proto import Function, ModelDescription, Program
 from miltext.schema.stamps import BUILD_INFO
 from miltext.schema.types import DictionaryType, write_type
 from miltext.schema.value_builders import STRING, immediate
-from miltext.schema.walk import values
+from miltext.schema.walk import own_opset, values
 from miltext.syntax.literals import quote
 from miltext.syntax.programs import own_copy
 
@@ -109,16 +109,28 @@ def _drop(program: Program) -> list[str]:
         dropped.append("the Program's docString")
         program.docString = ""
     for name in sorted(program.functions):
-        function = program.functions[name]
-        others = sorted(set(function.block_specializations) - {function.opset})
-        if function.opset in function.block_specializations:
-            for opset in others:
-                del function.block_specializations[opset]
-            dropped += [f"the block of `{name}` for {opset}" for opset in others]
+        dropped += _drop_opsets(name, program.functions[name])
     documented = [held.value for held in values(program) if held.value.docString]
     for value in documented:
         value.docString = ""
     return [*dropped, f"the docStrings of {len(documented)} Values"] if documented else dropped
+
+
+def _drop_opsets(name: str, function: Function) -> list[str]:
+    """Leave a function only its own block, under the plain name of its opset; return a list of the removed parts."""
+    blocks, plain = function.block_specializations, plain_opset(function.opset)
+    own = own_opset(function.opset, blocks)
+    if own is None or plain_opset(own) != plain:
+        return []
+    others = sorted({*blocks} - {own})
+    odd = sorted({function.opset, own} - {plain})
+    function.opset = plain
+    if own != plain:
+        blocks[plain].CopyFrom(blocks[own])
+    for opset in {*blocks} - {plain}:
+        del blocks[opset]
+    dropped = [f"the block of `{name}` for {opset}" for opset in others]
+    return [*dropped, *(f"the name {quote(opset)} for {plain} in `{name}`" for opset in odd)]
 
 
 def _own_description(description: Message | None) -> ModelDescription:

@@ -128,7 +128,9 @@ class Source:
             entry.shortDescription = ""
         if wire_of(spec) == wire_of(model.spec):
             return None
-        return SpecModel(model.kind, model.name, model.path, model.model_path, spec)
+        bare = SpecModel(model.kind, model.name, model.path, model.model_path, spec)
+        bare.overlays = model.overlays
+        return bare
 
     def _ranges(self, program: Program) -> dict[str, Range]:
         """Return sizes for inputs with a `?`: the requested ones, and for new inputs sizes up to the greatest size of

@@ -60,9 +60,11 @@ def _spread(op: Op) -> None:
     assert op.block is not None  # it is in a function's block
     for block in op.blocks:
         op.block.insert_before(op, *block)
-    for variable in _variables(op) or ():
+    variables = _variables(op) or ()
+    for variable in variables:
+        variable.output.replace_uses(variable.results[0])
+    for variable in variables:  # afterwards, since a result may be an input of the body
         for value in variable.inputs:
             if isinstance(variable.argument, Value):
                 value.replace_uses(variable.argument)
-        variable.output.replace_uses(variable.results[0])
     op.remove()

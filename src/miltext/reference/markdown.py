@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from miltext.reference.entries import Entry, entries, families
 from miltext.reference.facts import accepted, apples_spelling, draft_spelling, facts_of, outline
 from miltext.schema.operations import Signature, signature
-from miltext.schema.opsets import OPSETS
+from miltext.schema.opsets import OPSET_BY_NAME
 
 _HEAD = """\
 # Operations
@@ -72,10 +72,12 @@ def described_parameter(known: Signature, name: str) -> str:
 
 def described_opset(name: str) -> str | None:
     """Return Markdown about an opset; None if it is unknown."""
-    found = next((opset for opset in OPSETS if opset.text == name), None)
+    found = OPSET_BY_NAME.get(name)
     if found is None:
         return None
-    return f"`{found.text}`: opset `{found.proto}`, for models of specification version {found.specification} or later"
+    also = "".join(f", or `{alias}`" for alias in found.aliases)
+    models = f"for models of specification version {found.specification} or later"
+    return f"`{found.text}`{also}: opset `{found.proto}`, {models}"
 
 
 def operations_page() -> str:

@@ -12,7 +12,7 @@ from miltext.diagnostics.wording import listed
 from miltext.reference.entries import Entry, entries, families
 from miltext.schema.elsewhere import meant
 from miltext.schema.operations import first_opset, signature
-from miltext.schema.opsets import OPSETS
+from miltext.schema.opsets import OPSET_BY_NAME, OPSETS
 
 
 class UnknownWord(ValueError):
@@ -44,8 +44,8 @@ def find(words: Sequence[str], opset: str | None = None, family: str | None = No
 
 
 def known_opset(word: str) -> str:
-    """Return an opset's spelling in text, from either spelling in any case. Raise UnknownWord."""
-    spellings = {spelling.lower(): opset.text for opset in OPSETS for spelling in (opset.text, opset.proto)}
+    """Return an opset's spelling in text, from any of its names in any case. Raise UnknownWord."""
+    spellings = {name.lower(): opset.text for name, opset in OPSET_BY_NAME.items()}
     if word.lower() not in spellings:
         raise UnknownWord(
             f"the opset `{word}` is not known; there are {listed((opset.text for opset in OPSETS), 'and')}"

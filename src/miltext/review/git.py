@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from miltext.models.overlays import NAMES
 from miltext.review.kept_texts import FOLDER
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ ATTRIBUTES = (
     f"coremldata.bin diff={DRIVER}",
     f"*weight.bin diff={DRIVER} merge={DRIVER}",
     f"**/*.mlpackage/Manifest.json diff={MANIFEST_DRIVER} merge={DRIVER}",
+    *(f"**/*.mlpackage/**/{name} diff={MANIFEST_DRIVER} merge={DRIVER}" for name in NAMES),
     f"*.mil diff={TEXT_DRIVER} merge={TEXT_DRIVER}",
     f"**/*.mlmodelc/**/model.mil merge={DRIVER}",
 )

@@ -6,7 +6,7 @@ The text depends on the bytes of the file alone, and not on the files around it:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +17,7 @@ from miltext.diagnostics import MiltextError, ModelError, ParseError
 from miltext.files.contents import refuse_pointer
 from miltext.files.writing import PIECE
 from miltext.models.manifest import MANIFEST, by_paths
+from miltext.models.overlays import NAMES, parsed
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.schema.stamps import BUILD_INFO, STAMP
@@ -24,6 +25,7 @@ from miltext.syntax.literals import quote
 from miltext.syntax.programs import own_copy
 
 if TYPE_CHECKING:
+    from miltext.diagnostics.dynamic import Json
     from miltext.models.model import Model
     from miltext.schema.proto import Program
 
@@ -88,7 +90,9 @@ def _pieces(path: Path, data: bytes, shown: ModelForm) -> Iterator[str]:
     from miltext.files.contents import is_binary, is_spec, parse_spec
 
     if path.name.endswith(MANIFEST):
-        return _manifest(data)
+        return _json(data, by_paths)
+    if path.name.endswith(NAMES):
+        return _json(data, lambda table: table)
     refuse_pointer(data, path)
     if path.name.endswith(FILE_NAME):
         return _coremldata(path, data, shown)
@@ -175,16 +179,18 @@ def _coremldata(path: Path, data: bytes, shown: ModelForm) -> Iterator[str]:
     return iter([head, text_format.MessageToString(known.description)])
 
 
-def _manifest(data: bytes) -> Iterator[str]:
-    """Yield a package's manifest with paths in place of identifiers, which are random in each export."""
+def _json(data: bytes, shown: Callable[[Json], Json]) -> Iterator[str]:
+    """Yield a package's manifest with paths in place of identifiers, which are random in each export, or an overlay,
+    whose keys are in any order.
+    """
     import json
 
     try:
-        manifest = by_paths(json.loads(data))
+        found = shown(parsed(data))
     except (ValueError, RecursionError):
         yield data.decode(errors="replace")
     else:
-        yield json.dumps(manifest, indent=4, sort_keys=True) + "\n"
+        yield json.dumps(found, indent=4, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _weights(path: Path) -> Iterator[str]:

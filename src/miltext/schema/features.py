@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from miltext.schema.proto import ArrayFeatureType, ImageFeatureType
+from miltext.schema.proto import ArrayFeatureType, FunctionDescription, ImageFeatureType, ModelDescription
 
 ELEMENTS = {
     "fp16": ArrayFeatureType.FLOAT16,
@@ -62,3 +62,10 @@ KINDS = {
 def word_of(number: int, words: Mapping[str, int]) -> str:
     """Return the word for a number; empty if it has none."""
     return next((word for word, known in words.items() if known == number), "")
+
+
+def features(description: ModelDescription) -> ModelDescription | FunctionDescription:
+    """Return the description with the features of a model: its own, or its default function's."""
+    functions = {function.name: function for function in description.functions}
+    default = functions.get(description.defaultFunctionName)
+    return description if default is None else default

@@ -15,13 +15,13 @@ from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from miltext.schema.opsets import OPSETS
+from miltext.schema.opsets import OPSET_BY_NAME, OPSETS
 from miltext.schema.shape_patterns import Patterns, Term, read_patterns, read_term
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record
 
-_PLACES = {name: place for place, opset in enumerate(OPSETS) for name in (opset.text, opset.proto)}
+_PLACES = {name: OPSETS.index(opset) for name, opset in OPSET_BY_NAME.items()}
 
 
 class Parameter(NamedTuple):
@@ -109,13 +109,13 @@ class Signature(NamedTuple):
 def signature(op_type: str, opset: str | None = None) -> Signature | None:
     """Return the newest version of an op that `opset` has; None when it has none, or nothing is known of the op.
 
-    The opset is in either spelling; none, or an unknown one, stands for the newest.
+    The opset is by any of its names; none, or an unknown one, stands for the newest.
     """
     return _signature(op_type, opset_place(opset))
 
 
 def opset_place(opset: str | None) -> int:
-    """Return the place of an opset, in either spelling, among all of them; none, or an unknown one, is the newest."""
+    """Return the place of an opset, by any of its names, among all; none, or an unknown one, is the newest."""
     return _PLACES.get(opset or "", len(OPSETS) - 1)
 
 

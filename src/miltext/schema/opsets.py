@@ -1,7 +1,9 @@
 """Opsets: how the text spells them, how the proto does, and the specification that brings each.
 
-The spellings of iOS15 to iOS18 are Apple's compiler's for the proto's names; `ios26` follows the same naming in
-hand-written text. The specification versions are from Apple's `Model.proto`.
+The spellings of iOS15 to iOS18 are from texts of Apple's compiler. For CoreML9 no such text is public, but a text that
+Core ML loads has `ios19` (github.com/liuliu/ccv, `lib/nnc/mfa/ccv_nnc_mfa_ane_rowwise_coreml.mm`), and so has
+`Ios19.dequantize` in the metadata.json of a model of specification 10. `ios26` follows the name of coremltools' target,
+`iOS26`. The specification versions are from Apple's `Model.proto`.
 """
 
 from __future__ import annotations
@@ -13,11 +15,15 @@ DIALECTS = ("1.0", "1.3")
 
 
 class Opset(NamedTuple):
-    """One opset: `text` in MIL text, `proto` in a Program, `specification` of the Model that may use it."""
+    """One opset: `text` in MIL text, `proto` in a Program, `specification` of the Model that may use it.
+
+    `aliases` are other names in texts, which are read and never printed.
+    """
 
     text: str
     proto: str
     specification: int
+    aliases: tuple[str, ...] = ()
 
 
 OPSETS: tuple[Opset, ...] = (
@@ -25,9 +31,23 @@ OPSETS: tuple[Opset, ...] = (
     Opset("ios16", "CoreML6", 7),
     Opset("ios17", "CoreML7", 8),
     Opset("ios18", "CoreML8", 9),
-    Opset("ios26", "CoreML9", 10),
+    Opset("ios19", "CoreML9", 10, ("ios26",)),
 )
 
-PROTO_BY_TEXT: dict[str, str] = {opset.text: opset.proto for opset in OPSETS}
+PROTO_BY_TEXT: dict[str, str] = {name: opset.proto for opset in OPSETS for name in (opset.text, *opset.aliases)}
 TEXT_BY_PROTO: dict[str, str] = {opset.proto: opset.text for opset in OPSETS}
-SPECIFICATION_BY_PROTO: dict[str, int] = {opset.proto: opset.specification for opset in OPSETS}
+OPSET_BY_NAME: dict[str, Opset] = {
+    name: opset for opset in OPSETS for name in (opset.proto, opset.text, *opset.aliases)
+}
+"""Each opset by all its names: a Program that contains a name of the text is read as the opset of that name."""
+
+
+def specification_of(name: str) -> int:
+    """Return the specification version of an opset, by any of its names; 0 for an unknown one."""
+    opset = OPSET_BY_NAME.get(name)
+    return opset.specification if opset is not None else 0
+
+
+def plain_opset(name: str) -> str:
+    """Return the name in the proto of an opset, by any of its names; an unknown name stays as it is."""
+    return PROTO_BY_TEXT.get(name, name)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from copy import deepcopy
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard, TypeVar
 
 from miltext.schema import proto
+from miltext.schema.opsets import plain_opset
 from miltext.schema.paths import Key, Path, block_path, is_repeated
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def is_constant(op_type: str) -> bool:
 
 def own_block(function: Function) -> Block | None:
     """Return the block of the function's own opset, or the only one there is."""
-    opset = own_opset(function)
+    opset = own_opset(function.opset, function.block_specializations)
     return None if opset is None else function.block_specializations[opset]
 
 
@@ -66,12 +67,14 @@ def blocks_of(function: Function) -> dict[str, Block]:
     return {opset: function.block_specializations[opset] for opset in sorted(function.block_specializations)}
 
 
-def own_opset(function: Function) -> str | None:
-    """Return the opset of the function's own block: its own, or the only block's."""
-    blocks = function.block_specializations
-    if function.opset in blocks:
-        return function.opset
-    return next(iter(blocks)) if len(blocks) == 1 else None
+def own_opset(opset: str, blocks: Collection[str]) -> str | None:
+    """Return the opset of a function's own block, of all its blocks: the function's, if need be by another of its
+    names, or the only one.
+    """
+    if opset in blocks:
+        return opset
+    named = [each for each in sorted(blocks) if plain_opset(each) == plain_opset(opset)]
+    return next(iter(named or (blocks if len(blocks) == 1 else ())), None)
 
 
 def without_operations(message: Whole) -> Whole:

@@ -36,6 +36,10 @@ class GcPause:
             self._pauses.remove(threading.get_ident())
             self._settle()
 
+    def sweep(self) -> None:
+        """Free the objects made during the pause that nothing uses, such as a graph whose parts name each other."""
+        gc.collect(0)
+
     def _forked(self) -> None:
         """End the pauses of threads that the child of a fork does not have. The lock is taken since before the fork."""
         if self._pauses:

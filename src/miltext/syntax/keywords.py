@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field, fields
 from functools import wraps
 from inspect import signature
@@ -25,7 +25,8 @@ def taking(
     """Return a decorator that turns a function of a dataclass into a function of its fields.
 
     The dataclass adds fields to the class of its options. Its field named `options` takes an object of that class;
-    keywords beside it count first. Raise TypeError for any other object.
+    keywords beside it count first. Raise TypeError for any other object, and for a
+    keyword that is declared as a Mapping and is none.
     """
 
     def decorate(function: Callable[[Request], Result]) -> Callable[Parameters, Result]:
@@ -37,7 +38,9 @@ def taking(
                 raise TypeError(f"the options of {function.__name__}() are an object of {wanted.__name__}{made}")
             for each in () if options is None else fields(options):
                 keywords.setdefault(each.name, getattr(options, each.name))
-            return function(request(*values, **keywords))
+            given = request(*values, **keywords)
+            _require_mappings(given, function.__name__)
+            return function(given)
 
         wanted: Any = request.__bases__[0]  # type: ignore[attr-defined]
         vars(request)["__init__"].__qualname__ = function.__name__  # for errors about arguments
@@ -46,3 +49,11 @@ def taking(
         return asked
 
     return decorate
+
+
+def _require_mappings(given: Any, name: str) -> None:
+    """Raise TypeError for a field that is declared as a Mapping and holds another object, such as a list of pairs."""
+    for each in fields(given):
+        value = getattr(given, each.name)
+        if str(each.type).startswith("Mapping[") and not isinstance(value, (Mapping, NoneType)):
+            raise TypeError(f"`{each.name}` of {name}() is a mapping, such as a dict, not {type(value).__name__}")

@@ -92,6 +92,11 @@ class FreshNames:
         return found
 
 
+def opset_of(token: str) -> str:
+    """Return an opset as a Program has it: `ios18` is CoreML8, any other name is itself, and so is one in quotes."""
+    return PROTO_BY_TEXT.get(token) or name_of(token)
+
+
 def opset_text(opset: str) -> str:
     """Return an opset of a Program as MIL text spells it: `ios18` for CoreML8, quoted if it is literally `ios18`."""
     text = TEXT_BY_PROTO.get(opset)

@@ -28,6 +28,7 @@ class Removal:
     def __init__(self, text: str, comments: Sequence[Span]) -> None:
         self._text = text
         self._owned = OwnedComments(text, comments)
+        self._ends = {comment.end for comment in comments}
 
     def items(self, phrase: Node, kept: Sequence[bool]) -> Iterator[Edit]:
         """Yield the edits that remove items of a list, each with a comma, and with the comments of both.
@@ -81,7 +82,7 @@ class Removal:
             if found and first <= found[-1].end:
                 first = found.pop().start
             found.append(self._with_empty_lines(first, after))
-        return ((*span, "") for span in found)
+        return ((self._before_semicolon(*span), span.end, "") for span in found)
 
     def _lines(self, phrases: Sequence[Node], kept: Sequence[bool]) -> list[Span]:
         """Return the places of the removed phrases, adjacent ones of a line as one."""
@@ -94,12 +95,25 @@ class Removal:
         return found
 
     def _with_comments(self, start: int, end: int) -> tuple[int, int]:
-        """Return a stretch to remove; if it makes whole lines, with its comments."""
+        """Return a stretch to remove; if it makes whole lines, or all before a semicolon, with its comments."""
         first, after = self._owned.start(start), self._after(_SPACES, self._owned.end(end))
         line, following = self._text.rfind("\n", 0, first) + 1, self._after(_LINE_END, after)
-        if not self._is_space(line, first) or after == following < len(self._text):
+        is_begun = self._is_space(line, first)
+        if is_begun and self._is_semicolon(after):
+            return line, after
+        if not is_begun or after == following < len(self._text):
             return start, self._after(_SPACES, end)
         return line, following
+
+    def _before_semicolon(self, start: int, end: int) -> int:
+        """Return the start of a stretch to remove; if it ends in a line before a semicolon, which then follows the
+        text before, the end of that text, except of a comment.
+        """
+        before = len(self._text[:start].rstrip())
+        return start if before in self._ends or not self._is_semicolon(end) else before
+
+    def _is_semicolon(self, place: int) -> bool:
+        return self._text.startswith(";", place)
 
     def _with_empty_lines(self, first: int, after: int) -> Span:
         """Return a stretch of whole lines, with the empty lines that would separate nothing without it."""

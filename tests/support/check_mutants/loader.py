@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from miltext.schema.opsets import SPECIFICATION_BY_PROTO
+from miltext.schema.opsets import specification_of
 from miltext.schema.proto import Program
 from miltext.schema.types import TensorType, Type
 
@@ -60,7 +60,7 @@ def refusal(program: Program) -> Refusal | None:
     from coremltools.converters.mil.mil import block
     from coremltools.proto import MIL_pb2
 
-    specification = max(SPECIFICATION_BY_PROTO.get(each.opset, 9) for each in program.functions.values())
+    specification = max(specification_of(each.opset) or 9 for each in program.functions.values())
     try:
         with np.errstate(all="ignore"):
             load.load_mil_proto(MIL_pb2.Program.FromString(program.SerializeToString()), min(specification, 9))

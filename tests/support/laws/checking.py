@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from miltext import Diagnostic, MiltextError, ParseError, build, check, format_text, open_model, parse, to_text
@@ -138,6 +138,10 @@ OF_MODELS = ("MIL3", "MIL4")
 """How the codes begin of what keeps a model from being built of a text that is right: weights, and what is chosen."""
 
 
+LEFT_OUT = (codes.ELIDED_LITERAL,)
+"""The code of values that a text leaves out: a note to a check, which does without them, and a model needs them."""
+
+
 def build_agrees(text: str) -> None:
     """`build` refuses a text for the first error of a check; without one, only for what a model lacks besides."""
     with tempfile.TemporaryDirectory() as folder:
@@ -151,7 +155,8 @@ def build_agrees(text: str) -> None:
     first = first_error(found)
     if isinstance(refused, ParseError):
         said = first_error(refused.diagnostics)
-        assert any(_is_closer(said, first_error(each)) for each in (found, _to_build(found))), (said, first)
+        firsts = [first, *(first_error(_refused(found, each)) for each in (UNKNOWN, LEFT_OUT))]
+        assert any(_is_closer(said, each) for each in firsts), (said, first)
     else:
         assert first is None, (first, str(refused))
         assert refused is None or refused.diagnostics[0].code.startswith(OF_MODELS), str(refused)
@@ -176,6 +181,6 @@ def _is_closer(said: tuple[str, Span | None] | None, found: tuple[str, Span | No
     return said[0] == found[0] and found[1].start <= said[1].start and said[1].end <= found[1].end
 
 
-def _to_build(found: list[Diagnostic]) -> list[Diagnostic]:
-    """Return findings where what is unknown is an error."""
-    return [each._replace(severity="error") if each.code in UNKNOWN else each for each in found]
+def _refused(found: list[Diagnostic], refused: Collection[str]) -> list[Diagnostic]:
+    """Return findings where some codes are errors."""
+    return [each._replace(severity="error") if each.code in refused else each for each in found]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.building.new_model import ml_programs
-from miltext.compiled.coremldata import FILE_NAME, FORM_VERSIONS
+from miltext.compiled.coremldata import FILE_NAME, FORM_VERSIONS, WHOLE_STAGES
 from miltext.compiled.doubts import Doubt, unseen
 from miltext.diagnostics import Note, codes, warning
 from miltext.files.contents import kind_of_model, pipeline_of, stages, unknown_fields
@@ -35,7 +35,7 @@ def refuse_kinds(model: Model) -> None:
     for stage in model.models:
         if stage.type not in MODEL_KINDS.values():
             stage.select(None)  # raises the reason why its kind is unknown
-        if stage.type != PROGRAM:
+        if stage.type not in (PROGRAM, *WHOLE_STAGES):
             message = f"the pipeline has a stage of the kind `{stage.type}`, whose compiled form is not known"
             raise refusal(codes.UNCOMPILABLE_MODEL, message, model.name)
     if model.is_pipeline and not model.models:
@@ -70,26 +70,33 @@ def warnings_of(new: NewModel, shown: Sequence[Doubt]) -> Iterator[Diagnostic]:
     """
     if lost := unheld_of(new):
         yield warning(codes.NO_COMPILED_PART, f"a compiled model does not have this, and it is lost: {', '.join(lost)}")
-    if doubts := [*_doubts(new.spec), *shown]:
+    if doubts := [*_doubts(new.spec), *_overlaid(new), *shown]:
         parts = [Note(what) for what in _distinct(doubts)]
-        message = "parts of the compiled model are guesses, as no known output of Apple's compiler contains them"
+        message = "parts of the compiled model are unproven, as no known output of Apple's compiler contains them"
         yield warning(codes.UNPROVEN_PART, message, None, *parts)
 
 
 def _doubts(spec: Spec) -> Iterator[Doubt]:
     """Yield the doubts about the files that Core ML reads."""
     for each in (spec, *stages(spec)):
-        version = each.specificationVersion
-        if kind_of_model(each) == PROGRAM:
+        version, kind = each.specificationVersion, kind_of_model(each)
+        if kind == PROGRAM:
             if version not in FORM_VERSIONS:
                 yield Doubt(f"the {FILE_NAME} of specification version {version}", is_refused=True)
             for what in unproven_shapes(each.mlProgram, each.description):
                 yield Doubt(what, is_refused=True)
-        yield from unseen(each)
+        if kind not in WHOLE_STAGES:
+            yield from unseen(each)
+
+
+def _overlaid(new: NewModel) -> Iterator[Doubt]:
+    """Yield the doubt about the texts of a package whose overlays have other texts than its model."""
+    if new.overlays is not None and new.overlays.whole != new.overlays.own:
+        yield Doubt("the texts of overlays that differ from the model's own")
 
 
 def _distinct(doubts: Iterable[Doubt]) -> list[str]:
-    return sorted({doubt.what for doubt in doubts})
+    return sorted({str(doubt) for doubt in doubts})
 
 
 # ---- parts that no file of a compiled model holds
@@ -116,6 +123,8 @@ def unheld_of(new: NewModel) -> list[str]:
 def unheld(spec: Spec, where: str = "") -> Iterator[str]:
     """Yield the lost parts of a model, and of its inner ones, each by name; `where` names the inner model."""
     kind = kind_of_model(spec)
+    if kind in WHOLE_STAGES:
+        return
     for field, _ in spec.ListFields():
         if field.name not in (*_HELD, kind):
             yield f"`{field.name}`{where}"

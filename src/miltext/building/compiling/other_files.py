@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 
 from miltext.compiled.analytics import FILE_NAME as ANALYTICS
 from miltext.compiled.coremldata import FILE_NAME, NAMES, TEXT
-from miltext.compiled.metadata_json import FILE_NAME as METADATA
-from miltext.models.manifest import MANIFEST, model_file
+from miltext.compiled.metadata_json import FILE_NAME as METADATA_JSON
+from miltext.models.manifest import DATA, MANIFEST, WEIGHTS, items, model_file
+from miltext.models.overlays import FEATURES, METADATA
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.weights.model_weights import blob_values
 
 if TYPE_CHECKING:
     from miltext.building.new_model import NewModel
+    from miltext.models.manifest import Item
     from miltext.models.model import Model
 
-KNOWN = (TEXT, FILE_NAME, METADATA, ANALYTICS, NAMES)
+KNOWN = (TEXT, FILE_NAME, METADATA_JSON, ANALYTICS, NAMES)
 """The parts of a compiled model, or of a stage, beside weights."""
 
 
@@ -39,12 +41,29 @@ def other_files(bundle: Model) -> list[str]:
     return files_below(bundle.model_path, known)
 
 
+def other_items(package: Model) -> list[Item]:
+    """Return the items of a package whose use is unknown: neither its model, nor its overlays, nor its weights."""
+    assert package.path is not None
+    assert package.model_path is not None
+    place = package.model_path.relative_to(package.path / DATA)
+    programs = [package, *(stage.model for stage in package.stages())]
+    weights = [Path(os.path.normpath(place / name)) for each in programs for name in weight_paths(each)]
+    return [
+        item
+        for item in items(package.path)
+        if not item.is_model
+        and item.use not in (WEIGHTS, METADATA, FEATURES)
+        and not any(path.is_relative_to(os.path.normpath(item.path)) for path in weights)
+    ]
+
+
 def files_beside(new: NewModel) -> list[str]:
     """Return the other files in the original package of a model, besides that model and its weights."""
     assert new.package is not None
     known = {new.package / MANIFEST, *([new.origin] if new.origin is not None else [])}
     data = model_file(new.package).parent
     known |= {data / name for name in (*new.former, *new.files)}
+    known |= {each.file for each in new.overlays.read if not each.unknown} if new.overlays is not None else set()
     places = {os.path.realpath(path) for path in (*known, *new.files.values(), *new.dropped)}
     return [name for name in files_below(new.package, ()) if os.path.realpath(new.package / name) not in places]
 

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from miltext.building.compiling.judging import refuse, warnings_of
 from miltext.building.decompiling import order_inputs, strip, take_shapes
 from miltext.building.new_model import ml_programs, models_with_programs
+from miltext.building.overlaying import own_model
 from miltext.building.writing import place_of, serialized, write_weights
 from miltext.compiled import analytics
-from miltext.compiled.coremldata import FILE_NAME, NAMES, TEXT, coremldata, names_data
+from miltext.compiled.coremldata import FILE_NAME, NAMES, TEXT, WHOLE_STAGES, coremldata, names_data
 from miltext.compiled.metadata import metadata
 from miltext.compiled.metadata_json import FILE_NAME as METADATA
 from miltext.diagnostics import MiltextError, codes, warning
@@ -123,7 +124,8 @@ def _write_model(spec: Spec, folder: Path, choices: BuildChoices) -> list[Diagno
         with _told_of(index):
             inner = _write_model(stage, folder / f"model{index}", choices)
         left_out += _about(index, inner)
-        _write_analytics(stage, folder / f"model{index}", None)
+        if kind_of_model(stage) not in WHOLE_STAGES:
+            _write_analytics(stage, folder / f"model{index}", None)
     if kind_of_model(spec) == PROGRAM:
         told: list[Diagnostic] = []
         given = (spec.specificationVersion, spec.description, choices.versions, told.append)
@@ -224,8 +226,8 @@ def _restate_entries(spec: Spec, added: Added) -> None:
 def uncompiled(new: NewModel) -> Spec:
     """Return the message of a model as in a package."""
     if not new.added and not any(new.own_shapes):
-        return new.spec
-    spec = deepcopy(new.spec)
+        return own_model(new)
+    spec = deepcopy(own_model(new))
     for program in ml_programs(spec) if new.added else ():
         strip(program)
     for program, shapes in zip(ml_programs(spec), new.own_shapes, strict=False):

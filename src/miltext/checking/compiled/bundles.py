@@ -52,7 +52,7 @@ _MOST_NAMED = 10
 
 
 class FileFindings(NamedTuple):
-    """The findings in one file of a compiled model, and the text of it that their places refer to."""
+    """The findings in one file of a model's folder, and the text of it that their places refer to."""
 
     path: str
     diagnostics: list[Diagnostic]

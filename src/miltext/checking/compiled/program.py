@@ -18,7 +18,7 @@ from miltext.schema.features import COLORS, PREDICTIONS, word_of
 from miltext.schema.function_io import interface
 from miltext.schema.paths import Key, block_path
 from miltext.schema.types import read_type, spelled
-from miltext.schema.walk import own_block, own_opset
+from miltext.schema.walk import blocks_of, own_opset
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Json, Record
@@ -98,8 +98,9 @@ def _function(name: str, function: Function, described: Json) -> Iterator[Findin
 
 def _outputs(name: str, function: Function) -> tuple[list[str], Path]:
     """Return the names of a function's outputs, and the path of the block that gives them."""
-    block = own_block(function)
-    return [*block.outputs] if block is not None else [], block_path(name, own_opset(function) or "")
+    blocks = blocks_of(function)
+    opset = own_opset(function.opset, blocks)
+    return [] if opset is None else [*blocks[opset].outputs], block_path(name, opset or "")
 
 
 def _doubled(names: list[str]) -> list[str]:

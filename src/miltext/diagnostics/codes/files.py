@@ -141,6 +141,21 @@ MISFIT_COMPILED_PIPELINE = code(
     "fetch the bundle again, or compile the pipeline again",
 )
 UNKNOWN_COMPILED_FILE = code("MIL267", "unknown file in a compiled model", NOTE, "none is needed if they belong there")
+UNREADABLE_OVERLAY = code(
+    "MIL268",
+    "overlay that cannot be read",
+    ERROR,
+    "correct the file, or remove it and its item in Manifest.json; Xcode writes a new one after an edit of the texts",
+)
+MISFIT_OVERLAY = code(
+    "MIL269",
+    "overlay of a feature that the model lacks",
+    WARNING,
+    "write the name of the feature as the model has it, or remove it from the file",
+)
+UNKNOWN_PACKAGE_PART = code(
+    "MIL270", "unknown part of a package", NOTE, "none is needed if it belongs there: every edit keeps it"
+)
 
 # ---- weight files
 

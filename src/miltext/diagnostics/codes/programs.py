@@ -127,6 +127,12 @@ STATE_AS_OUTPUT = code("MIL623", "state among the outputs", ERROR, "return the v
 NO_OUTPUTS = code("MIL624", "function without outputs", ERROR, "return a value, such as the one that was written")
 OUTPUT_TWICE = code("MIL625", "value returned twice", WARNING, "return the `identity` of the value under another name")
 INPUT_AS_OUTPUT = code("MIL626", "input returned", WARNING, "return the `identity` of the input under another name")
+OPSET_BY_TEXT_NAME = code(
+    "MIL627",
+    "opset by its name in texts",
+    WARNING,
+    "write the opset without quotes. Of a model, print the text, correct it, and build with `--from`",
+)
 MISSPELLED_ATTRIBUTE = code("MIL630", "misspelled attribute", WARNING, "write `name`")
 
 # ---- inferred types

@@ -59,7 +59,10 @@ MISSING_ARRAY_FILE = code(
     "put the file in the text's folder or below, and name it by its path from there",
 )
 UNREADABLE_ARRAY_FILE = code(
-    "MIL414", "unreadable array file", ERROR, "write the file again, with numpy.save, numpy.savez or safetensors"
+    "MIL414",
+    "unreadable array file",
+    ERROR,
+    "run `git lfs pull` for a git-lfs pointer; write any other file again, with numpy.save, numpy.savez or safetensors",
 )
 UNKNOWN_ARRAY_TYPE = code(
     "MIL415",

@@ -90,8 +90,8 @@ class Runner:
 def runner(side: ComparedProgram, function: str, compute: str) -> Runner:
     """Return the runner of one side's function. Raise MiltextError where it cannot be run."""
     evaluator = Evaluator(side.subject, function, compute=compute)
-    blocks, steps = side.graph.functions[evaluator.function].blocks, evaluator.plan.steps
-    opset = str(steps[0].path[3]) if steps else next(iter(blocks))
+    paired = side.graph.functions[evaluator.function]
+    opset = paired.own_opset or next(iter(paired.blocks))
     return Runner(side.name, evaluator, Walked(side.graph, evaluator.function, opset))
 
 

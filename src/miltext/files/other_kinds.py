@@ -1,4 +1,4 @@
-"""Facts that callers notice in models other than ML Programs and pipelines: labels, and classes of an app.
+"""Facts in models other than ML Programs and pipelines: labels, and classes of an app.
 
 The schema here does not declare these kinds, so they are read from their bytes. The numbers of the fields are from
 coremltools 9.0's schema, which the tests compare.
@@ -14,7 +14,6 @@ from miltext.schema.wire import read_varint, spans, wire_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from miltext.descriptions.surroundings import Labels
     from miltext.schema.proto import Model
 
 LABELS: dict[str, dict[int, type[str] | type[int]]] = {
@@ -47,7 +46,7 @@ _VECTOR = 1
 _NUMBERS = {kind: number for number, kind in MODEL_KINDS.items()}
 
 
-def labels_in(spec: Model, kind: str) -> Labels:
+def labels_in(spec: Model, kind: str) -> list[str] | list[int]:
     """Return the labels that a model of a kind returns. Raise ValueError for bytes outside the schema."""
     strings, integers = list[str](), list[int]()
     for field, element in LABELS[kind].items():
