@@ -139,7 +139,7 @@ def _resolve(names: Sequence[str], how: str, force: bool) -> int:
 def _take_text(found: InConflict, name: str, text: str) -> bool:
     """Apply a text, and return whether the model is whole; report its errors."""
     merged = found.take_text(Path(text))
-    for reason in merged.conflicts:
+    for reason in (*merged.conflicts, *(f"{path} is that of ours" for path in found.of_ours)):
         _tell(name, reason)
     show(merged.errors, merged.text, text)
     return merged.is_whole

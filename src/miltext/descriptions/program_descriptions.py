@@ -1,4 +1,4 @@
-"""Descriptions of programs: made from the types alone, or updated when a program is edited.
+"""Descriptions of programs: made from the types, or updated after an edit of the program.
 
 Losses are reported as DescriptionLoss.
 """
@@ -19,6 +19,7 @@ from miltext.schema.features import PREDICTIONS
 from miltext.schema.function_io import SIDES, interfaces
 from miltext.schema.opsets import TEXT_BY_PROTO, specification_of
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, ModelDescription
+from miltext.schema.proto import Model as Spec
 from miltext.schema.walk import blocks_of, operations_in, own_block
 
 if TYPE_CHECKING:
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
 Described: TypeAlias = "ModelDescription | FunctionDescription"
 
 SINCE = {ArrayFeatureType.FLOAT16: 7, ArrayFeatureType.INT8: 10, ImageFeatureType.GRAYSCALE_FLOAT16: 7}
-"""The specification version that brought an element type to multi-arrays, or a colour space to images."""
+"""The first specification version with an element type of multi-arrays, or a colour space of images."""
 
 SEVERAL_FUNCTIONS = STATES = 9
-"""The specification version that brought these."""
+"""The first specification version with several functions."""
 
 DEFAULT_FUNCTION = "main"
 
@@ -49,13 +50,28 @@ class Updated(NamedTuple):
 
 
 def describe(program: Program, asked: Mapping[str, Sizes] | None = NO_SIZES) -> ModelDescription:
-    """Return a description made from the program alone, and the sizes `asked` for its inputs.
+    """Return a description of the program, with the sizes `asked` for its inputs.
 
-    With None, if nobody can be asked, a `?` is any size from 1 on. Raise ModelError as `update` does.
+    If these are None, a `?` is any size from 1 on. Raise ModelError as `update` does.
     """
     described = ModelDescription()
     update(described, Version({}, None), program, interfaces(program), asked)
     return described
+
+
+def own_head(
+    program: Program,
+    asked: Mapping[str, Sizes] | None = None,
+    *,
+    description: ModelDescription | None = None,
+    version: int | None = None,
+) -> Spec:
+    """Return the Model message, without the program, of a program by itself: what is not given follows from it.
+
+    Raise ModelError as `describe` and `known_version` do.
+    """
+    description = description or describe(program, asked)
+    return Spec(description=description, specificationVersion=version or known_version(program, description))
 
 
 # ---- an edited program under the description of the original
@@ -70,13 +86,13 @@ def update(
     *,
     keeps_names: bool = False,
 ) -> Updated:
-    """Fit a description to a changed program, and the sizes `asked` for its inputs.
+    """Update a description to a changed program, with the sizes `asked` for its inputs.
 
-    An entry stays with its feature: it gets the feature's new name, and keeps everything that fits the new type.
-    Entries for new features are made from the type; those for removed features are removed. After an edit that
-    `keeps_names`, no feature counts as renamed. A description without any entry stays empty until there is a new
-    feature, and then gets all entries. Raise ModelError: MIL420 and MIL422 for a type that cannot be described, MIL424
-    for a value that is not an image any more, MIL425 for sizes that do not fit, MIL452 for a `?` without a range.
+    An entry gets the new name of its feature, and keeps all parts that match the new type. Entries for new features are
+    made from the type; those for removed features are removed. After an edit that `keeps_names`, no feature counts as
+    renamed. A description without entries stays empty until there is a new feature, and then gets all entries. Raise
+    ModelError: MIL420 and MIL422 for a type that cannot be described, MIL424 for a value that is not an image any more,
+    MIL425 for impossible sizes, MIL452 for a `?` without a range.
     """
     sizes = by_function(asked or {}, after)
     known = counterparts(before, Version(after, program), keeps_names=keeps_names)
@@ -96,7 +112,7 @@ def update(
 
 
 def _says_anything(description: ModelDescription) -> bool:
-    """Return whether a description has an entry, of any side, or a function."""
+    """Return whether a description has an entry or a function."""
     return any(getattr(description, field) for field in ("functions", *SIDES))
 
 
@@ -110,8 +126,8 @@ def _has_more(after: Mapping[str, Interface], known: Mapping[str, Counterpart]) 
 
 
 def _has_to_be_listed(program: Program, before: Version, after: Collection[str]) -> bool:
-    """Return whether an only function needs its name, and can have it listed: of a model that lists no functions, Core
-    ML runs `main`.
+    """Return whether a single function must and can be listed by name: Core ML runs `main` of a model that lists no
+    functions.
     """
     return any(
         name != DEFAULT_FUNCTION
@@ -267,7 +283,7 @@ class _Side:
         return made
 
     def _tell_gone(self, entry: FeatureDescription, added: Iterable[str]) -> None:
-        """Note the losses with a removed entry; a new entry may be the same feature, a new one with its type first."""
+        """Record the losses with a removed entry; a new entry, preferably of the same type, may be the same feature."""
         old = self._old.get(entry.name)
         what = said(entry, old, self._side)
         if not what:

@@ -1,4 +1,4 @@
-"""The texts of two programs side by side, lined up by structure."""
+"""Alignment of the texts of two programs by structure."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ operation at another place in the other program; without a structure, to be line
 
 
 class Stretch(NamedTuple):
-    """Lines of the two texts that are side by side, and their state.
+    """Aligned lines of the two texts, and their state.
 
-    `at` is the place of a function or an operation, as in a report, without the model. `nodes` are the operations, both
-    of them where one has moved, too.
+    `at` is the place of a function or an operation, as in a report, without the model. `nodes` are the operations: both
+    of them, even if one has moved.
     """
 
     mark: str
@@ -66,9 +66,9 @@ class _LinePrinter(Printer):
 class Texts:
     """The texts of two programs whose functions are paired.
 
-    `different` are the operations of the new program that differ from their partners; `same_attributes`: the programs'
-    attributes that count are the same. The old text has the new names of values and functions, unless it
-    `has_own_names`; floats are as in `floats`.
+    `different` are the operations of the new program that differ from their partners; `same_attributes` is true if the
+    relevant attributes of the programs are the same. The old text uses the new names of values and functions, unless it
+    `has_own_names`; `floats` is the form of floats.
     """
 
     old: KeyedGraph
@@ -136,8 +136,8 @@ class Texts:
     def _around(
         self, shells: Sequence[Sequence[str]], blocks: Sequence[PairedBlock], indent: str, at: At
     ) -> Iterator[Stretch]:
-        """Yield the lines around blocks, the first of them at the place of their function or operation, and the blocks
-        in their places.
+        """Yield the lines around blocks, the first at the place of their function or operation, and the blocks in their
+        places.
         """
         left, place = iter(blocks), at
         for before, now in zip(*shells, strict=True):

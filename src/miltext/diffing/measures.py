@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from miltext.schema.tensors import Tensor
 
 _PIECE = 1 << 16
-"""How many elements are compared at once, so that intermediate arrays stay in the processor's cache."""
+"""The number of elements compared at once, so that intermediate arrays stay in the processor's cache."""
 
 
 Distances: TypeAlias = Callable[[Array, Array], Array]
-"""A function that returns how far numbers are apart, one by one."""
+"""A function that returns the distances of numbers, element by element."""
 
 
 def measure(old: Tensor, new: Tensor, progress: Progress | None = None) -> TensorDistance | None:
-    """Return the distance between two tensors; None where they differ in the number of elements, or have none.
+    """Return the distance between two tensors; None if their numbers of elements differ or are 0.
 
-    Stored elements of one type are the same if their bits are; else if their values are, or both are NaN. `progress`
+    Stored elements of one type are equal if their bits are; others if their values are, or both are NaN. `progress`
     gets the number of bytes of each piece of the new one.
     """
     if old.count != new.count or not old.count:
@@ -54,7 +54,7 @@ class _DistanceSums:
         self.maximum = self.total = self.signal = self.noise = 0.0
 
     def measure(self, count: int) -> TensorDistance:
-        """Return the measure of so many elements."""
+        """Return the measure of a number of elements."""
         return TensorDistance(count, self.changed, self.maximum, self.total / count, decibel(self.signal, self.noise))
 
     @np.errstate(all="ignore")
@@ -69,7 +69,7 @@ class _DistanceSums:
 
     @np.errstate(all="ignore")
     def add_values(self, values: Array, others: Array) -> None:
-        """Take in numbers; they are the same if they are equal, or both are NaN."""
+        """Add numbers, which count as the same if they are equal or both NaN."""
         wide, other_wide = values.astype(np.float64), others.astype(np.float64)
         self._add(wide, other_wide, (wide != other_wide) & ~(np.isnan(wide) & np.isnan(other_wide)), None)
 

@@ -1,6 +1,4 @@
-"""A program to run, from any source: the program, the model and files that it names, and a text to locate
-findings in.
-"""
+"""A program to run, from any source: the program, its model and files, and a text to locate findings in."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ Runnable: TypeAlias = "Model | proto.Message | str | os.PathLike[str]"
 
 
 ELIDE = 64
-"""Number of elements of a literal in a text that is printed only to locate a finding."""
+"""The greatest number of elements of a literal in a text that is printed only to locate a finding."""
 
 _TEXT = re.compile(r"\s*program\s*\(")
 
@@ -80,9 +78,7 @@ class Subject:
             return [finding for finding in verify(self.graph) if finding.severity == "error"]
 
     def refuse(self, findings: Collection[Finding]) -> None:
-        """Raise MiltextError with all of the findings but the ignored ones (by comments in the text), if any is
-        left.
-        """
+        """Raise MiltextError with the findings that no comment in the text ignores, if any."""
         if not findings:
             return
         told, text = self.told(findings)

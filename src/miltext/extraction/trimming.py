@@ -1,4 +1,4 @@
-"""The text of a part: the text of the whole, without the removed phrases. Comments and layout of the rest stay."""
+"""The text of a part: the original text without the removed phrases. Comments and layout of the rest stay."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def trimmed(text: str, planned: PartPlan, function: Function) -> str:
 
 
 class _Trimming:
-    """The edits that leave only the planned part in a text."""
+    """The edits that reduce a text to the planned part."""
 
     def __init__(self, text: str, comments: Sequence[Span], planned: PartPlan) -> None:
         self._planned = planned

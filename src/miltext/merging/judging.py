@@ -1,4 +1,4 @@
-"""Errors of a merged text that neither side has, as types that no longer fit."""
+"""Errors of a merged text that neither side has, such as mismatched types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WEIGHT = re.compile(r"BLOBFILE\s*\(([^;]*?\)\s*)\)")
 
 
 def new_errors(merged: str, ours: str, theirs: str, path: str | None = None) -> list[Diagnostic]:
-    """Return the errors of a merged text that neither side has; `path` is where its arrays are looked for."""
+    """Return the errors of a merged text that neither side has. Arrays are read relative to `path`."""
     found = _errors(merged, path) if merged not in (ours, theirs) else []
     if not found:
         return []

@@ -1,4 +1,4 @@
-"""Phrases removed from a text: statements with their comments and lines, items of lists with their commas.
+"""Removal of phrases from a text: statements with their comments and lines, items of lists with their commas.
 
 The comments that belong to an item, by `syntax.comments`, are removed with it, and so are those of a statement alone on
 its lines. Comments above an empty line, all others, and the layout stay.
@@ -33,7 +33,7 @@ class Removal:
     def items(self, phrase: Node, kept: Sequence[bool]) -> Iterator[Edit]:
         """Yield the edits that remove items of a list, each with a comma, and with the comments of both.
 
-        Attributes of which none is kept are removed with their brackets.
+        If no attribute is kept, the brackets are removed, too.
         """
         found = list[Span]()
         if phrase.name == "attributes" and not any(kept):
@@ -68,7 +68,7 @@ class Removal:
         return self._after(_SPACES, self._owned.end(phrase.end))
 
     def _whole_line(self, start: int, end: int) -> tuple[int, int]:
-        """Return a stretch with the rest of its line, if the line has no other content."""
+        """Return a range with the rest of its line, if the line has no other content."""
         line = self._text.rfind("\n", 0, start) + 1
         if line and self._is_space(line, start) and self._text.startswith(("\n", "\r\n"), end):
             return line, self._after(_LINE_END, end)
@@ -95,7 +95,7 @@ class Removal:
         return found
 
     def _with_comments(self, start: int, end: int) -> tuple[int, int]:
-        """Return a stretch to remove; if it makes whole lines, or all before a semicolon, with its comments."""
+        """Return a range to remove; if it makes whole lines, or all before a semicolon, with its comments."""
         first, after = self._owned.start(start), self._after(_SPACES, self._owned.end(end))
         line, following = self._text.rfind("\n", 0, first) + 1, self._after(_LINE_END, after)
         is_begun = self._is_space(line, first)
@@ -106,7 +106,7 @@ class Removal:
         return line, following
 
     def _before_semicolon(self, start: int, end: int) -> int:
-        """Return the start of a stretch to remove; if it ends in a line before a semicolon, which then follows the
+        """Return the start of a range to remove; if it ends in a line before a semicolon, which then follows the
         text before, the end of that text, except of a comment.
         """
         before = len(self._text[:start].rstrip())
@@ -116,7 +116,7 @@ class Removal:
         return self._text.startswith(";", place)
 
     def _with_empty_lines(self, first: int, after: int) -> Span:
-        """Return a stretch of whole lines, with the empty lines that would separate nothing without it."""
+        """Return a range of whole lines, with the empty lines that would then separate nothing."""
         code = first
         while code and self._text[code - 1].isspace():
             code -= 1

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from miltext.schema.paths import Path
 
 FORM = 1
-"""The version of the JSON form, which docs/compare.md describes: a new one for a change that breaks its readers."""
+"""The version of the JSON form, which docs/compare.md describes; it changes when readers would break."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class ComparedValue:
     """A value and its reference: the names, the types of the operations, and the types as text.
 
     `kind` is `input`, `constant`, `value`, `output` or `state`. `measure` is the largest distance; of an operation that
-    runs several times, `turn` is the number of that run, from 0. `lost` is the steepest fall in dB, from the worst
-    input of the value, or from the precision that rounding to its type leaves. `fell`: it is too far, below the
-    required `min_snr` in dB.
+    runs several times, `turn` is the number of that run, from 0. `lost` is the largest loss in dB, relative to the
+    worst input of the value, or to the precision of its type. `fell` is true for a ratio below the required `min_snr`
+    in dB.
     """
 
     kind: str
@@ -48,10 +48,10 @@ class ComparedValue:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Origin of a loss of precision: the value, its distance then, and the ratios that its inputs had then, by name.
+    """Origin of a loss of precision: the value, its distance, and the ratios of its inputs, by name.
 
     `between` are the operations without partners before it, of the new program, and `removed` the operations of the old
-    one. `reaches_output`: an output fell because of it.
+    one. `reaches_output` is true if it made an output fall.
     """
 
     value: ComparedValue
@@ -80,12 +80,11 @@ class FirstOddity:
 class Comparison:
     """Two runs on the same inputs; the values of `old` are the reference for those in `new`.
 
-    `min_snr` is the ratio in dB below which an output is too far, the lowest of all outputs. `origins` are the values
-    that fell below it although their inputs had not, the causes of fallen outputs first; `steepest` is the largest loss
-    on the way to the worst output, whether or not that fell. `values` are all compared values but `outputs`, in the
-    order of the new program. `lost` are the names of outputs that only the old program has. `notes` list values that
-    could not be compared. `ok`: no output fell, and none is lost. `told` locates findings in the text of the new
-    program.
+    `min_snr` is the lowest required ratio in dB of all outputs. `origins` are the values that fell below it although
+    their inputs had not, the causes of fallen outputs first; `steepest` is the largest loss before the worst output,
+    whether or not that fell. `values` are all compared values except `outputs`, in the order of the new program. `lost`
+    are the names of outputs that only the old program has. `notes` list values that could not be compared. `ok`: no
+    output fell, and none is lost. `told` locates findings in the text of the new program.
     """
 
     old: str

@@ -1,4 +1,4 @@
-"""A Comparison as text for people, its origins as diagnostics in the text of the new program."""
+"""A Comparison as text for people, with its origins as diagnostics in the text of the new program."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ WARNED = 3
 """Number of origins reported if no output fell."""
 
 LOUD = 20.0
-"""Least loss in dB at which the steepest loss is reported: rounding alone loses less."""
+"""The least reported loss in dB; rounding alone loses less."""
 
 MANY = 0.1
-"""Share of elements from which vanished ones are reported: a few small ones always become 0."""
+"""The least reported share of vanished elements; a few small ones always become 0."""
 
 LISTED_NAMES = 4
-"""How many inputs of an origin are named, the worst ones, and how many operations before it."""
+"""The number of named inputs of an origin, the worst ones, and of operations before it."""
 
 COLORS = {"!": "31", "@": "1", "#": "35"}
 """ANSI codes: of fallen values, of headings, of notes."""
@@ -61,7 +61,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _below(number: int, values: Sequence[ComparedValue]) -> str:
-    """Return how many values fell, and their thresholds."""
+    """Return the number of values that fell, and their thresholds."""
     thresholds = _thresholds(values)
     if len(thresholds) == 1:
         return f"{number or 'none'} below {_decibel(thresholds[0])}"
@@ -129,7 +129,7 @@ def _fall(origin: Origin) -> str:
 
 
 def _though(inputs: Sequence[tuple[str, float]]) -> str:
-    """Return the clause about the precision of a value's inputs, where it has any."""
+    """Return the clause about the precision of a value's inputs, if any."""
     worst = min((level for _, level in inputs), default=None)
     if worst is None:
         return ""

@@ -1,7 +1,7 @@
-"""Rules that take or write elements at computed places, and rules that find places.
+"""Rules that read or write elements at computed places, and rules that find places.
 
 A negative place counts from the end. Since ios17, the behaviour of a device for such a place is undefined, and with
-`validate_indices` it is an error: here as well. A place that does not exist is always an error here.
+`validate_indices` it is an error: here as well. A nonexistent place is always an error here.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def gather_nd(x: Held, indices: Held, batch_dims: int | None, validate_indices: 
 
 
 def _places(indices: Held, size: int, validated: bool | None) -> Held:
-    """Return places along an axis of so many elements, from its start. Raise UnfitValues where there is none."""
+    """Return places along an axis, counted from its start. Raise UnfitValues for a nonexistent place."""
     places = indices.astype(np.intp)
     if (
         places.size == 1 and 0 <= places.item() < size
@@ -127,7 +127,7 @@ def scatter_nd(data: Array, indices: Held, updates: Array, mode: str, validate_i
 
 def _write(made: Array, where: tuple[Held, ...], updates: Array, mode: str) -> None:
     if mode == "div" and made.dtype.kind != "f" and not updates.all():
-        raise UnfitValues("`updates` has a 0, and integers are not divided by it")
+        raise UnfitValues("integer division by zero: `updates` contains a 0")
     if mode == "update":
         made[where] = updates
     else:
