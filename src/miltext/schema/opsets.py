@@ -1,4 +1,4 @@
-"""Opsets: how the text spells them, how the proto does, and the specification that brings each.
+"""Opsets: their spellings in text and in the proto, and the first specification with each.
 
 The spellings of iOS15 to iOS18 are from texts of Apple's compiler. For CoreML9 no such text is public, but a text that
 Core ML loads has `ios19` (github.com/liuliu/ccv, `lib/nnc/mfa/ccv_nnc_mfa_ane_rowwise_coreml.mm`), and so has
@@ -49,5 +49,5 @@ def specification_of(name: str) -> int:
 
 
 def plain_opset(name: str) -> str:
-    """Return the name in the proto of an opset, by any of its names; an unknown name stays as it is."""
+    """Return the name in the proto of an opset, by any of its names; an unknown name stays unchanged."""
     return PROTO_BY_TEXT.get(name, name)
