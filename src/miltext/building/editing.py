@@ -5,7 +5,7 @@ They change only the necessary tokens, so that comments and layout stay. The res
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ModelError, Note, codes
@@ -42,7 +42,7 @@ def rename(
         raise refusal(codes.NAME_IN_USE, "the new name is empty", path)
     functions = _functions(text, function, path)
     if not any_name:
-        _require_fit(new, functions, path)
+        require_fit(new, _names_of(functions), path)
     edits: list[Edit] = []
     for each in functions:
         if old not in each.names:
@@ -51,7 +51,7 @@ def rename(
             raise refusal(codes.NAME_IN_USE, f"the function `{each.name}` already has a value `{new}`", path)
         edits += _renaming(each, old, new)
     if not edits:
-        raise unknown_value(old, {name for each in functions for name in each.names}, path)
+        raise unknown_value(old, _names_of(functions), path)
     return _proven_rename(text, edits, [each.name for each in functions], (old, new), path)
 
 
@@ -92,12 +92,12 @@ def _proven_rename(text: str, edits: list[Edit], functions: list[str], names: tu
 RENAMED = Note("an output has the name of its value: `miltext rename` changes both")
 
 
-def _require_fit(name: str, functions: list[_Function], path: str | None, *more: Note) -> None:
-    """Refuse a name that is not an identifier, with `more` notes; suggest a name that no value of the functions has."""
+def require_fit(name: str, taken: Collection[str] = (), path: str | None = None, *more: Note) -> None:
+    """Refuse a name that is not an identifier (MIL426), with `more` notes; suggest a name that is not `taken`."""
     why = unfit(name)
     if not why:
         return
-    near = fitting(name, {known for each in functions for known in each.names})
+    near = fitting(name, taken)
     notes = [Note(f"did you mean `{near}`?")] if near else []
     raise refusal(codes.WRONG_NAME, f"the name {quote(name)} {why}", path, *notes, *more)
 
@@ -118,7 +118,7 @@ def expose(
     for name in names:
         holders = [each for each in functions if name in each.top_values()]
         if not holders:
-            if name in {known for each in functions for known in each.names}:
+            if name in _names_of(functions):
                 raise refusal(codes.NOT_AN_OUTPUT, f"`{name}` is a value of an inner block", path)
             raise unknown_value(name, {known for each in functions for known in each.top_values()}, path)
         if len(holders) > 1:
@@ -131,7 +131,7 @@ def expose(
         if name in [*listed, *added]:
             raise refusal(codes.NOT_AN_OUTPUT, f"`{name}` is an output already", path)
         if not any_name:
-            _require_fit(name, functions, path, RENAMED)
+            require_fit(name, _names_of(functions), path, RENAMED)
         added.append(name)
         if program is not None:
             blocks_of(program.functions[holders[0].name])[opset].outputs.append(name)
@@ -178,6 +178,11 @@ def _functions(text: str, function: str | None, path: str | None) -> list[_Funct
     if function is not None and not found:
         raise refusal(codes.UNKNOWN_NAME, f"unknown function `{function}`", path)
     return found
+
+
+def _names_of(functions: Iterable[_Function]) -> set[str]:
+    """Return the names of all values of some functions."""
+    return {name for each in functions for name in each.names}
 
 
 def own_bodies(function: Node) -> list[tuple[str, Node]]:

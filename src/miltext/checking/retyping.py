@@ -21,6 +21,7 @@ from miltext.parsing.spans import bodies_of, operations_of, phrases_by_path
 from miltext.schema.operations import signature
 from miltext.schema.paths import Key
 from miltext.schema.types import (
+    ListType,
     StateType,
     TensorType,
     filled,
@@ -181,6 +182,7 @@ class Retyping(DraftWalk):
             declared(output).ClearField("type")
             self.types.open.add(place)
             return UNDEFINED
+        followed = _of_length(followed, stated.type, arguments)
         found = _anew(followed, stated.type, arguments)
         if self.inputs:  # only sizes change
             found = _of_data_type(found, stated.type)
@@ -238,6 +240,19 @@ def _anew(followed: Type, stated: Type, arguments: Arguments) -> Type:
     given = (operand for bound in arguments.operands.values() for operand in bound)
     is_open = any(is_known(operand.type) and not is_whole(operand.type) for operand in given)
     return followed if is_open or arguments.blocks else filled(followed, stated)
+
+
+def _of_length(followed: Type, stated: Type, arguments: Arguments) -> Type:
+    """Return the type of a list with its stated length, or with the other length that the list has before the
+    operation: a length, which may grow when the program runs, never follows from sizes of tensors.
+    """
+    if not isinstance(followed, ListType) or not isinstance(stated, ListType) or arguments.blocks:
+        return followed
+    if followed.length is not None or stated.length is None:
+        return followed
+    lists = (operand.type for operand in arguments.operands.get("ls", ()))
+    before = [each.length for each in lists if isinstance(each, ListType) and each.length is not None]
+    return followed._replace(length=next(iter(before), stated.length))
 
 
 def _of_data_type(found: Type, stated: Type) -> Type:

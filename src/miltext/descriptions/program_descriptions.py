@@ -19,6 +19,7 @@ from miltext.schema.features import PREDICTIONS
 from miltext.schema.function_io import SIDES, interfaces
 from miltext.schema.opsets import TEXT_BY_PROTO, specification_of
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, ModelDescription
+from miltext.schema.proto import Model as Spec
 from miltext.schema.walk import blocks_of, operations_in, own_block
 
 if TYPE_CHECKING:
@@ -56,6 +57,21 @@ def describe(program: Program, asked: Mapping[str, Sizes] | None = NO_SIZES) -> 
     described = ModelDescription()
     update(described, Version({}, None), program, interfaces(program), asked)
     return described
+
+
+def own_head(
+    program: Program,
+    asked: Mapping[str, Sizes] | None = None,
+    *,
+    description: ModelDescription | None = None,
+    version: int | None = None,
+) -> Spec:
+    """Return the Model message, without the program, of a program by itself: what is not given follows from it.
+
+    Raise ModelError as `describe` and `known_version` do.
+    """
+    description = description or describe(program, asked)
+    return Spec(description=description, specificationVersion=version or known_version(program, description))
 
 
 # ---- an edited program under the description of the original

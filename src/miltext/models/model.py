@@ -210,6 +210,11 @@ class Model:
             chosen.reopen = lambda: reopen().select(path)
         return chosen
 
+    def select_only(self, path: int | str | None) -> Model:
+        """Return the ML Program at a path; for None, the only one of a pipeline, or itself. Raise as `select` does."""
+        programs = self.programs() if path is None else []
+        return self.select(programs[0].place if len(programs) == 1 else path)
+
     def at(self, path: int | str | None) -> Model:
         """Return the model of any type at a path in this model's pipelines; itself for None.
 

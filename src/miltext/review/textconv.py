@@ -87,7 +87,7 @@ def _is_weights(path: Path) -> bool:
 
 def _pieces(path: Path, data: bytes, shown: ModelForm) -> Iterator[str]:
     from miltext.containers.opening import read
-    from miltext.files.contents import is_binary, is_spec, parse_spec
+    from miltext.files.contents import kind_of_data, parse_spec
 
     if path.name.endswith(MANIFEST):
         return _json(data, by_paths)
@@ -96,7 +96,7 @@ def _pieces(path: Path, data: bytes, shown: ModelForm) -> Iterator[str]:
     refuse_pointer(data, path)
     if path.name.endswith(FILE_NAME):
         return _coremldata(path, data, shown)
-    if is_binary(data) and is_spec(data):  # perhaps not an ML Program, which is all that `read` gives
+    if kind_of_data(data) == "mlmodel":  # perhaps not an ML Program, which is all that `read` gives
         return _model(SpecModel("mlmodel", path.name, None, None, parse_spec(data, path.name)), shown)
     return _model(read(data, path.name), shown)
 

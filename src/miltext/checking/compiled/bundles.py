@@ -31,7 +31,6 @@ from miltext.diagnostics import Diagnostic, MiltextError, ModelError, codes, err
 from miltext.diagnostics.wording import listed
 from miltext.files.contents import pipeline_of, read_inside
 from miltext.files.refusals import refusal
-from miltext.parsing.parser import parse_tree
 from miltext.schema.proto import Model as Spec
 from miltext.schema.proto.kinds import PROGRAM
 from miltext.syntax.lexer import dialect_of
@@ -203,7 +202,7 @@ class _Check:
         if isinstance(stored, ModelError):
             return
         found = [*program_findings(program, stored.specification_version, stored.description, dialect_of(text))]
-        for told in located(found, parse_tree(text, whole=True).root) if found else ():
+        for told in located(found, text):
             yield TEXT, told
 
     # ---- the folder
