@@ -5,7 +5,7 @@ They change only the necessary tokens, so that comments and layout stay. The res
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import ModelError, Note, codes
@@ -20,12 +20,14 @@ from miltext.printing.renaming import rename_all
 from miltext.schema.walk import blocks_of, own_opset
 from miltext.syntax import phrases
 from miltext.syntax.editing import Edit, appended, changed_meaning, proven, require_program
-from miltext.syntax.literals import quote
+from miltext.syntax.literals import LiteralError, quote
 from miltext.syntax.names import DRAFT, fitting, name_text, unfit
 from miltext.syntax.phrases import name_in, string_of
 from miltext.syntax.tree import walk
 
 if TYPE_CHECKING:
+    from miltext.parsing.scopes import Meaning
+    from miltext.syntax.phrases import Name
     from miltext.syntax.tree import Node
 
 
@@ -49,28 +51,33 @@ def rename(
             continue
         if new in each.names:
             raise refusal(codes.NAME_IN_USE, f"the function `{each.name}` already has a value `{new}`", path)
-        edits += _renaming(each, old, new)
+        edits += renaming([found for found in each.found if found[0].text == old], new, each.phrase)
     if not edits:
         raise unknown_value(old, _names_of(functions), path)
     return _proven_rename(text, edits, [each.name for each in functions], (old, new), path)
 
 
-def _renaming(function: _Function, old: str, new: str) -> Iterator[Edit]:
-    """Yield the edits of a rename: the name of each value, and the strings that repeat it.
+def renaming(names: Sequence[tuple[Name, Meaning | None]], new: str, noting: Node | None) -> Iterator[Edit]:
+    """Yield the edits that rename equal names with their meanings, and the strings that repeat them.
 
-    These are the `name` of its operation, and the compiler's note on inputs of flexible shapes. In a draft, a `_`
-    without a type or a `_` before it would stand for the type.
+    These are the `name` of an operation, and the compiler's notes on inputs of flexible shapes at the function
+    `noting`. In a draft, a `_` without a type or a `_` before it would stand for the type.
     """
-    repeated = [token for each in phrases.attributes_named(function.phrase, ATTRIBUTE) for token in walk(each)]
-    for name, value in function.found:
-        if name.text == old:
-            is_bare = value is not None and value.name is name and value.type.start == value.type.end
-            yield name.start, name.end, f"${quote(new)}" if new == DRAFT and is_bare else name_text(new)
-            if value is not None and value.name is name and value.operation:
-                repeated += filter(None, [phrases.own_name(value.operation)])
-    for token in repeated:
-        if token.name == "STRING" and string_of(token) == old:
-            yield token.start, token.end, quote(new)
+    repeated = [token for each in phrases.attributes_named(noting, ATTRIBUTE) for token in walk(each)] if noting else []
+    for name, value in names:
+        made = value if value is not None and value.name is name else None
+        is_bare = made is not None and made.type.start == made.type.end
+        yield name.start, name.end, f"${quote(new)}" if new == DRAFT and is_bare else name_text(new)
+        repeated += filter(None, [phrases.own_name(made.operation)] if made and made.operation else [])
+    yield from ((*token.span, quote(new)) for token in repeated if _spells(token, names[0][0].text))
+
+
+def _spells(token: Node, name: str) -> bool:
+    """Return whether a token is a string with this text; a string with a wrong escape, an error elsewhere, is not."""
+    try:
+        return token.name == "STRING" and string_of(token) == name
+    except LiteralError:
+        return False
 
 
 def _proven_rename(text: str, edits: list[Edit], functions: list[str], names: tuple[str, str], path: str | None) -> str:

@@ -117,6 +117,13 @@ class DraftTypes(NamedTuple):
         """Return the text of the draft with its types."""
         return edited(self.read.text, ((*span, written) for span, written in self.edits.items()))
 
+    def placed(self) -> dict[Span, str]:
+        """Return the texts for the omitted parts, by their places in the written text."""
+        found: dict[Span, str] = {}
+        for span, text in self.edits.items():
+            found.setdefault(self.read.written(span), text)  # an array that becomes a separate constant comes first
+        return found
+
 
 def _blamed(finding: Finding, strange: Finding | None) -> Finding:
     """Return a finding about an unknown operation: an error if types depend on it, with a remark about these types.
