@@ -90,7 +90,7 @@ def command(
 
 
 def _merged(names: Names, output: str, markers: Markers, force: bool, check: bool) -> bool:
-    """Write what merging makes, and return whether a conflict or an error is left. Raise MiltextError."""
+    """Write the result of a merge, and return whether a conflict or an error remains. Raise MiltextError."""
     from miltext.models.outputs import check_output
 
     base, ours, _ = names
@@ -194,7 +194,7 @@ def mergetool(file: str) -> None:
 
 
 def _edit(text: str) -> None:
-    """Open a text in the editor that git uses."""
+    """Open a text in git's editor."""
     import subprocess
 
     asked = subprocess.run(["git", "var", "GIT_EDITOR"], capture_output=True, check=False)
