@@ -6,7 +6,6 @@ literal decide. The type of an output follows by the rules of `miltext.checking.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from miltext.checking.arrays import Arrays
@@ -14,7 +13,6 @@ from miltext.checking.draft_types import DraftTypes
 from miltext.checking.draft_walk import DraftWalk
 from miltext.checking.findings import Finding, counted, operations_around
 from miltext.diagnostics import Diagnostic, Span, codes
-from miltext.parsing.misread_types import AS_STRING
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.phrases import draft_words, name_in, program_fields
 
@@ -28,16 +26,6 @@ if TYPE_CHECKING:
     from miltext.syntax.tree import Node
 
     Operands = Mapping[str, Sequence[Operand]]
-
-
-_TYPED = re.compile(r"\w+(?:<[^()]*>)?\((?P<literal>.*)\)", re.DOTALL)
-"""A literal with its type."""
-
-_WRITTEN_AS_ARGUMENTS = (codes.UNDEFINED_VALUE, codes.REQUIRED_DEFAULT)
-"""The codes of findings that may suggest an argument, whose type follows from its parameter."""
-
-_TYPED_ARGUMENT = re.compile(r"`(?:\w+ = )?(?P<typed>\w+(?:<[^()`]*>)?\((?P<literal>[-\d.e+]+|true|false|\"\w+\")\))`")
-"""An argument with its type, but not `fp16(inf)`: without it, that would be a name."""
 
 
 MOST_WALKS = 8
@@ -91,43 +79,14 @@ def _outside(gap: Path) -> Finding:
     )
 
 
-def as_in_draft(finding: Finding, types: DraftTypes) -> Finding:
-    """Return a finding with its suggestion in a draft's spelling, without an inferable type: `[1]`, `true`."""
-    gaps = types.read.drafts.keys()
-    if finding.path[-1] == "key" or finding.code == codes.NOT_INFERRED or not (gaps or types.read.elaborated):
-        return finding
-    is_literal = not gaps.isdisjoint((finding.path, (*finding.path, "arguments", 0)))
-    typed = _TYPED.search(finding.suggestion or "") if is_literal and "$" not in (finding.suggestion or "") else None
-    if typed:
-        return _replacing(finding, typed[0], typed["literal"])
-    *_, operation = (), *operations_around(finding.path)
-    if finding.code not in _WRITTEN_AS_ARGUMENTS or (*operation, "type") in types.strange:
-        return finding
-    typed = _TYPED_ARGUMENT.search(finding.message)
-    return _replacing(finding, typed["typed"], typed["literal"]) if typed else finding
-
-
-def _replacing(finding: Finding, typed: str, literal: str) -> Finding:
-    """Return a finding that suggests a literal without its type."""
-    suggestion = finding.suggestion and finding.suggestion.replace(typed, literal)
-    return finding._replace(message=finding.message.replace(f"{typed}`", f"{literal}`"), suggestion=suggestion)
-
-
-def dtype_in_draft(diagnostic: Diagnostic) -> Diagnostic:
-    """Return a diagnostic about a data type not written as a string, spelled for drafts: `cast(x, fp32)`."""
-    typed = _TYPED.fullmatch(diagnostic.suggestion or "")
-    if not typed or not diagnostic.message.endswith(f"{AS_STRING}: `{typed[0]}`"):
-        return diagnostic
-    return diagnostic._replace(message=f"{AS_STRING}: `{typed['literal']}`", suggestion=typed["literal"])
-
-
 def marker_of(root: Node | None) -> Node | None:
     """Return the marker in the head of a draft; None without one."""
     return next((field for field in program_fields(root) if field.name == "draft_marker"), None) if root else None
 
 
-def marker_words(marker: Node | None) -> set[str]:
-    """Return the words of a marker other than types."""
+def marker_words(root: Node | None) -> set[str]:
+    """Return the words other than types of the marker in the head of a draft."""
+    marker = marker_of(root)
     return {name_in(word) for word in draft_words(marker)} if marker else set()
 
 

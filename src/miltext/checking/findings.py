@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.diagnostics import UNSAFE, Diagnostic, Note, Span
+from miltext.parsing.parser import parse_tree
 from miltext.parsing.spans import phrases_by_path, words
 from miltext.schema.paths import PARTS, Key
 from miltext.syntax.literals import shown
@@ -68,22 +69,26 @@ def _around(path: Path) -> Iterator[Path]:
             return
 
 
-def located(findings: Collection[Finding], root: Node) -> list[Diagnostic]:
-    """Return the diagnostics of findings, in the order of a text, given its tree of phrases."""
+def located(findings: Collection[Finding], where: str | Node | None) -> list[Diagnostic]:
+    """Return the diagnostics of findings, in the order of a text, given itself or as its tree of phrases.
+
+    A text is parsed only for findings. For None, the diagnostics have no places.
+    """
+    if where is None:
+        return in_order(_diagnostic(finding) for finding in findings)
+    if not findings:
+        return []
+    root = parse_tree(where, whole=True).root if isinstance(where, str) else where
     remarks = [remark.path for finding in findings for remark in finding.remarks]
     spans = _spans(root, [*(finding.path for finding in findings), *remarks])
     return in_order(_diagnostic(finding, spans) for finding in findings)
 
 
-def unplaced(findings: Iterable[Finding]) -> list[Diagnostic]:
-    """Return the diagnostics of findings in a program without a text."""
-    return in_order(
-        Diagnostic(each.severity, each.code, each.message, None, tuple(Note(remark.message) for remark in each.remarks))
-        for each in findings
-    )
-
-
-def _diagnostic(finding: Finding, spans: dict[Path, Span]) -> Diagnostic:
+def _diagnostic(finding: Finding, spans: dict[Path, Span] | None = None) -> Diagnostic:
+    """Return the diagnostic of a finding; a finding without a place suggests nothing."""
+    if spans is None:
+        notes = tuple(Note(remark.message) for remark in finding.remarks)
+        return Diagnostic(finding.severity, finding.code, finding.message, None, notes)
     notes = tuple(Note(remark.message, _span(spans, remark.path)) for remark in finding.remarks)
     span = _span(spans, finding.path)
     severity, suggestion = finding.severity, finding.suggestion

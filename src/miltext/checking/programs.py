@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miltext.checking.blocks import specialization_findings
-from miltext.checking.findings import located, unplaced
+from miltext.checking.findings import located
 from miltext.checking.ignores import without_ignored
 from miltext.checking.inference.reading import StatedGraph
 from miltext.checking.operations import operation_findings
 from miltext.checking.refused import refused_findings
 from miltext.checking.scopes import name_findings
 from miltext.checking.values import value_findings
-from miltext.parsing.parser import parse_tree
 from miltext.syntax.gc_pause import gc_paused
 from miltext.syntax.lexer import dialect_of
 from miltext.syntax.recursion import with_room
@@ -52,11 +51,9 @@ def as_diagnostics(findings: Collection[Finding], text: str | None) -> list[Diag
 
     Findings ignored by the text's comments are left out. The text is read only if there are findings.
     """
-    if text is None:
-        return unplaced(findings)
     with gc_paused:
-        found = located(findings, parse_tree(text, whole=True).root) if findings else []
-    return without_ignored(text, found)
+        found = located(findings, text)
+    return found if text is None else without_ignored(text, found)
 
 
 def verify(

@@ -62,7 +62,7 @@ def spelled_out(text: str, asked: Collection[str] = ()) -> EditedText | None:
     """
     tree = parse_tree(text, whole=True)
     marker = marker_of(tree.root)
-    wanted = {*asked, *marker_words(marker)}
+    wanted = {*asked, *marker_words(tree.root)}
     edits = [(*marker.span, _comments(text, tree, marker))] if marker else []
     return _SpellingOut(text, tree.root, edits).run(wanted) if wanted else None
 

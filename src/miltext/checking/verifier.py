@@ -7,14 +7,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
 from miltext.checking.arrays import Arrays
-from miltext.checking.drafts import (
-    as_in_draft,
-    draft_notice,
-    draft_types,
-    dtype_in_draft,
-    marker_of,
-    marker_words,
-)
+from miltext.checking.draft_types import dtype_in_draft
+from miltext.checking.drafts import draft_notice, draft_types, marker_words
 from miltext.checking.findings import apart_from, in_order, located
 from miltext.checking.ignores import without_ignored
 from miltext.checking.left_out import program_of
@@ -24,7 +18,7 @@ from miltext.diagnostics import ParseError, PrintError, codes
 from miltext.diagnostics.selection import keeps_from_reading, noted
 from miltext.files.writing import WITH_DESCRIPTION
 from miltext.models.model import Model
-from miltext.parsing.parser import attempt, parse_tree
+from miltext.parsing.parser import attempt
 from miltext.parsing.recovery import recover
 from miltext.schema.refused import CODES
 from miltext.syntax.gc_pause import gc_paused
@@ -197,7 +191,7 @@ def _check_text(
             told = broken.read.told(whole.told(program_of(whole.text, originals)[1]))
         return broken._replace(diagnostics=in_order([*told, *broken.diagnostics]))
     findings = [*verify(program, dialect_of(text), arrays=arrays, undescribed=undescribed), *said]
-    found = located(findings, parse_tree(text, whole=True).root) if findings else []
+    found = located(findings, text)
     return CheckedText(in_order([*told, *found]))
 
 
@@ -223,11 +217,11 @@ def check_read(
             whole = [finding for finding in whole if finding.code not in CODES]
         names = [finding for finding in whole if finding.path[-1:] == ("key",)]  # these are there without their values
         verified = [*dict.fromkeys([*apart_from(whole, types.missing), *names])]
-        joined = [as_in_draft(finding, types) for finding in types.joined(verified, faulty)]
+        joined = types.joined(verified, faulty)
         joined = [*map(baked.told, joined)] if baked else joined
         found += located(joined, read.root)
         stopping = located(types.stopping(joined), read.root)
-    if "defaults" in marker_words(marker_of(read.root)):
+    if "defaults" in marker_words(read.root):
         found = without_defaults(found)
     return CheckedText(read.told(found), read, types, read.told(stopping))
 
@@ -248,4 +242,4 @@ def _check_program(program: Message, said: list[Finding], *, undescribed: str = 
         text = to_text(program)
     except PrintError as error:
         return Checked(error.diagnostics, None)
-    return Checked(located(findings, parse_tree(text, whole=True).root), text)
+    return Checked(located(findings, text), text)

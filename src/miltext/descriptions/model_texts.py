@@ -121,11 +121,9 @@ def _head(model: Model) -> Spec:
     if model.spec is not None:
         return head_of(model.spec)
     if model.description is None and model.type == PROGRAM:
-        from miltext.descriptions.program_descriptions import describe, known_version
+        from miltext.descriptions.program_descriptions import own_head
 
-        description = describe(model.program, None)
-        version = model.specification_version or known_version(model.program, description)
-        return Spec(specificationVersion=version, description=description)
+        return own_head(model.program, version=model.specification_version)
     return Spec(specificationVersion=model.specification_version or 0, description=model.description)
 
 

@@ -19,6 +19,7 @@ from miltext.schema.features import PREDICTIONS
 from miltext.schema.function_io import SIDES, interfaces
 from miltext.schema.opsets import TEXT_BY_PROTO, specification_of
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, ImageFeatureType, ModelDescription
+from miltext.schema.proto import Model as Spec
 from miltext.schema.walk import blocks_of, operations_in, own_block
 
 if TYPE_CHECKING:
@@ -56,6 +57,21 @@ def describe(program: Program, asked: Mapping[str, Sizes] | None = NO_SIZES) -> 
     described = ModelDescription()
     update(described, Version({}, None), program, interfaces(program), asked)
     return described
+
+
+def own_head(
+    program: Program,
+    asked: Mapping[str, Sizes] | None = None,
+    *,
+    description: ModelDescription | None = None,
+    version: int | None = None,
+) -> Spec:
+    """Return the Model message, without the program, of a program by itself: what is not given follows from it.
+
+    Raise ModelError as `describe` and `known_version` do.
+    """
+    description = description or describe(program, asked)
+    return Spec(description=description, specificationVersion=version or known_version(program, description))
 
 
 # ---- an edited program under the description of the original
@@ -183,9 +199,9 @@ def _update_function(
     asked: Mapping[str, Sizes] | None,
 ) -> list[DescriptionLoss]:
     losses: list[DescriptionLoss] = []
-    told = read_information(program.functions[name].attributes.get(ATTRIBUTE))
+    reported = read_information(program.functions[name].attributes.get(ATTRIBUTE))
     for field, types in after.sides.items():
-        side = _Side(field, name, was, types, asked if field == "input" else NO_SIZES, told)
+        side = _Side(field, name, was, types, asked if field == "input" else NO_SIZES, reported)
         entries = side.entries(getattr(described, field))
         losses += side.losses
         described.ClearField(field)
@@ -247,9 +263,9 @@ class _Side:
         return [*kept, *[new_entry(self._value(name), is_bounded=self._asked is not None) for name in added]]
 
     def _value(self, name: str) -> ProgramFeature:
-        asked = (self._asked or {}).get(name) or None
+        requested = (self._asked or {}).get(name) or None
         return ProgramFeature(
-            name, self._new.get(name), self._side, self._function, asked, self._told.get(name, UNTOLD)
+            name, self._new.get(name), self._side, self._function, requested, self._told.get(name, UNTOLD)
         )
 
     def _kept(self, entry: FeatureDescription, name: str) -> FeatureDescription:

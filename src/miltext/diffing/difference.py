@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from miltext.diagnostics.dynamic import field_names, plain
 from miltext.diffing.markdown import LIMIT, render_markdown
 from miltext.diffing.report import report
 from miltext.diffing.structure import (
@@ -108,7 +108,7 @@ class Difference:
 
     def to_json(self) -> Record:
         """Return everything, for `json.dumps`: infinities are the strings `inf` and `-inf`."""
-        return {"form": FORM, "breaking": self.breaking, **_plain(self)}
+        return {"form": FORM, "breaking": self.breaking, **plain(self, _fields)}
 
     def to_unified(self, *, draft: bool = False) -> str:
         """Return both texts as a unified diff, in which operations are lined up by structure.
@@ -129,17 +129,9 @@ _SAID = ("same", "old", "new", "notes", "changes", "functions", "weights", "mode
 """The fields of a Difference in its JSON form."""
 
 
-def _plain(thing: Json) -> Json:
-    """Return a part of a Difference as JSON data, with the operations of a block by kind."""
-    if isinstance(thing, float):
-        return thing if math.isfinite(thing) else str(thing)
-    if isinstance(thing, tuple):
-        return [_plain(each) for each in thing]
-    if not is_dataclass(thing):
-        return thing
-    if isinstance(thing, Difference):
-        return {name: _plain(getattr(thing, name)) for name in _SAID}
-    names = [each.name for each in fields(thing)]
+def _fields(thing: Json) -> Iterable[str]:
+    """Return the names of the fields of an object in JSON, the operations of a block by kind."""
+    names = [*(_SAID if isinstance(thing, Difference) else field_names(thing))]
     if isinstance(thing, BlockDifference):
         names[names.index("operations") :] = ["added", "removed", "changed", "moved"]
-    return {name: _plain(getattr(thing, name)) for name in names}
+    return names

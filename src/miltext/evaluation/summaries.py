@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from miltext.diagnostics.dynamic import plain
 from miltext.schema.types import ListType, TensorType, Type, spelled
 from miltext.syntax.literals import quote
 
@@ -166,15 +167,9 @@ def record(name: str, value: Any, declared: Type) -> dict[str, Any]:
     if isinstance(made, TensorType):
         found |= {"dtype": made.dtype, "shape": list(made.shape)}
     if isinstance(value, Mapping):
-        return found | {"value": {str(key): _plain(each) for key, each in value.items()}}
+        return found | {"value": {str(key): plain(each) for key, each in value.items()}}
     if isinstance(value, np.ndarray) and value.dtype.kind in STRINGS:
         return found | {"value": value.tolist()}
     least, greatest, mean, nans, infinities, zeros = summarize(*_arrays(value))
     found |= {"min": least, "max": greatest, "mean": mean, "nan": nans, "inf": infinities, "zeros": zeros}
-    return found | {"value": _plain(value.tolist())} if isinstance(value, np.ndarray) and value.size <= FEW else found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, list):
-        return list(map(_plain, value))
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+    return found | {"value": plain(value.tolist())} if isinstance(value, np.ndarray) and value.size <= FEW else found

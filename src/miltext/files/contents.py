@@ -108,6 +108,13 @@ def _untraceable(name: str, folder: Path, failure: Exception) -> ModelError:
     return refusal(codes.INCONSISTENT_PACKAGE, f"`{name}` cannot be followed: {reason_of(failure)}", folder)
 
 
+def kind_of_data(data: bytes) -> str:
+    """Return the kind of a model's file by its content: `mlmodel`, `pb`, `txtpb` or `mil`."""
+    if is_binary(data):
+        return "mlmodel" if _is_spec(data) else "pb"
+    return "txtpb" if is_protobuf_text(data) else "mil"
+
+
 def is_binary(data: bytes) -> bool:
     """Return whether bytes are a serialized message rather than text, by their beginning.
 
@@ -211,7 +218,7 @@ def shell(spec: Spec) -> Spec:
     return made
 
 
-def is_spec(data: bytes) -> bool:
+def _is_spec(data: bytes) -> bool:
     """Return whether bytes are a Model rather than a Program: a Model has a field of its Type, a Program does not."""
     try:
         fields = Int64FeatureType.FromString(data)  # a message without fields takes any as unknown ones

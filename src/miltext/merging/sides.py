@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from miltext.parsing.parser import attempt, parse_tree
 from miltext.parsing.scopes import Meaning, Scopes
 from miltext.syntax import phrases
-from miltext.syntax.editing import apart, pieces
+from miltext.syntax.comments import OwnedComments
+from miltext.syntax.editing import apart, changed
 from miltext.syntax.names import name_text
 
 if TYPE_CHECKING:
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from miltext.syntax.phrases import Name
     from miltext.syntax.tree import Node
 
-_BESIDE = re.compile(r"(?:[ \t]|/\*(?:(?!\*/).)*\*/)*(?://[^\n]*)?(?=\n|\Z)")
-"""The part of a line that belongs to the statement before it: the rest of the line, if it contains only comments."""
+_BLANKS = re.compile(r"[ \t]*(?=\n|\Z)")
 
 Key: TypeAlias = object
 """Identity of a value or an item: equal for partners in all versions."""
@@ -89,6 +89,7 @@ class Side:
         self.text = text
         tree = parse_tree(text, path, whole=True)
         self.comments = tree.comments
+        self._owned = OwnedComments(text, tree.comments)
         self._scopes = Scopes(tree.root)
         self.values = [value for _, value in self._scopes.found]
         self._defined = {value.name.start: value for value in self.values if value is not None}
@@ -132,9 +133,10 @@ class Side:
         return [self._defined[token.start] for each in phrases.inputs(head) if (token := phrases.name_token(each))]
 
     def _beside(self, offset: int) -> int:
-        """Return the end of the text that belongs to the statement that ends at an offset."""
-        match = _BESIDE.match(self.text, offset)
-        return match.end() if match else offset
+        """Return the end of the text that belongs to the phrase that ends at an offset: its comments, and blanks."""
+        end = self._owned.end(offset)
+        blanks = _BLANKS.match(self.text, end)
+        return blanks.end() if blanks else end
 
     # ---- names
 
@@ -183,7 +185,7 @@ class Side:
             if not any(at <= name.start < to for at, to, _ in edits):
                 changes.append((name.start, name.end, name_text(wanted)))
         inside = apart(text, ((at - start, to - start, new) for at, to, new in changes)) if changes else []
-        return "".join(piece.text for piece in pieces(text, inside))
+        return changed(text, inside)
 
     def comments_in(self, span: Span) -> list[Span]:
         """Return the comments that begin in a range of the text."""

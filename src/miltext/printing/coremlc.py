@@ -88,7 +88,8 @@ def as_coremlc(
     if doubts:
         tell(
             warning(
-                codes.UNPROVEN_OUTPUT, f"how Apple's compiler writes {ATTRIBUTE} is unproven here: {', '.join(doubts)}"
+                codes.UNPROVEN_OUTPUT,
+                f"how Apple's compiler writes {ATTRIBUTE} is unproven here, and was never seen: {', '.join(doubts)}",
             )
         )
     return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from io import StringIO
 from itertools import compress
@@ -94,6 +94,16 @@ class EditedText:
         start = begin + offset - self._starts[place]
         return Span(start, start + 1) if self._is_copy[place] else Span(begin, end)
 
+    def source(self, offset: int) -> int:
+        """Return the place in the text before of an offset of this one: in written text, the replaced text's start."""
+        if not offset:
+            return 0
+        place = bisect_left(self._starts, offset) - 1
+        begin, end = (side[place] for side in self._spans)
+        if self._is_copy[place]:
+            return begin + offset - self._starts[place]
+        return begin if offset < self._starts[place + 1] else end
+
     @cached_property
     def _copies(self) -> list[tuple[int, int, int]]:
         """The copied spans in the order of the text before, each with its start in this one."""
@@ -118,6 +128,14 @@ class EditedText:
             if start <= span.start and span.end <= end:
                 return Span(span.start + there - start, span.end + there - start)
         return None
+
+    def untouched(self, span: Span) -> Span | None:
+        """Return the place in this text of a span of the text before, if no edit is in it or at its borders."""
+        start, end, there = self._copy_at(span.start or 1)
+        behind = there + end - start
+        is_free_before = start < span.start or start == there == span.start == 0
+        is_free_behind = span.end < end or (span.end == end == len(self._before) and behind == len(self.text))
+        return Span(span.start + there - start, span.end + there - start) if is_free_before and is_free_behind else None
 
     # ---- diagnostics
 
@@ -152,6 +170,25 @@ def edited(text: str, edits: Iterable[Edit]) -> EditedText:
     return EditedText(text, pieces(text, apart(text, edits)))
 
 
+def between(before: str, after: str) -> EditedText:
+    """Return the map between two texts: the edit lies between their common beginning and their common end."""
+    shortest = min(len(before), len(after))
+    start = _common(shortest, lambda size: before[:size] == after[:size])
+    tail = _common(shortest - start, lambda size: before[len(before) - size :] == after[len(after) - size :])
+    edit = start, len(before) - tail, after[start : len(after) - tail]
+    return EditedText(before, pieces(before, [edit]))
+
+
+def _common(most: int, is_common: Callable[[int], bool]) -> int:
+    """Return the largest size up to `most` in common, if all smaller sizes are."""
+    return bisect_right(range(1, most + 1), False, key=lambda size: not is_common(size))
+
+
+def changed(text: str, changes: Iterable[Edit]) -> str:
+    """Return a text with changes, which come in the order of the text, each as it is."""
+    return "".join(piece.text for piece in pieces(text, changes))
+
+
 def pieces(text: str, changes: Iterable[Edit], start: int = 0, end: int | None = None) -> Iterator[TextPiece]:
     """Yield the pieces of a text, or of a range of it, with the changes, which are in the order of the text."""
     for first, last, written in changes:
@@ -169,7 +206,7 @@ def proven(text: str, edits: Iterable[Edit], path: str | None = None) -> str:
     Comments are tokens here. Raise MiltextError if the proof fails, which would be a fault of miltext.
     """
     changes = apart(text, edits)
-    made = "".join(piece.text for piece in pieces(text, changes))
+    made = changed(text, changes)
     if _words(made) != _expected(text, changes):
         raise changed_meaning(path)
     return made

@@ -53,6 +53,7 @@ class BlobFolder:
     def __init__(self, model_path: Path | None, progress: Progress | None = None) -> None:
         self.model_path = model_path
         self.progress = progress
+        self._paths: dict[str, Path] = {}
         self._files: dict[Path, BlobFile] = {}
 
     def path(self, file_name: str) -> Path:
@@ -79,7 +80,9 @@ class BlobFolder:
 
     def _blob(self, value: Value) -> Blob:
         named = value.blobFileValue
-        path = self.path(named.fileName)
+        path = self._paths.get(named.fileName)
+        if path is None:
+            path = self._paths[named.fileName] = self.path(named.fileName)
         if path not in self._files:
             self._files[path] = BlobFile(path)
         blob = self._files[path].blob(named.offset)

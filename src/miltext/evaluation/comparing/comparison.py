@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from miltext.diagnostics import line_and_column
+from miltext.diagnostics.dynamic import field_names, plain
 from miltext.evaluation.comparing.text import located, render_text
 
 if TYPE_CHECKING:
     from miltext.checking.findings import Finding
     from miltext.checking.verifier import Checked
     from miltext.diagnostics import Diagnostic
-    from miltext.diagnostics.dynamic import Json, Record
+    from miltext.diagnostics.dynamic import Record
     from miltext.evaluation.comparing.measures import Measure
     from miltext.schema.paths import Path
 
@@ -126,26 +126,19 @@ class Comparison:
         names = ("ok", "old", "new", "min_snr", "oddities", "outputs", "values", "lost", "notes")
         found = located(self, self.origins)
         origins = [
-            {**_plain(origin), "line": _line(diagnostic, found.text)}
+            {**_origin(origin), "line": _line(diagnostic, found.text)}
             for origin, diagnostic in zip(self.origins, found.diagnostics, strict=True)
         ]
-        where = {"first": origins[0] if origins else None, "origins": origins, "steepest": _plain(self.steepest)}
-        return {"form": FORM, **{name: _plain(getattr(self, name)) for name in names}, **where}
+        steepest = _origin(self.steepest) if self.steepest else None
+        where = {"first": origins[0] if origins else None, "origins": origins, "steepest": steepest}
+        return {"form": FORM, **{name: plain(getattr(self, name)) for name in names}, **where}
 
 
 def _line(diagnostic: Diagnostic, text: str | None) -> int | None:
     return line_and_column(text, diagnostic.span.start)[0] if text is not None and diagnostic.span else None
 
 
-def _plain(thing: Json) -> Json:
-    """Return a part of a Comparison as JSON data."""
-    if isinstance(thing, float):
-        return thing if math.isfinite(thing) else str(thing)
-    if isinstance(thing, Origin):
-        told = {each.name: getattr(thing, each.name) for each in fields(thing) if each.name not in ("value", "path")}
-        return {**_plain(thing.value), **{name: _plain(each) for name, each in told.items()}}
-    if isinstance(thing, tuple):
-        return [_plain(each) for each in thing]
-    if is_dataclass(thing):
-        return {each.name: _plain(getattr(thing, each.name)) for each in fields(thing)}
-    return thing
+def _origin(origin: Origin) -> Record:
+    """Return an origin as JSON has it; the parts of its value are parts of it."""
+    own = [name for name in field_names(origin) if name not in ("value", "path")]
+    return {**plain(origin.value), **{name: plain(getattr(origin, name)) for name in own}}

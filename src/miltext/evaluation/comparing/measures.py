@@ -132,9 +132,10 @@ class _Sums:
     def add(self, a: Array, b: Array) -> None:
         self.count += a.size
         self.vanished += int(np.count_nonzero((b == 0) & (a != 0)))
-        same, apart = a == b, np.abs(a - b)
-        if not np.isfinite(apart).all():
-            a, b, same, apart = self._without_oddities(a, b, same)
+        same = a == b
+        apart, are_finite = distances(a, b, same)
+        if not are_finite:
+            a, b, same = self._without_oddities(a, b, same)
         self.same += int(np.count_nonzero(same))
         self.squares += float(np.dot(a, a))
         self.other_squares += float(np.dot(b, b))
@@ -143,17 +144,15 @@ class _Sums:
         self.maximum = max(self.maximum, float(apart.max()))
         self.peak = max(self.peak, float(a.max()), -float(a.min()))
 
-    def _without_oddities(self, a: Array, b: Array, same: Array) -> tuple[Array, Array, Array, Array]:
-        """Count the elements that are not finite, and return the arrays with 0 in their place, the mask of equal
-        elements, and the differences.
+    def _without_oddities(self, a: Array, b: Array, same: Array) -> tuple[Array, Array, Array]:
+        """Count the elements that are not finite, and return the arrays with 0 in their place, and the mask of
+        equal elements.
         """
         for place, array in enumerate((a, b)):
             self.nans[place] += int(np.count_nonzero(np.isnan(array)))
             self.infinities[place] += int(np.count_nonzero(np.isinf(array)))
         finite = np.isfinite(a) & np.isfinite(b)
-        same = same | (np.isnan(a) & np.isnan(b))
-        apart = np.where(same, 0.0, np.where(finite, np.abs(a - b), np.inf))
-        return np.where(finite, a, 0.0), np.where(finite, b, 0.0), same, apart
+        return np.where(finite, a, 0.0), np.where(finite, b, 0.0), same | (np.isnan(a) & np.isnan(b))
 
     def measure(self, saturated: int = 0, snr: float = math.inf) -> Measure:
         """Return the measure of the sums; `snr` is the ratio without so many saturated elements."""
@@ -215,6 +214,18 @@ def _pieces(array: Array) -> Iterator[Array]:
     flat = array.reshape(-1)
     for start in range(0, flat.size, PIECE):
         yield flat[start : start + PIECE].astype(np.float64)
+
+
+def distances(a: Array, b: Array, same: Array) -> tuple[Array, bool]:
+    """Return the absolute differences, infinite where one side is not finite, and 0 for the `same` and from NaN to NaN;
+    and whether all are differences of finite numbers.
+    """
+    apart: Array = np.abs(a - b)
+    if np.isfinite(apart).all():
+        return apart, True
+    apart[np.isnan(apart)] = np.inf
+    apart[same | (np.isnan(a) & np.isnan(b))] = 0
+    return apart, False
 
 
 def decibel(signal: float, noise: float) -> float:
