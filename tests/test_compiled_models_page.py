@@ -20,7 +20,7 @@ from miltext.diagnostics import ModelError
 from miltext.schema.proto import ArrayFeatureType, FeatureDescription, Model
 
 PAGE = (Path(__file__).parents[1] / "docs" / "compiled-models.md").read_text(encoding="utf-8")
-UNPROVEN = PAGE.partition("## What is unproven")[2]
+UNPROVEN = PAGE.partition("## Unproven parts")[2]
 
 Change = Callable[[Model], "Model | None"]
 

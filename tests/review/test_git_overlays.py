@@ -14,7 +14,7 @@ from support.overlays import FEATURES, FEATURES_TABLE, METADATA, METADATA_TABLE,
 from support.repositories import Repository
 
 import miltext
-from miltext.merging.manifests import merge_overlays
+from miltext.merging.overlays import merge_overlays
 
 if shutil.which("git") is None:
     pytest.skip("needs git", allow_module_level=True)

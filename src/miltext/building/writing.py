@@ -22,6 +22,7 @@ from miltext.models.manifest import (
     MODEL_FILE,
     contents_of,
     copy_folder,
+    list_item,
     manifest_of,
     model_file,
     write_manifest,
@@ -99,7 +100,10 @@ def _write_package(new: NewModel, made: Path, progress: Progress | None) -> None
             write_weights(new, name, name, folder / name, progress)
     write_new(folder / place.name, [serialized(own_model(new))])
     for path, data in changed_overlays(new).items():
+        (made / DATA / path).parent.mkdir(parents=True, exist_ok=True)
         write_new(made / DATA / path, [data])
+    for each in new.overlays.read if new.overlays is not None and not new.package else ():
+        list_item(manifest, PurePosixPath(each.path), PurePosixPath(each.path), each.use)
     listed = {place.parent / name: place.parent / PurePosixPath(name).parts[0] for name in new.weight_files}
     dropped = [path.relative_to(new.package / DATA) for path in new.dropped] if new.package else []
     write_manifest(manifest, made, listed, dropped)

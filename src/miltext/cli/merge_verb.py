@@ -90,7 +90,7 @@ def command(
 
 
 def _merged(names: Names, output: str, markers: Markers, force: bool, check: bool) -> bool:
-    """Write what merging makes, and return whether a conflict or an error is left. Raise MiltextError."""
+    """Write the result of a merge, and return whether a conflict or an error remains. Raise MiltextError."""
     from miltext.models.outputs import check_output
 
     base, ours, _ = names
@@ -194,7 +194,7 @@ def mergetool(file: str) -> None:
 
 
 def _edit(text: str) -> None:
-    """Open a text in the editor that git uses."""
+    """Open a text in git's editor."""
     import subprocess
 
     asked = subprocess.run(["git", "var", "GIT_EDITOR"], capture_output=True, check=False)
@@ -264,6 +264,8 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
     from miltext.merging.contents import compared_work
     from miltext.merging.driver import beside
     from miltext.merging.models import merge_models
+    from miltext.merging.overlays import lost_values, merged_overlays
+    from miltext.models.manifest import DATA
     from miltext.models.outputs import check_target
 
     if output == "-":
@@ -280,10 +282,13 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
             show(merged.errors, merged.text, output)
             return True
         whole = SpecModel("mlmodel", output, None, Path(made), merged.model)
+        whole.overlays = merged_overlays((before, ours, theirs), merged.model.description)
         with Progress("writing weights", lambda: size_below(Path(made))) as bar:
             written = build(whole, output, BuildChoices(force=force, any_kind=True, progress=bar.add))
     packages = [remade(each, {}, each, BuildChoices()) for each in models if each.kind == "mlpackage"]
-    if others := sorted({name for each in packages for name in files_beside(each)}):
+    kept = {str(DATA / each.path) for each in whole.overlays.read} if Path(output).suffix == ".mlpackage" else set()
+    lost = lost_values(before, theirs, whole.overlays) if kept else []
+    if others := [*sorted({name for each in packages for name in files_beside(each)} - kept), *lost]:
         message = f"other files of the packages are not kept: {', '.join(others)}"
         written.append(warning(codes.FILES_NOT_KEPT, message))
     show(written, None, output)

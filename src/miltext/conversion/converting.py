@@ -108,8 +108,8 @@ def convert_weights(asked: _ConvertRequest) -> Conversion:
         prune_weights=True,
         edit=partial(_convert, made, folder, _border(source, asked.io)),
     )
-    told = build_as_chosen(source, Path(asked.output), choices)
-    made.warnings += [each for each in told if each.code != codes.UNUSED_WEIGHTS or each.notes]
+    reported = build_as_chosen(source, Path(asked.output), choices)
+    made.warnings += [each for each in reported if each.code != codes.UNUSED_WEIGHTS or each.notes]
     return made
 
 

@@ -59,8 +59,8 @@ class Finishing:
         """
         known = self._planning.known
         names = {value.name for value in outputs}
-        for value, asked in sorted(outputs.items(), key=lambda output: known[output[0]].value is not output[0]):
-            self._give(known[value], value, asked, names)
+        for value, requested in sorted(outputs.items(), key=lambda output: known[output[0]].value is not output[0]):
+            self._give(known[value], value, requested, names)
 
     def _give(self, known: Known, value: Value, asked: Type, names: Collection[str]) -> None:
         """Return a value from the block in the type `asked` under its name, one of the `names` of all outputs."""

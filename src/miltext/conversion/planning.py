@@ -195,8 +195,8 @@ class Planning:
         beyond = self._beyond(op, bound) + [
             each.wide
             for name, several in given.items()
-            for each, asked in zip(several, decision.asked[name], strict=True)
-            if each.wide and asked != each.type
+            for each, requested in zip(several, decision.asked[name], strict=True)
+            if each.wide and requested != each.type
         ]
         if beyond:
             self._keep(beyond, _made(op))
@@ -262,9 +262,9 @@ class Planning:
             inputs = [*variables]
         self.block(block, zip(block.inputs, inputs, strict=True))
         wanted = gives if len(gives) == len(block.outputs) else [None] * len(block.outputs)
-        for place, (value, asked) in enumerate(zip(block.outputs, wanted, strict=True)):
+        for place, (value, requested) in enumerate(zip(block.outputs, wanted, strict=True)):
             if known := self.known.get(value):
-                dtype = self._wanted(self.before(value).type if asked is None else asked)
+                dtype = self._wanted(self.before(value).type if requested is None else requested)
                 known.use(Use(block, "", place), dtype)
                 if known.wide and dtype == self.precisions.new:
                     self._keep([known.wide], known.value.name)
@@ -294,8 +294,8 @@ class Planning:
     def _carry_out(self, op: Op, bound: Mapping[str, list[BoundOperand]], decision: Decision) -> None:
         """Record the uses of an operation's inputs, and convert its literals."""
         for name, several in bound.items():
-            for each, asked in zip(several, decision.asked[name], strict=True):
-                self._use(op, name, each, asked, name in decision.words)
+            for each, requested in zip(several, decision.asked[name], strict=True):
+                self._use(op, name, each, requested, name in decision.words)
         for name in decision.left_out:
             op.set_input(name, immediate(STRING, self.precisions.new))
 

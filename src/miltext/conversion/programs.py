@@ -98,7 +98,7 @@ def _narrowed(planning: Planning, outputs: Mapping[Value, Type]) -> set[str]:
     """Return the names of the values cast to the new type."""
     new = planning.precisions.new
     cast = {known.value.name for known in planning.values if new in known.casts}
-    return cast | {each.name for each, asked in outputs.items() if dtype_of(asked) == new}
+    return cast | {each.name for each, requested in outputs.items() if dtype_of(requested) == new}
 
 
 def _kept(name: str, kept: KeptConstant, narrowed: set[str]) -> Diagnostic:

@@ -199,9 +199,9 @@ def _update_function(
     asked: Mapping[str, Sizes] | None,
 ) -> list[DescriptionLoss]:
     losses: list[DescriptionLoss] = []
-    told = read_information(program.functions[name].attributes.get(ATTRIBUTE))
+    reported = read_information(program.functions[name].attributes.get(ATTRIBUTE))
     for field, types in after.sides.items():
-        side = _Side(field, name, was, types, asked if field == "input" else NO_SIZES, told)
+        side = _Side(field, name, was, types, asked if field == "input" else NO_SIZES, reported)
         entries = side.entries(getattr(described, field))
         losses += side.losses
         described.ClearField(field)
@@ -263,9 +263,9 @@ class _Side:
         return [*kept, *[new_entry(self._value(name), is_bounded=self._asked is not None) for name in added]]
 
     def _value(self, name: str) -> ProgramFeature:
-        asked = (self._asked or {}).get(name) or None
+        requested = (self._asked or {}).get(name) or None
         return ProgramFeature(
-            name, self._new.get(name), self._side, self._function, asked, self._told.get(name, UNTOLD)
+            name, self._new.get(name), self._side, self._function, requested, self._told.get(name, UNTOLD)
         )
 
     def _kept(self, entry: FeatureDescription, name: str) -> FeatureDescription:

@@ -1,4 +1,4 @@
-"""Writing drafts: a Program as text that `infer` makes the same Program of, with as little in it as that takes."""
+"""Writing of drafts: the shortest text of a Program that `infer` turns into the same Program."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from miltext.weights.printing import Spell
 
 ROUNDS = 4
-"""How often a draft is written anew, with more in it, before the Program is written in full."""
+"""The number of attempts with longer drafts before the Program is written in full."""
 
 _IN_FULL = "this is written in full, since `miltext infer` refuses a draft with errors; `miltext check` lists them: "
 

@@ -247,7 +247,7 @@ class Evaluator:
         if values == "all":
             return own | inside
         known = own | inside | self.inputs.keys()
-        asked = {values} if isinstance(values, str) else {*values}
+        requested = {values} if isinstance(values, str) else {*values}
         unknown = [
             error(
                 codes.UNKNOWN_RUN_NAME,
@@ -255,11 +255,11 @@ class Evaluator:
                 None,
                 Note(HIDDEN),
             )
-            for name in sorted(asked - known)
+            for name in sorted(requested - known)
         ]
         if unknown:
             raise MiltextError(unknown, path=self.subject.name)
-        return asked
+        return requested
 
     def of_step(self, made: Made) -> Iterator[tuple[str, Any, Type]]:
         """Yield the values made by a step: names, values and declared types.

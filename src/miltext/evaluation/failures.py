@@ -81,12 +81,12 @@ def refuse_unreadable(subject: Subject, plan: Plan, constants: Constants) -> Non
             first.setdefault(problem.message, (each.path, problem))
     if not first:
         return
-    told = []
+    reported = []
     for path, problem in first.values():
         (found,), text = subject.told([Finding(path, problem.code, problem.message)])
-        told.append(found._replace(notes=problem.notes))
-    kind = MiltextError if any(each.code == codes.NO_RESULT for each in told) else WeightsError
-    raise kind(told, text=text, path=subject.name)
+        reported.append(found._replace(notes=problem.notes))
+    kind = MiltextError if any(each.code == codes.NO_RESULT for each in reported) else WeightsError
+    raise kind(reported, text=text, path=subject.name)
 
 
 class _Held(NamedTuple):

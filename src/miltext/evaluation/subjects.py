@@ -81,11 +81,11 @@ class Subject:
         """Raise MiltextError with the findings that no comment in the text ignores, if any."""
         if not findings:
             return
-        told, text = self.told(findings)
+        reported, text = self.told(findings)
         if text is not None and text == self._text:
-            told = [each for each in without_ignored(text, told) if each.severity == "error"]
-        if told:
-            raise MiltextError(told, text=text, path=self.name)
+            reported = [each for each in without_ignored(text, reported) if each.severity == "error"]
+        if reported:
+            raise MiltextError(reported, text=text, path=self.name)
 
     def told(self, findings: Collection[Finding]) -> Checked:
         """Return diagnostics of findings, with the text that their spans point into.
@@ -96,10 +96,10 @@ class Subject:
             root = parse_tree(self._printed, whole=True).root
         except PrintError:  # then there is no text of it
             return Checked([_placeless(finding) for finding in findings], None)
-        told = located(findings, root)
+        reported = located(findings, root)
         if self.draft is None or self.model is None:
-            return Checked(told, self._printed)
-        return Checked(self.draft.told(told), self.model.text)
+            return Checked(reported, self._printed)
+        return Checked(self.draft.told(reported), self.model.text)
 
     @cached_property
     def _text(self) -> str | None:

@@ -84,8 +84,8 @@ class Border:
         found = [*self._before(self._values[name])]
         new = [each.name for each in found if each.maker is not None]
         if new:
-            asked = " ".join(f"--input {each}" for each in new[:SHOWN])
-            yield Note(f"{listed(new)}, its source, can be: {asked}")
+            requested = " ".join(f"--input {each}" for each in new[:SHOWN])
+            yield Note(f"{listed(new)}, its source, can be: {requested}")
         elif found:
             yield Note(f"it is made of {listed([each.name for each in found])}, which the function takes")
 

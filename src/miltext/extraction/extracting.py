@@ -89,16 +89,16 @@ def extract(asked: _ExtractRequest) -> list[Diagnostic]:
     source = model_with(whole, wanted, asked.stage)
     if output.suffix.lower() == ".mil":
         return _write_text(source, wanted, function, output, asked.force)
-    told: list[Diagnostic] = []
+    reported: list[Diagnostic] = []
     choices = BuildChoices.of(
         asked,
         original=source if source.kind in WITH_DESCRIPTION else None,
         ranges={**_that_follow(source, wanted, function), **(asked.ranges or {})},
         prune_weights=True,
-        edit=partial(_edit, _Asked(wanted, function, asked.check, source.specification_version or 0, told)),
+        edit=partial(_edit, _Asked(wanted, function, asked.check, source.specification_version or 0, reported)),
     )
     built = build_as_chosen(source, output, choices)
-    return [*told, *(each for each in built if each.code != codes.UNUSED_WEIGHTS or each.notes)]
+    return [*reported, *(each for each in built if each.code != codes.UNUSED_WEIGHTS or each.notes)]
 
 
 def _that_follow(source: Model, wanted: Wanted, function: str | None) -> dict[str, str]:
@@ -161,12 +161,12 @@ def _write_text(source: Model, wanted: Wanted, function: str | None, output: Pat
     Raise FileExistsError for an existing file, unless `force`; ParseError for arrays elsewhere.
     """
     check_output(str(output), "mil", str(source.path or "-"), force=force)
-    text, told = part_text(source, wanted.outputs, wanted.inputs, function=function)
+    text, reported = part_text(source, wanted.outputs, wanted.inputs, function=function)
     missing = check_text(text, path=str(output)) if any(word in text for word in ARRAYS) else []
     if found := [each for each in missing if each.code in OF_ARRAYS]:
         raise ParseError(found, text=text, path=str(output))
     write_file(output, [text.encode()], replace=force)
-    return told
+    return reported
 
 
 def _read(source: Model) -> tuple[str | None, Program, list[Diagnostic]]:

@@ -79,9 +79,9 @@ class Options:
         if not 1 <= least <= most:
             raise refusal(f"a program has from 1 operation on, and not {least} to {most}", "request 1 or more")
         for name, least in (("inputs", 0), ("outputs", 1), ("functions", 1), ("weights", 0)):
-            asked = getattr(self, name)
-            if asked is not None and asked < least:
-                raise refusal(f"`{name}` is {asked}, and cannot be less than {least}", f"request {least} or more")
+            requested = getattr(self, name)
+            if requested is not None and requested < least:
+                raise refusal(f"`{name}` is {requested}, and cannot be less than {least}", f"request {least} or more")
         if self.weights > MOST_WEIGHTS:
             raise refusal(f"`weights` is {self.weights}, and cannot be more than {MOST_WEIGHTS}", "request fewer")
         if self.operations is not None:

@@ -41,7 +41,7 @@ def _sides_at(clash: Clash, shown: Collection[str]) -> set[int]:
     comments = {side: clash.conflict[side] for side in (OURS, THEIRS)}
     if comments[OURS] == comments[THEIRS]:
         raise UndecidedSide(
-            f"a comment cannot choose whose `{clash.place}` is taken: take one side whole, ours or theirs"
+            f"the comments do not determine the side of `{clash.place}`: take one side as a whole, ours or theirs"
         )
     found = {side for side, comment in comments.items() if comment in shown}
     return found or {side for side, comment in comments.items() if not comment}

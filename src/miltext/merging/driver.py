@@ -16,8 +16,9 @@ from miltext.files.contents import parse_spec, read_file
 from miltext.files.writing import MODEL_FOLDERS
 from miltext.merging.contents import programs_of, weight_files
 from miltext.merging.filters import NotHere, as_checked_out, ask
-from miltext.merging.manifests import merge_manifests, merge_overlays
+from miltext.merging.manifests import merge_manifests
 from miltext.merging.models import Kept, MergedModel, merge_models
+from miltext.merging.overlays import merge_overlays
 from miltext.merging.trees import NotFound, Trees, require_same, trees
 from miltext.models.manifest import MANIFEST
 from miltext.models.overlays import NAMES

@@ -20,12 +20,12 @@ def new_errors(merged: str, ours: str, theirs: str, path: str | None = None) -> 
     known = Counter[tuple[str, str]]()
     for text in (ours, theirs):
         known |= Counter(map(_said, _errors(text, path)))
-    told = list[Diagnostic]()
+    reported = list[Diagnostic]()
     for each in found:
         known[_said(each)] -= 1
         if known[_said(each)] < 0:
-            told.append(each)
-    return told
+            reported.append(each)
+    return reported
 
 
 def moved_weights(base: str, ours: str, theirs: str) -> str | None:

@@ -1,11 +1,9 @@
-"""The merge of packages' manifests, whose identifiers are at random in each export, and of overlays."""
+"""The merge of packages' manifests, whose identifiers are at random in each export."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
-
-from miltext.models.overlays import parsed, written
 
 if TYPE_CHECKING:
     from miltext.diagnostics.dynamic import Record
@@ -26,28 +24,6 @@ def merge_manifests(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     if merged == said[1]:
         return ours
     return None if merged is None else _with_identifiers(merged, json.loads(ours), json.loads(theirs))
-
-
-def merge_overlays(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Return a merged overlay, text by text; None for a conflict.
-
-    It is ours, byte for byte, unless theirs changed more than the layout. An empty base means that both sides added it.
-    Data that is not an overlay is in conflict with any other.
-    """
-    said = [_table(data) for data in (base or b"{}", ours, theirs)]
-    if said[1] is None or said[2] is None:
-        return ours if theirs == ours else None
-    merged = merged_records(said[0] or {}, said[1], said[2])
-    return ours if merged == said[1] else None if merged is None else written(merged)
-
-
-def _table(data: bytes) -> Record | None:
-    """Return the object in an overlay; None for other data."""
-    try:
-        table = parsed(data)
-    except (ValueError, RecursionError):
-        return None
-    return table if isinstance(table, dict) else None
 
 
 def say_the_same(one: bytes, other: bytes) -> bool:

@@ -50,8 +50,8 @@ class Trees(NamedTuple):
             return 2
         if theirs in (ours, base) or None in (ours, theirs):
             return 1
-        asked = ask("check-attr", "-z", "merge", "--", str(PurePosixPath(self.path, file))).split("\0")
-        return None if driver in asked[2:3] else 1
+        requested = ask("check-attr", "-z", "merge", "--", str(PurePosixPath(self.path, file))).split("\0")
+        return None if driver in requested[2:3] else 1
 
     def write(self, folder: Path, files: Iterable[str]) -> list[Path]:
         """Write the given files of each version, if they exist, into one folder per version, as git checks them out.
@@ -104,13 +104,13 @@ def _trees(path: str, folder: str, wanted: Sequence[str]) -> Trees:
     is_bare = ask("rev-parse", "--is-bare-repository").strip() == "true"  # which has no index
     if not is_bare and ask("diff-index", "--cached", "--name-only", "HEAD", "--", folder or "."):
         raise Staged("the index has changes of the package")
-    told = [*_merged_heads()]
-    fitting = _fitting(told or _listed(), path, wanted)
-    if not told and not fitting:
-        told = [*_picked(path, wanted, _is_picking())]
-        fitting = _fitting(told, path, wanted)
+    reported = [*_merged_heads()]
+    fitting = _fitting(reported or _listed(), path, wanted)
+    if not reported and not fitting:
+        reported = [*_picked(path, wanted, _is_picking())]
+        fitting = _fitting(reported, path, wanted)
     found = {tuple(_object(f"{commit}:{folder}") for commit in each) for each in fitting}
-    if not told and not fitting:
+    if not reported and not fitting:
         found = set(product(*_folders_with(path, folder, wanted)))
     if len(found) != 1:
         raise NotFound("the merged commits cannot be determined" if not found else "several commits fit")
@@ -202,10 +202,10 @@ def stopped_at(files: Mapping[str, Sequence[str]]) -> Commits:
 
     Several bases count as none. Raise NotFound.
     """
-    told = [*_merged_heads(), *_stopped()]
-    fitting = [each for each in told if fits(each, files)]
+    reported = [*_merged_heads(), *_stopped()]
+    fitting = [each for each in reported if fits(each, files)]
     for picking in (False, True):
-        if not told and not fitting:
+        if not reported and not fitting:
             changed = next(((path, wanted) for path, wanted in files.items() if wanted[0] != wanted[2]), None)
             found = _picked(*changed, picking) if changed else ()
             fitting = [each for each in found if fits(each, files)]

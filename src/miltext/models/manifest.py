@@ -191,14 +191,19 @@ def write_manifest(
 
     _unlist(manifest, gone)
     for path, item in weights.items():
-        if not any(path.is_relative_to(known) for known in _listed(manifest)):
-            manifest["itemInfoEntries"][_identifier(str(item))] = _entry(str(item), WEIGHTS)
+        list_item(manifest, path, item, WEIGHTS)
     _make_listed_folders(manifest, package / DATA)
     write_new(package / MANIFEST, [(json.dumps(manifest, indent=4, sort_keys=True) + "\n").encode()])
 
 
 def _entry(path: str, description: str) -> dict[str, str]:
     return {"author": AUTHOR, "description": description, "name": PurePosixPath(path).name, "path": path}
+
+
+def list_item(manifest: Manifest, path: PurePosixPath, item: PurePosixPath, use: str) -> None:
+    """List an item of the package, unless a listed item contains the path."""
+    if not any(path.is_relative_to(known) for known in _listed(manifest)):
+        manifest["itemInfoEntries"][_identifier(str(item))] = _entry(str(item), use)
 
 
 def _unlist(manifest: Manifest, gone: Collection[Path]) -> None:

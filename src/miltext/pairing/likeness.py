@@ -136,7 +136,7 @@ class BlockOperations:
                 self.exits.setdefault(made[0], []).append((made[1], outside, token))
 
     def is_used(self, index: int) -> bool:
-        """Return whether a value of an operation has a user."""
+        """Return whether any output of an operation is used."""
         return bool(self.uses[index]) or index in self.exits
 
     def is_telling(self, index: int) -> bool:

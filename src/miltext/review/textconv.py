@@ -1,6 +1,6 @@
-"""Any one file of a model as text to compare: the program as MIL text, a bundle's description, a table of weights.
+"""A single file of a model as text to compare: the program as MIL text, a bundle's description, a table of weights.
 
-The text depends on the bytes of the file alone, and not on the files around it: git caches it by them.
+The text depends only on the bytes of the file, for git caches it by these.
 """
 
 from __future__ import annotations

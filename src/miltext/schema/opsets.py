@@ -39,7 +39,7 @@ TEXT_BY_PROTO: dict[str, str] = {opset.proto: opset.text for opset in OPSETS}
 OPSET_BY_NAME: dict[str, Opset] = {
     name: opset for opset in OPSETS for name in (opset.proto, opset.text, *opset.aliases)
 }
-"""Each opset by all its names: a Program that contains a name of the text is read as the opset of that name."""
+"""Each opset by all its names, also by the text's name in a Program."""
 
 
 def specification_of(name: str) -> int:

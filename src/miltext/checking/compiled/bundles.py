@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 
 
 STAGE = re.compile(r"model\d+")
-"""How the folder of a pipeline's model is called."""
+"""The form of the folder names of a pipeline's models."""
 
 _MOST_NAMED = 10
-"""How many unknown files a note names."""
+"""The number of unknown files named in a note."""
 
 
 class FileFindings(NamedTuple):
@@ -100,7 +100,7 @@ class _Check:
             yield from self._other_files()
 
     def text(self, name: str) -> str | None:
-        """Return the text that places in a file are in."""
+        """Return the text to which places in a file refer."""
         if name == TEXT:
             return self.bundle.text
         return self._metadata_text if name == METADATA else None
@@ -278,7 +278,7 @@ def _missing(name: str, why: str) -> ModelError:
 
 
 def _unread(code: str, failure: ModelError, tell: Callable[..., Diagnostic]) -> Diagnostic:
-    """Return the diagnostic of an unreadable file; a note where git-lfs has it."""
+    """Return the diagnostic of an unreadable file; a note if git-lfs has it."""
     said = failure.diagnostics[0]
     made = tell(code, said.message, None, *said.notes)
     return made._replace(severity="note") if said.code == codes.LFS_POINTER_OF_MODEL else made

@@ -140,7 +140,7 @@ INPUT_AS_OUTPUT = code(
 )
 OPSET_BY_TEXT_NAME = code(
     "MIL627",
-    "opset by its name in texts",
+    "opset under its text name",
     WARNING,
     "write the opset without quotes. Of a model, print the text, correct it, and build with `--from`",
 )

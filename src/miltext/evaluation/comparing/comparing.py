@@ -98,14 +98,14 @@ class _Comparing:
 
     def _verdict(self) -> Verdict:
         """Run the programs, and return the verdict about their values."""
-        asked, arrangement, usual = self.asked, self.arrangement, self._usual()
-        thresholds = usual if asked.min_snr is None else [asked.min_snr] * len(usual)
+        requested, arrangement, usual = self.asked, self.arrangement, self._usual()
+        thresholds = usual if requested.min_snr is None else [requested.min_snr] * len(usual)
         walked = arrangement.runners[0].walked if self.arrays is None else None
         lockstep = Lockstep(walked, arrangement.partners, thresholds)
-        feeder = Feeder(arrangement, asked.state or {}, asked.allow_nan)
-        for run in range(asked.runs):
-            given = feeder.given(asked.inputs or {}, asked.seed, run)
-            feeder.run(lockstep, given, self.arrays or {}, asked.seed or 0, asked.progress or _nobody)
+        feeder = Feeder(arrangement, requested.state or {}, requested.allow_nan)
+        for run in range(requested.runs):
+            given = feeder.given(requested.inputs or {}, requested.seed, run)
+            feeder.run(lockstep, given, self.arrays or {}, requested.seed or 0, requested.progress or _nobody)
         return Verdict(lockstep, {index for index, threshold in enumerate(usual) if threshold == UNEVEN})
 
     def _usual(self) -> list[float]:

@@ -187,7 +187,7 @@ def _unknown(name: str, known: Mapping[str, None]) -> Diagnostic:
 
 
 def _refuse_other_inputs(first: Runner, second: Runner, names: Mapping[str, str]) -> None:
-    told = [
+    reported = [
         error(
             codes.PORTS_DIFFER,
             f"the input {named(name)} is {spelled(first.types[name])} in {first.name}, and "
@@ -197,12 +197,12 @@ def _refuse_other_inputs(first: Runner, second: Runner, names: Mapping[str, str]
         for name, other in names.items()
         if not _fits(first.types[name], second.types[other])
     ]
-    if told:
-        raise MiltextError(told)
+    if reported:
+        raise MiltextError(reported)
 
 
 def _refuse_other_outputs(first: Runner, second: Runner, partners: Partners) -> None:
-    told = []
+    reported = []
     for pair in (each for each in partners.pairs if each.kind == OUTPUT):
         assert isinstance(pair.old, Value), "both are programs"
         old, new = first.type(pair.old), second.type(pair.new)
@@ -210,22 +210,22 @@ def _refuse_other_outputs(first: Runner, second: Runner, partners: Partners) -> 
             name, other = pair.old.name, pair.new.name
             message = f"the output {named(name)} is {spelled(old)} in {first.name}, and {named(other)} is"
             rest = f"{spelled(new)} in {second.name}; programs are compared by outputs of one shape"
-            told.append(error(codes.PORTS_DIFFER, f"{message} {rest}"))
-    if told:
-        raise MiltextError(told)
+            reported.append(error(codes.PORTS_DIFFER, f"{message} {rest}"))
+    if reported:
+        raise MiltextError(reported)
 
 
 def _refuse_other_arrays(only: Runner, arrays: Named, partners: Partners) -> None:
-    told = []
+    reported = []
     for (name, array), pair in zip(arrays.items(), partners.pairs, strict=True):
         declared = only.type(pair.new)
         if isinstance(array, np.ndarray) and not compatible(_shape(declared), array.shape):
             message = f"the array of {named(name)} has the shape {show(array.shape)}, and {named(name)} is"
-            told.append(
+            reported.append(
                 error(codes.PORTS_DIFFER, f"{message} {spelled(declared)} in {only.name}; give one of its shape")
             )
-    if told:
-        raise MiltextError(told)
+    if reported:
+        raise MiltextError(reported)
 
 
 def _shape(type: Type) -> object:

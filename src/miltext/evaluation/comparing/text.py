@@ -82,15 +82,15 @@ def _thresholds(values: Iterable[ComparedValue]) -> list[float]:
 def located(comparison: Comparison, origins: Sequence[Origin]) -> Checked:
     """Return the diagnostics of origins, in their order, and the text that they point into."""
     findings = [_finding(origin) for origin in origins]
-    told = comparison.told(findings) if comparison.told and findings else Checked([], None)
-    by_message = {found.message: found for found in told.diagnostics}
+    reported = comparison.told(findings) if comparison.told and findings else Checked([], None)
+    by_message = {found.message: found for found in reported.diagnostics}
     diagnostics = [
         by_message.get(each.message, Diagnostic(each.severity, each.code, each.message))._replace(
             notes=tuple(map(Note, _reasons(origin)))
         )
         for each, origin in zip(findings, origins, strict=True)
     ]
-    return Checked(diagnostics, told.text)
+    return Checked(diagnostics, reported.text)
 
 
 def _origins(comparison: Comparison, full: bool) -> Iterator[str]:
@@ -151,11 +151,11 @@ def _reasons(origin: Origin) -> Iterator[str]:
             listed = f"{', '.join(names[:LISTED_NAMES])}{f' and {more} more' if more > 0 else ''}"
             yield f"before it, only the {which} program has {listed}"
     counts = ((measure.infinities, "infinite"), (measure.nans, "NaN"))
-    told = [f"{new} are {what}, and {old} of the reference" for (old, new), what in counts if old != new]
+    reported = [f"{new} are {what}, and {old} of the reference" for (old, new), what in counts if old != new]
     vanished = measure.vanished if measure.vanished >= MANY * measure.count else 0
-    told += [f"{vanished} are 0, and not in the reference"] if vanished else []
-    if told:
-        yield f"of {_count(measure.count, 'element')}, {'; '.join(told)}"
+    reported += [f"{vanished} are 0, and not in the reference"] if vanished else []
+    if reported:
+        yield f"of {_count(measure.count, 'element')}, {'; '.join(reported)}"
     worst = sorted(origin.inputs, key=lambda each: each[1])
     if len(worst) > 1 and worst[0][1] < math.inf:
         yield f"its inputs: {', '.join(f'{name} {_decibel(level)}' for name, level in worst[:LISTED_NAMES])}"
@@ -226,13 +226,13 @@ def _row(value: ComparedValue) -> tuple[str, ...]:
 
 def _remark(value: ComparedValue) -> str:
     measure = value.measure
-    told = [measure.misfit] if measure.misfit else []
-    if measure.snr is None and not told:
-        told.append("all equal" if measure.equal == 1 else f"{_differing(measure)} differ")
-    told += [f"{new} NaN against {old}" for old, new in [measure.nans] if old != new]
-    told += [f"{new} infinite against {old}" for old, new in [measure.infinities] if old != new]
-    told += [f"run {value.turn + 1}"] if value.turn else []
-    return ", ".join(told)
+    reported = [measure.misfit] if measure.misfit else []
+    if measure.snr is None and not reported:
+        reported.append("all equal" if measure.equal == 1 else f"{_differing(measure)} differ")
+    reported += [f"{new} NaN against {old}" for old, new in [measure.nans] if old != new]
+    reported += [f"{new} infinite against {old}" for old, new in [measure.infinities] if old != new]
+    reported += [f"run {value.turn + 1}"] if value.turn else []
+    return ", ".join(reported)
 
 
 def _decibel(level: float) -> str:

@@ -50,8 +50,8 @@ PADDINGS: dict[str, Callable[[Array, int], Array]] = {
 def resize(x: Array, shape: Ints, resized_dims: int, interpolation_mode: str, sampling_mode: str) -> Array:
     """Return `x` with its last `resized_dims` dimensions as `shape` ends, where 0 keeps one."""
     kept = x.ndim - resized_dims
-    asked = shape[len(shape) - resized_dims :]
-    sizes = [size or old for size, old in zip(asked, x.shape[kept:], strict=True)]
+    requested = shape[len(shape) - resized_dims :]
+    sizes = [size or old for size, old in zip(requested, x.shape[kept:], strict=True)]
     if interpolation_mode == "NEAREST_NEIGHBOR":
         return _nearest(x, sizes, sampling_mode)
     return _linear(x, sizes, sampling_mode)

@@ -209,8 +209,8 @@ def non_maximum_suppression(
     last = opset.since("ios17")  # the boxes are the last dimension, no score is too low, and they are not counted
     boxes, scores = (each.swapaxes(1, 2) if last else each for each in (boxes, scores))
     if boxes.shape[2] != 4 or boxes.shape[:2] != scores.shape[:2]:
-        asked = "[batches, 4, boxes]" if last else "[batches, boxes, 4]"
-        raise UnfitValues(f"`boxes` must be {asked}, and `scores` have as many of them in the same order")
+        requested = "[batches, 4, boxes]" if last else "[batches, boxes, 4]"
+        raise UnfitValues(f"`boxes` must be {requested}, and `scores` have as many of them in the same order")
     # a box that shares exactly the threshold is kept before ios17, and dropped since: coremltools' TestNms, of devices
     most = np.nextafter(np.float32(iou_threshold), np.float32(0)) if last else iou_threshold
     places = np.full((len(boxes), max_boxes), -1)
