@@ -185,7 +185,7 @@ class PipelineAround:
         for index in reversed(range(len(entries))):
             if entries[index].name == name:
                 if entries[index].shortDescription:
-                    message = f"`{name}` of {self._place}was removed, and had a short description"
+                    message = f"`{name}` of {self._place} was removed, and had a short description"
                     self.losses.append(DescriptionLoss(message, is_meant=True))
                 del entries[index]
 

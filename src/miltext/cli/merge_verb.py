@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from miltext.merging.conflicts import Markers
     from miltext.merging.resolving import InConflict
+    from miltext.models.model import Model
+    from miltext.models.overlays import Overlays
 
 EPILOG = """\b
 Examples:
@@ -257,15 +259,12 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
 
     from miltext.building.build import build
     from miltext.building.choices import BuildChoices
-    from miltext.building.compiling.other_files import files_beside
-    from miltext.building.originals import remade
     from miltext.containers.opening import open_model
     from miltext.containers.spec import SpecModel
     from miltext.merging.contents import compared_work
     from miltext.merging.driver import beside
     from miltext.merging.models import merge_models
     from miltext.merging.overlays import lost_values, merged_overlays
-    from miltext.models.manifest import DATA
     from miltext.models.outputs import check_target
 
     if output == "-":
@@ -285,14 +284,25 @@ def _merge_models(names: Names, output: str, markers: Markers, force: bool, chec
         whole.overlays = merged_overlays((before, ours, theirs), merged.model.description)
         with Progress("writing weights", lambda: size_below(Path(made))) as bar:
             written = build(whole, output, BuildChoices(force=force, any_kind=True, progress=bar.add))
-    packages = [remade(each, {}, each, BuildChoices()) for each in models if each.kind == "mlpackage"]
-    kept = {str(DATA / each.path) for each in whole.overlays.read} if Path(output).suffix == ".mlpackage" else set()
-    lost = lost_values(before, theirs, whole.overlays) if kept else []
-    if others := [*sorted({name for each in packages for name in files_beside(each)} - kept), *lost]:
+    kept = whole.overlays if Path(output).suffix.lower() == ".mlpackage" else None
+    lost = lost_values(before, theirs, kept) if kept is not None else []
+    if others := [*_other_files(models, kept), *lost]:
         message = f"other files of the packages are not kept: {', '.join(others)}"
         written.append(warning(codes.FILES_NOT_KEPT, message))
     show(written, None, output)
     return False
+
+
+def _other_files(models: Sequence[Model], kept: Overlays | None) -> list[str]:
+    """Return the other files of packages, besides the overlays that are kept."""
+    from miltext.building.choices import BuildChoices
+    from miltext.building.compiling.other_files import files_beside
+    from miltext.building.originals import remade
+    from miltext.models.manifest import DATA
+
+    packages = [remade(each, {}, each, BuildChoices()) for each in models if each.kind == "mlpackage"]
+    overlays = {str(DATA / each.path) for each in kept.read} if kept is not None else set()
+    return sorted({name for each in packages for name in files_beside(each)} - overlays)
 
 
 def _tell_conflicts(

@@ -180,7 +180,7 @@ def _lost_with(function: FunctionDescription, interface: Interface) -> list[Desc
             if what := said(entry, types.get(entry.name), field):
                 noun = f"the {field} `{entry.name}` of `{function.name}`"
                 found.append(
-                    DescriptionLoss(f"{noun}was removed with its function, and had {_listed(what)}", is_meant=True)
+                    DescriptionLoss(f"{noun} was removed with its function, and had {_listed(what)}", is_meant=True)
                 )
     return found
 
@@ -221,7 +221,7 @@ def _follow_predictions(described: Described, side: _Side) -> list[DescriptionLo
         new = side.name(old)
         setattr(described, prediction, new)
         if old and not new:
-            losses.append(DescriptionLoss(f"the output `{old}`was removed, but was the {prediction}", is_meant=True))
+            losses.append(DescriptionLoss(f"the output `{old}` was removed, but was the {prediction}", is_meant=True))
     return losses
 
 
@@ -291,10 +291,10 @@ class _Side:
         same = [name for name in added if self._new[name] == old] or [*added]
         if same:
             message = f"`{same[0]}` is described by its type alone: nothing shows that it was `{entry.name}`, which"
-            self.losses.append(DescriptionLoss(f"{message}was removed, and had {_listed(what)}"))
+            self.losses.append(DescriptionLoss(f"{message} was removed, and had {_listed(what)}"))
         else:
             self.losses.append(
-                DescriptionLoss(f"the {self._side} `{entry.name}`was removed, and had {_listed(what)}", is_meant=True)
+                DescriptionLoss(f"the {self._side} `{entry.name}` was removed, and had {_listed(what)}", is_meant=True)
             )
 
 
